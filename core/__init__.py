@@ -1,0 +1,1 @@
+"""The kernel of Kinetostat: documents, mechanics, machine code, analyses. Knows neither Qt nor VTK."""

@@ -1,0 +1,78 @@
+"""Errors that are messages to a person: what went wrong, where, why, and what to do about it.
+
+Everything the kernel raises on purpose is a `KinetostatError`; every surface (window, command line,
+console) shows `str(error)` and never a traceback.
+"""
+
+from __future__ import annotations
+
+
+class KinetostatError(Exception):
+    """A message to a person.
+
+    what   : one sentence, e.g. "The joint has no axis."
+    where  : component and field, e.g. "joint 'elbow', axis"
+    file   : path of the file concerned, if any
+    line   : line number in that file (first line is 1)
+    remedy : what the person can do, one sentence
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        remedy: str = "",
+        file: str = "",
+        line: int | None = None,
+    ) -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        self.file = file
+        self.line = line
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line is not None:
+            place = f"{place}:{self.line}" if place else f"line {self.line}"
+        head = ", ".join(part for part in (place, self.where) if part)
+        text = f"{head}: {self.what}" if head else self.what
+        return f"{text} {self.remedy}" if self.remedy else text
+
+    def at(self, *, where: str = "", file: str = "", line: int | None = None) -> KinetostatError:
+        """The same message with a place filled in where it had none (for re-raising closer to the person)."""
+        self.where = self.where or where
+        self.file = self.file or file
+        self.line = self.line if self.line is not None else line
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.__dict__.copy())
+
+
+def _rebuild(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
+    error = kind(str(state["what"]))
+    error.__dict__.update(state)
+    return error
+
+
+class ModelError(KinetostatError):
+    """The document would contradict itself: duplicate name, unknown reference, value of the wrong kind."""
+
+
+class FileError(KinetostatError):
+    """A file cannot be read or written."""
+
+
+class ExpressionError(KinetostatError):
+    """A formula cannot be read or has no value."""
+
+
+class AssemblyError(KinetostatError):
+    """The loops of a mechanism cannot be closed."""
+
+
+class SimulationError(KinetostatError):
+    """A simulation cannot start or go on."""

@@ -1,0 +1,67 @@
+"""The world, bodies and frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
+from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
+
+WORLD = "world"
+"""Name of the inertial frame; bodies and frames may not take it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gravity(Element):
+    """Gravity: none; uniform (an acceleration vector in world axes); or a point attracting with
+    acceleration mu/r² toward `center`."""
+
+    kind: str = choice(("uniform", "none", "point"), "How gravity acts", "uniform")
+    acceleration: Vector = vector("acceleration", (0.0, 0.0, -9.81), "Uniform acceleration, world axes")
+    mu: Value = scalar("gravitational_parameter", 3.986e14, "Gravitational parameter of a point field")
+    center: Vector = vector("length", help="Centre of a point field")
+
+
+@dataclass(frozen=True, kw_only=True)
+class World(Element):
+    """What surrounds the machine."""
+
+    gravity: Gravity = part(Gravity, "Gravity field", Gravity())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inertia(Element):
+    """Tensor about the centre of mass in the body's axes, kg·m²; products with the minus sign: ixy = −∫xy dm."""
+
+    ixx: Value = scalar("inertia", 0.0, "Moment about x")
+    iyy: Value = scalar("inertia", 0.0, "Moment about y")
+    izz: Value = scalar("inertia", 0.0, "Moment about z")
+    ixy: Value = scalar("inertia", 0.0, "−∫xy dm")
+    ixz: Value = scalar("inertia", 0.0, "−∫xz dm")
+    iyz: Value = scalar("inertia", 0.0, "−∫yz dm")
+
+
+NO_INERTIA = Inertia()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Body(Element):
+    """A rigid body. With `density`, mass, centre of mass and inertia follow from its shapes."""
+
+    name: str = name()
+    mass: Value = scalar("mass", 0.0, "Mass")
+    center_of_mass: Vector = vector("length", help="Centre of mass in the body's frame")
+    inertia: Inertia = part(Inertia, "Inertia about the centre of mass", NO_INERTIA)
+    density: Value | None = scalar("density", None, "Density: mass properties then follow from the shapes")
+    shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes")
+    description: str = text("Notes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame(Element):
+    """A named frame fixed to a body (or to another frame, or the world)."""
+
+    name: str = name()
+    parent: str = reference("frame", "Body or frame it is fixed to")
+    pose: Pose = part(Pose, "Pose in the parent", IDENTITY)
+    description: str = text("Notes")

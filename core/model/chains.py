@@ -1,0 +1,150 @@
+"""Denavit–Hartenberg chains: a first-class way of saying a robot, kept with its symbols.
+
+Standard (distal) convention:  A_i = Rot_z(θ_i) Trans_z(d_i) Trans_x(a_i) Rot_x(α_i), joint i about z_{i−1}.
+Modified (Craig) convention:   A_i = Trans_x(a_{i}) Rot_x(α_{i}) Rot_z(θ_i) Trans_z(d_i) with a_{i}, α_{i} the row's
+own entries (Craig's a_{i−1}, α_{i−1}), joint i about z_i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
+from core.model.expression import Binary, Negative, Name, Node, Number, names, parse, substitute, text_of
+from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
+from core.model.joints import Joint, Limit
+from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
+
+
+@dataclass(frozen=True, kw_only=True)
+class DHRow(Element):
+    """One joint of a chain. The entry of the joint's own variable (theta of a revolute, d of a prismatic
+    joint) is the constant added to the joint coordinate; `variable` is the coordinate's symbol."""
+
+    kind: str = choice(("revolute", "prismatic"), "Kind of joint", "revolute")
+    a: Value = scalar("length", 0.0, "Link length")
+    alpha: Value = scalar("angle", 0.0, "Twist")
+    d: Value = scalar("length", 0.0, "Offset")
+    theta: Value = scalar("angle", 0.0, "Angle")
+    variable: str = text("Symbol of the joint coordinate; empty: q and the row's number")
+    mass: Value = scalar("mass", 0.0, "Mass of the link")
+    center_of_mass: Vector = vector("length", help="Centre of mass in the link's frame")
+    inertia: Inertia = part(Inertia, "Inertia about the centre of mass, link axes", NO_INERTIA)
+    armature: Value = scalar("none", 0.0, "Reflected rotor inertia (kg·m² or kg)")
+    damping: Value = scalar("none", 0.0, "Viscous damping (N·m·s/rad or N·s/m)")
+    friction: Value = scalar("none", 0.0, "Coulomb friction (N·m or N)")
+    limit: Limit | None = part(Limit, "Bounds of the joint coordinate")
+    rest: Value | None = scalar("none", None, "Rest position (rad or m)")
+    shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes of the link, in its frame")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DHChain(Element):
+    """A serial chain of rows, from the base to the tool."""
+
+    name: str = name()
+    convention: str = choice(("standard", "modified"), "DH convention", "standard")
+    rows: tuple[DHRow, ...] = parts(DHRow, "One row per joint")
+    parent: str = reference("frame", "Body or frame the base is fixed to; empty: world", optional=True)
+    base: Pose = part(Pose, "Pose of frame 0 in the parent", IDENTITY)
+    tool: Pose = part(Pose, "Pose of frame tool in frame N", IDENTITY)
+    base_shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes of the base")
+    prefix: str = text("Put before the names base, link1, joint1, tool (for several chains in a model)")
+    description: str = text("Notes")
+
+    def variables(self) -> tuple[str, ...]:
+        """The symbols of the joint coordinates, row by row."""
+        return tuple(row.variable or f"q{i}" for i, row in enumerate(self.rows, 1))
+
+
+def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Frame, ...]]:
+    """Bodies `base`, `link1` …, joints `base_joint` (fixed), `joint1` … and frame `tool` of a chain.
+
+    Link i's frame is frame i of the convention.
+    """
+    p = chain.prefix
+    bodies = [Body(name=f"{p}base", shapes=chain.base_shapes)]
+    joints = [Joint(name=f"{p}base_joint", kind="fixed", parent=chain.parent or "world", child=f"{p}base", a=chain.base)]
+    for i, row in enumerate(chain.rows, 1):
+        link = f"{p}link{i}"
+        bodies.append(
+            Body(name=link, mass=row.mass, center_of_mass=row.center_of_mass, inertia=row.inertia, shapes=row.shapes)
+        )
+        a, b = _joint_frames(chain.convention, row)
+        joints.append(
+            Joint(
+                name=f"{p}joint{i}",
+                kind=row.kind,
+                parent=bodies[i - 1].name,
+                child=link,
+                a=a,
+                b=b,
+                limits=() if row.limit is None else (row.limit,),
+                rest=() if row.rest is None else (row.rest,),
+                armature=row.armature,
+                damping=row.damping,
+                friction=row.friction,
+            )
+        )
+    tool = Frame(name=f"{p}tool", parent=bodies[-1].name, pose=chain.tool)
+    return tuple(bodies), tuple(joints), (tool,)
+
+
+def _joint_frames(convention: str, row: DHRow) -> tuple[Pose, Pose]:
+    """Frame a in link i−1 and frame b in link i, so that X_a · joint(q) · X_b⁻¹ = A_i(q)."""
+    if convention == "standard":
+        # A = [Rot_z(θ₀) Trans_z(d₀)] · joint(q) · [Trans_x(a) Rot_x(α)], and X_b = (Trans_x(a) Rot_x(α))⁻¹
+        a = Pose(position=(0.0, 0.0, row.d), rotation=(0.0, 0.0, row.theta))
+        b = Pose(position=(negative(row.a), 0.0, 0.0), rotation=(negative(row.alpha), 0.0, 0.0))
+        return a, b
+    # A = [Trans_x(a) Rot_x(α)] · joint(q) · [Rot_z(θ₀) Trans_z(d₀)]
+    a = Pose(position=(row.a, 0.0, 0.0), rotation=(row.alpha, 0.0, 0.0))
+    b = Pose(position=(0.0, 0.0, negative(row.d)), rotation=(0.0, 0.0, negative(row.theta)))
+    return a, b
+
+
+def negative(value: Value) -> Value:
+    """−value, for a number or an expression."""
+    if isinstance(value, str):
+        node = parse(value)
+        return text_of(node.operand if isinstance(node, Negative) else Negative(node))
+    return -value if value else 0.0
+
+
+def split_offset(text: str, variable: str) -> Value | None:
+    """The constant of an entry "variable + constant"; None when the entry is not of that form.
+
+    Used by readers whose files write the joint variable into the table (`theta1 = q1 + Pi/2`).
+    """
+    offset = _without(parse(text), variable)
+    if offset is None:
+        return None
+    return 0.0 if offset == Number(0.0) else (offset.value if offset == Number(getattr(offset, "value", 0.0)) else text_of(offset))  # type: ignore[union-attr]
+
+
+def _without(node: Node, variable: str) -> Node | None:
+    """node − variable if the variable stands in the sum exactly once with coefficient one."""
+    if node == Name(variable):
+        return Number(0.0)
+    if isinstance(node, Binary) and node.operator in "+-":
+        in_left, in_right = variable in names(node.left), variable in names(node.right)
+        if in_left and not in_right:
+            rest = _without(node.left, variable)
+            if rest == Number(0.0):
+                return node.right if node.operator == "+" else Negative(node.right)
+            return None if rest is None else Binary(node.operator, rest, node.right)
+        if in_right and not in_left and node.operator == "+":
+            rest = _without(node.right, variable)
+            if rest == Number(0.0):
+                return node.left
+            return None if rest is None else Binary("+", node.left, rest)
+    return None
+
+
+def rename_in(value: Value, old: str, new: str) -> Value:
+    """The value with a name replaced in its expression."""
+    if isinstance(value, str):
+        node = parse(value)
+        if old in names(node):
+            return text_of(substitute(node, {old: Name(new)}))
+    return value

@@ -1,0 +1,324 @@
+"""What a field of an element may hold: the one table behind validation, files, property editor and help.
+
+An element is a frozen dataclass deriving from `Element`; each field is declared with one of the
+functions below (`scalar`, `vector`, `name`, `reference` …), whose *kind* coerces and validates values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+from core.errors import ExpressionError, ModelError
+from core.model.expression import parse
+
+Value = float | str
+"""A number in SI units, or the text of an expression in the model's parameters."""
+
+Vector = tuple[Value, Value, Value]
+
+_NAME = re.compile(r"[^\W\d][\w\-]*(?:[./:|][\w\-]+)*")
+MAX_NAME = 200
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What values a field takes. `coerce` returns the stored form or raises ModelError."""
+
+    def coerce(self, value: Any) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class ScalarKind(Kind):
+    """A number in SI or an expression; `dimension` is a key of `units.SI`; optional fields may be None."""
+
+    dimension: str = "none"
+    optional: bool = False
+
+    def coerce(self, value: Any) -> Value | None:
+        if value is None and self.optional:
+            return None
+        return coerce_value(value)
+
+
+@dataclass(frozen=True)
+class VectorKind(Kind):
+    """`sizes` tells how many numbers (one of the sizes)."""
+
+    dimension: str = "none"
+    sizes: tuple[int, ...] = (3,)
+    labels: tuple[str, ...] = ("x", "y", "z")
+
+    def coerce(self, value: Any) -> tuple[Value, ...]:
+        items = _sequence(value)
+        if self.sizes and len(items) not in self.sizes:
+            wanted = " or ".join(map(str, self.sizes))
+            raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")
+        return tuple(coerce_value(item) for item in items)
+
+
+@dataclass(frozen=True)
+class NameKind(Kind):
+    """The element's own name."""
+
+    def coerce(self, value: Any) -> str:
+        return check_name(value)
+
+
+@dataclass(frozen=True)
+class ReferenceKind(Kind):
+    """The name of another element; `target` is "body", "frame" (a body or a frame), "joint" or "material"."""
+
+    target: str = "frame"
+    optional: bool = False
+
+    def coerce(self, value: Any) -> str:
+        if value in (None, "") and self.optional:
+            return ""
+        return check_name(value)
+
+
+@dataclass(frozen=True)
+class ChoiceKind(Kind):
+    """One of a few words."""
+
+    options: tuple[str, ...] = ()
+
+    def coerce(self, value: Any) -> str:
+        if value not in self.options:
+            raise ModelError(f"'{value}' is not one of {', '.join(self.options)}.", remedy="Choose one of these.")
+        return str(value)
+
+
+@dataclass(frozen=True)
+class TextKind(Kind):
+    """Free text (`role` "text"), or the path or URI of a file (`role` "file")."""
+
+    role: str = "text"
+
+    def coerce(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ModelError(f"Text is needed, not {value!r}.")
+        return value
+
+
+@dataclass(frozen=True)
+class FlagKind(Kind):
+    """True or false."""
+
+    def coerce(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ModelError(f"true or false is needed, not {value!r}.")
+        return value
+
+
+@dataclass(frozen=True)
+class ColorKind(Kind):
+    """Red, green, blue, opacity in 0 … 1, or None for the default colour."""
+
+    def coerce(self, value: Any) -> tuple[float, ...] | None:
+        if value is None:
+            return None
+        items = _sequence(value)
+        if len(items) == 3:
+            items = (*items, 1.0)
+        if len(items) != 4:
+            raise ModelError("A colour has 3 or 4 numbers: red, green, blue, opacity.")
+        return tuple(min(1.0, max(0.0, coerce_float(item))) for item in items)
+
+
+@dataclass(frozen=True)
+class PartKind(Kind):
+    """One nested element of type `element` (or None when optional)."""
+
+    element: Any = None
+    optional: bool = False
+
+    def coerce(self, value: Any) -> Any:
+        if value is None and self.optional:
+            return None
+        if not isinstance(value, self.element):
+            raise ModelError(f"{self.element!r} is needed, not {value!r}.")
+        return value
+
+
+@dataclass(frozen=True)
+class PartsKind(Kind):
+    """A tuple of nested elements of type `element` (a class or a union of classes)."""
+
+    element: Any = None
+
+    def coerce(self, value: Any) -> tuple[Any, ...]:
+        items = tuple(value)
+        for item in items:
+            if not isinstance(item, self.element):
+                raise ModelError(f"{self.element!r} is needed, not {item!r}.")
+        return items
+
+
+# --------------------------------------------------------------------------------- declaring fields
+
+
+def scalar(dimension: str, default: Value | None = 0.0, help: str = "", *, required: bool = False) -> Any:
+    """A number or expression of a dimension; a default of None makes the field optional."""
+    return _declare(ScalarKind(dimension, default is None), help, default, required)
+
+
+def vector(
+    dimension: str,
+    default: Sequence[Value] = (0.0, 0.0, 0.0),
+    help: str = "",
+    *,
+    sizes: tuple[int, ...] = (3,),
+    labels: tuple[str, ...] = ("x", "y", "z"),
+) -> Any:
+    """Several numbers or expressions; `sizes=()` allows any count."""
+    return _declare(VectorKind(dimension, sizes, labels), help, tuple(default))
+
+
+def name(help: str = "Unique name") -> Any:
+    """The element's name."""
+    return _declare(NameKind(), help, required=True)
+
+
+def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
+    """The name of another element."""
+    return _declare(ReferenceKind(target, optional), help, "", required=not optional)
+
+
+def choice(options: tuple[str, ...], help: str = "", default: str | None = None) -> Any:
+    """One of a few words."""
+    return _declare(ChoiceKind(options), help, default, required=default is None)
+
+
+def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
+    """Free text or a file path."""
+    return _declare(TextKind(role), help, default)
+
+
+def flag(help: str = "", default: bool = False) -> Any:
+    """True or false."""
+    return _declare(FlagKind(), help, default)
+
+
+def color(help: str = "Red, green, blue, opacity; empty for the default") -> Any:
+    """A colour or None."""
+    return _declare(ColorKind(), help, None)
+
+
+def part(element: Any, help: str = "", default: Any = None) -> Any:
+    """A nested element; without a default the field is optional."""
+    return _declare(PartKind(element, default is None), help, default)
+
+
+def parts(element: Any, help: str = "") -> Any:
+    """A tuple of nested elements."""
+    return _declare(PartsKind(element), help, ())
+
+
+def _declare(kind: Kind, help: str, default: Any = None, required: bool = False) -> Any:
+    metadata = {"kind": kind, "help": help}
+    if required:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class Field(NamedTuple):
+    """A declared field, as editors and files see it."""
+
+    name: str
+    kind: Kind
+    help: str
+    default: Any
+    required: bool
+
+
+@cache
+def fields_of(element: type) -> tuple[Field, ...]:
+    """The declared fields of an element type, in order."""
+    return tuple(
+        Field(f.name, f.metadata["kind"], f.metadata["help"], f.default, f.default is dataclasses.MISSING)
+        for f in dataclasses.fields(element)
+        if "kind" in f.metadata
+    )
+
+
+@dataclass(frozen=True)
+class Element:
+    """Base of everything in a document: a frozen value whose fields are validated when it is made."""
+
+    def __post_init__(self) -> None:
+        for field in fields_of(type(self)):
+            value = getattr(self, field.name)
+            try:
+                coerced = field.kind.coerce(value)
+            except (ModelError, ExpressionError) as error:
+                title = f"{type(self).__name__.lower()} {getattr(self, 'name', '')!r}".replace(" ''", "")
+                raise ModelError(error.what, where=f"{title}, {field.name}", remedy=error.remedy) from None
+            if coerced is not value:
+                object.__setattr__(self, field.name, coerced)
+        self.validate()
+
+    def validate(self) -> None:
+        """Relations between fields; raises ModelError."""
+
+
+# ------------------------------------------------------------------------------------- coercion
+
+
+def coerce_value(value: Any) -> Value:
+    """A float, or the text of an expression that parses (a text that is a plain number becomes a float)."""
+    if isinstance(value, str):
+        stripped = value.strip()
+        parse(stripped)
+        try:
+            number = float(stripped)
+        except ValueError:
+            return stripped
+        return coerce_float(number)
+    return coerce_float(value)
+
+
+def coerce_float(value: Any) -> float:
+    """A finite float."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ModelError(f"A number or a formula is needed, not {value!r}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ModelError(f"{number} is not a finite number.", remedy="Give a finite number.")
+    return number
+
+
+def check_name(value: Any) -> str:
+    """A usable name: letters, digits, _ and -, optionally several parts joined by . / : or |."""
+    if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
+        return value
+    shown = repr(value) if len(repr(value)) < 60 else repr(value)[:57] + "…"
+    raise ModelError(
+        f"{shown} cannot be a name.", remedy="Begin with a letter or _ and use letters, digits, _ and - after it."
+    )
+
+
+def _sequence(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise ModelError(f"A list of numbers is needed, not {value!r}.")
+    return tuple(value)
+
+
+def nested_elements(element: Element) -> Iterator[Element]:
+    """The element and all elements inside it, depth first."""
+    yield element
+    for field in fields_of(type(element)):
+        value = getattr(element, field.name)
+        if isinstance(value, Element):
+            yield from nested_elements(value)
+        elif isinstance(field.kind, PartsKind):
+            for item in value:
+                yield from nested_elements(item)

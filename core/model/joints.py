@@ -1,0 +1,147 @@
+"""Joints as the document says them, and the table of joint kinds.
+
+A joint connects frame *a* (parent side) with frame *b* (child side). At q = 0 they coincide. Its axis is given in *a*.
+Positive q moves *b* relative to *a* by the right-hand rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.errors import ModelError
+from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
+from core.model.shapes import IDENTITY, Pose
+
+
+class JointKind(NamedTuple):
+    """Facts of a joint kind that documents, files and editors need (the motion law is in core.mechanics)."""
+
+    name: str
+    title: str
+    coordinates: tuple[str, ...]
+    """Suffixes of the coordinate names; one coordinate: ('',)."""
+    coordinate_dimensions: tuple[str, ...]
+    speeds: tuple[str, ...]
+    speed_dimensions: tuple[str, ...]
+    neutral: tuple[float, ...]
+    constraints: int
+    """How many relative motions it takes away: 6 − nv."""
+    uses: tuple[str, ...]
+    """Which of axis, second_axis, pitch matter."""
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds."""
+        return len(self.speeds)
+
+
+def _plain(kind: str, title: str, dimensions: tuple[str, ...], names: tuple[str, ...], uses: tuple[str, ...]) -> JointKind:
+    rates = tuple("angular_velocity" if d == "angle" else "velocity" for d in dimensions)
+    return JointKind(kind, title, names, dimensions, names, rates, (0.0,) * len(names), 6 - len(names), uses)
+
+
+_W = ("wx", "wy", "wz")
+_V = ("vx", "vy", "vz")
+_QUATERNION = ("qx", "qy", "qz", "qw")
+_ANGULAR = ("angular_velocity",) * 3
+_LINEAR = ("velocity",) * 3
+
+_KINDS = (
+    _plain("revolute", "Revolute", ("angle",), ("",), ("axis",)),
+    _plain("continuous", "Continuous", ("angle",), ("",), ("axis",)),
+    _plain("prismatic", "Prismatic", ("length",), ("",), ("axis",)),
+    _plain("screw", "Screw", ("angle",), ("",), ("axis", "pitch")),
+    _plain("cylindrical", "Cylindrical", ("angle", "length"), ("angle", "displacement"), ("axis",)),
+    _plain("universal", "Universal", ("angle", "angle"), ("1", "2"), ("axis", "second_axis")),
+    _plain("planar", "Planar", ("length", "length", "angle"), ("x", "y", "angle"), ("axis",)),
+    JointKind(
+        "spherical", "Spherical", _QUATERNION, ("none",) * 4, _W, _ANGULAR, (0.0, 0.0, 0.0, 1.0), 3, ()
+    ),
+    JointKind(
+        "free",
+        "Free",
+        ("x", "y", "z", *_QUATERNION),
+        ("length",) * 3 + ("none",) * 4,
+        _W + _V,
+        _ANGULAR + _LINEAR,
+        (0.0,) * 6 + (1.0,),
+        0,
+        (),
+    ),
+    JointKind("fixed", "Fixed", (), (), (), (), (), 6, ()),
+)
+
+JOINT_KINDS: dict[str, JointKind] = {kind.name: kind for kind in _KINDS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(Element):
+    """Bounds of one coordinate; None means unbounded."""
+
+    lower: Value | None = scalar("none", None, "Smallest coordinate (rad or m)")
+    upper: Value | None = scalar("none", None, "Largest coordinate (rad or m)")
+    velocity: Value | None = scalar("none", None, "Largest speed (rad/s or m/s)")
+    effort: Value | None = scalar("none", None, "Largest torque or force (N·m or N)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mimic(Element):
+    """Coupling q = ratio · q_leader + offset."""
+
+    leader: str = reference("joint", "Joint that leads")
+    ratio: Value = scalar("none", 1.0, "Ratio")
+    offset: Value = scalar("none", 0.0, "Offset (rad or m)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Element):
+    """A joint between two bodies or frames ("world" is the ground)."""
+
+    name: str = name()
+    kind: str = choice(tuple(JOINT_KINDS), "Kind of joint", "revolute")
+    parent: str = reference("frame", "Body or frame on the parent side, or world")
+    child: str = reference("frame", "Body or frame on the child side")
+    a: Pose = part(Pose, "Joint frame a in the parent", IDENTITY)
+    b: Pose = part(Pose, "Joint frame b in the child", IDENTITY)
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "Axis in frame a (normal of a planar joint)")
+    second_axis: Vector = vector("none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0")
+    pitch: Value = scalar("pitch", 0.01, "Advance of a screw per revolution")
+    limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
+    rest: tuple[Value, ...] = vector("none", (), "Rest position, one number per coordinate", sizes=(), labels=())
+    damping: Value = scalar("none", 0.0, "Viscous damping (N·m·s/rad or N·s/m)")
+    friction: Value = scalar("none", 0.0, "Coulomb friction (N·m or N)")
+    stiffness: Value = scalar("none", 0.0, "Spring rate about the rest position (N·m/rad or N/m)")
+    armature: Value = scalar("none", 0.0, "Reflected rotor inertia (kg·m² or kg)")
+    mimic: Mimic | None = part(Mimic, "Follows another joint")
+    description: str = text("Notes")
+
+    @property
+    def info(self) -> JointKind:
+        """The facts of this joint's kind."""
+        return JOINT_KINDS[self.kind]
+
+    def validate(self) -> None:
+        """Axis not zero, entries per coordinate, mimic only with one coordinate."""
+        where = f"joint '{self.name}'"
+        for field in ("axis", "second_axis"):
+            if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):
+                raise ModelError("An axis of length zero has no direction.", where=f"{where}, {field}",
+                                 remedy="Give a direction such as (0, 0, 1).")  # fmt: skip
+        if len(self.limits) > max(self.info.nq, 0) and self.limits:
+            raise ModelError(f"A {self.kind} joint has {self.info.nq} coordinates.", where=f"{where}, limits",
+                             remedy="Give at most one bound per coordinate.")  # fmt: skip
+        if self.rest and len(self.rest) != self.info.nq:
+            raise ModelError(f"A {self.kind} joint has {self.info.nq} coordinates.", where=f"{where}, rest",
+                             remedy="Give one number per coordinate.")  # fmt: skip
+        if self.mimic is not None and self.info.nq != 1:
+            raise ModelError("Only a joint with one coordinate can follow another.", where=f"{where}, mimic",
+                             remedy="Remove the coupling or change the kind.")  # fmt: skip
+        if self.parent == self.child:
+            raise ModelError("Parent and child are the same.", where=f"{where}, child",
+                             remedy="Connect two different bodies.")  # fmt: skip

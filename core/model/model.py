@@ -1,0 +1,201 @@
+"""The document: one immutable value that holds what the person said, and nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.errors import ModelError
+from core.model.bodies import WORLD, Body, Frame, World
+from core.model.chains import DHChain, expand
+from core.model.expression import names as names_in
+from core.model.expression import parse
+from core.model.fields import (
+    Element,
+    ReferenceKind,
+    ScalarKind,
+    VectorKind,
+    fields_of,
+    nested_elements,
+    part,
+    parts,
+    text,
+)
+from core.model.joints import Joint
+from core.model.parameters import Parameter, environment
+from core.model.shapes import Material
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation(Element):
+    """Something a file said that we keep but do not interpret (an unknown URDF tag, for example)."""
+
+    where: str = text("Kind and name of the element it belongs to, e.g. 'link gripper'")
+    content: str = text("The text as it stood in the file")
+
+
+COLLECTIONS: dict[str, type[Element]] = {
+    "parameters": Parameter,
+    "materials": Material,
+    "bodies": Body,
+    "frames": Frame,
+    "joints": Joint,
+    "chains": DHChain,
+}
+"""Collections of a model, in the order of files and trees, with their element types."""
+
+WORDS = {"parameters": "parameter", "materials": "material", "bodies": "body", "frames": "frame",
+         "joints": "joint", "chains": "chain"}  # fmt: skip
+"""What one element of a collection is called in messages and menus."""
+
+NAMESPACES = {"bodies": "frame", "frames": "frame", "joints": "joint", "parameters": "parameter",
+              "materials": "material", "chains": "chain"}  # fmt: skip
+"""Bodies and frames share one namespace; the others have their own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Element):
+    """A machine. Edits are functions Model → Model (core.model.edits)."""
+
+    name: str = text("Title", "model")
+    description: str = text("Notes")
+    world: World = part(World, "Surroundings", World())
+    parameters: tuple[Parameter, ...] = parts(Parameter, "Named numbers")
+    materials: tuple[Material, ...] = parts(Material, "Named colours")
+    bodies: tuple[Body, ...] = parts(Body, "Rigid bodies")
+    frames: tuple[Frame, ...] = parts(Frame, "Named frames")
+    joints: tuple[Joint, ...] = parts(Joint, "Joints")
+    chains: tuple[DHChain, ...] = parts(DHChain, "Denavit–Hartenberg chains")
+    annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
+    origin: str = dataclasses.field(default="", compare=False)
+    """Path of the file the model was read from (mesh files are looked for beside it); not saved."""
+
+    def validate(self) -> None:
+        """Unique names, existing references, known names in every expression, no cycles."""
+        expanded = self.expanded
+        for namespace in ("frame", "joint", "parameter", "material", "chain"):
+            _check_unique(expanded if namespace in ("frame", "joint") else self, namespace)
+        known = {target: frozenset(expanded._index(target)) for target in ("frame", "joint", "material")}
+        values = self.values()
+        for collection, element in self.elements():
+            _check_element(element, collection, known, values)
+        for _ in nested_elements(self.world):
+            _check_element(_, "world", known, values)
+        _check_frame_cycles(expanded.frames)
+
+    # ------------------------------------------------------------------------------- look-ups
+
+    def elements(self) -> Iterator[tuple[str, Element]]:
+        """(collection, element) of everything with a name, in the order of files and trees."""
+        for collection in COLLECTIONS:
+            for element in getattr(self, collection):
+                yield collection, element
+
+    def find(self, collection: str, name: str) -> Element:
+        """The element of this name; raises ModelError with near misses."""
+        for element in getattr(self, collection):
+            if element.name == name:
+                return element
+        import difflib
+
+        close = difflib.get_close_matches(name, [e.name for e in getattr(self, collection)], 3, 0.5)
+        hint = f"Did you mean {', '.join(close)}?" if close else "Look at the model tree for its names."
+        raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=hint)
+
+    def body(self, name: str) -> Body:
+        """The body of this name, also one that a chain brings."""
+        return self.expanded.find("bodies", name)  # type: ignore[return-value]
+
+    def joint(self, name: str) -> Joint:
+        """The joint of this name, also one that a chain brings."""
+        return self.expanded.find("joints", name)  # type: ignore[return-value]
+
+    def chain(self, name: str) -> DHChain:
+        """The chain of this name."""
+        return self.find("chains", name)  # type: ignore[return-value]
+
+    def values(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
+        """The value of every parameter, after replacing those in `given`."""
+        return environment(self.parameters, given)
+
+    @cached_property
+    def expanded(self) -> Model:
+        """The same machine with its chains turned into bodies, joints and frames."""
+        if not self.chains:
+            return self
+        bodies, joints, frames = list(self.bodies), list(self.joints), list(self.frames)
+        for chain in self.chains:
+            more_bodies, more_joints, more_frames = expand(chain)
+            bodies += more_bodies
+            joints += more_joints
+            frames += more_frames
+        plain = object.__new__(Model)  # validated through self: do not validate twice
+        for field in dataclasses.fields(self):
+            object.__setattr__(plain, field.name, getattr(self, field.name))
+        object.__setattr__(plain, "bodies", tuple(bodies))
+        object.__setattr__(plain, "joints", tuple(joints))
+        object.__setattr__(plain, "frames", tuple(frames))
+        object.__setattr__(plain, "chains", ())
+        return plain
+
+    def _index(self, namespace: str) -> dict[str, Element]:
+        found: dict[str, Element] = {}
+        for collection, space in NAMESPACES.items():
+            if space == namespace:
+                found.update((element.name, element) for element in getattr(self, collection))
+        return found
+
+
+def _check_unique(model: Model, namespace: str) -> None:
+    seen = {WORLD} if namespace == "frame" else set()
+    for collection, space in NAMESPACES.items():
+        if space != namespace:
+            continue
+        for element in getattr(model, collection):
+            if element.name in seen:
+                what = "is the name of the ground" if element.name == WORLD else "is used twice"
+                raise ModelError(f"The name '{element.name}' {what}.", where=f"{WORDS[collection]} '{element.name}'",
+                                 remedy="Give each element its own name.")  # fmt: skip
+            seen.add(element.name)
+
+
+def _check_element(element: Element, collection: str, known: Mapping[str, frozenset[str]],
+                   values: Mapping[str, float]) -> None:  # fmt: skip
+    title = f"{WORDS.get(collection, collection)} '{getattr(element, 'name', '')}'".replace(" ''", "")
+    for inner in nested_elements(element):
+        for field in fields_of(type(inner)):
+            value = getattr(inner, field.name)
+            if isinstance(field.kind, ReferenceKind):
+                if value and value not in known[field.kind.target] and value != WORLD:
+                    raise ModelError(f"There is no {_target_word(field.kind.target)} '{value}'.",
+                                     where=f"{title}, {field.name}",
+                                     remedy="Name an existing one or add it first.")  # fmt: skip
+            elif isinstance(field.kind, ScalarKind | VectorKind):
+                for item in value if isinstance(value, tuple) else (value,):
+                    if isinstance(item, str):
+                        _check_names(item, values, f"{title}, {field.name}")
+
+
+def _target_word(target: str) -> str:
+    return "body or frame" if target == "frame" else target
+
+
+def _check_names(expression: str, values: Mapping[str, float], where: str) -> None:
+    for used in sorted(names_in(parse(expression)) - values.keys()):
+        raise ModelError(f"Nothing is called '{used}' (in '{expression}').", where=where,
+                         remedy="Define a parameter of this name or correct the formula.")  # fmt: skip
+
+
+def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
+    parent = {frame.name: frame.parent for frame in frames}
+    for start in parent:
+        seen, current = [start], parent[start]
+        while current in parent:
+            if current in seen:
+                cycle = " → ".join([*seen, current])
+                raise ModelError(f"The frames hang on each other in a circle: {cycle}.", where=f"frame '{start}', parent",
+                                 remedy="Fix one of them to a body.")  # fmt: skip
+            seen.append(current)
+            current = parent[current]

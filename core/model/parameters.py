@@ -1,0 +1,85 @@
+"""Named parameters and the values of expressions in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from core.errors import ExpressionError, KinetostatError, ModelError
+from core.model.expression import evaluate, names, parse
+from core.model.fields import Element, Value, choice, flag, name, scalar, text
+from core.model.units import SI
+from core.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Element):
+    """A named number. With a literal value it is independent (a slider); with an expression it follows others."""
+
+    name: str = name()
+    value: Value = scalar("none", 0.0, "Value (SI), or an expression in other parameters")
+    dimension: str = choice(tuple(SI), "What it measures", "none")
+    minimum: Value | None = scalar("none", None, "Smallest value of the slider")
+    maximum: Value | None = scalar("none", None, "Largest value of the slider")
+    assumed: bool = flag("The file gave this symbol no value; the value here is only assumed")
+    description: str = text("Notes")
+
+
+def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """The parameters, each after those it uses.
+
+    Raises ModelError naming the members of a cycle, or the unknown name.
+    """
+    table = {parameter.name: parameter for parameter in parameters}
+    uses = {n: sorted(names(parse(p.value))) if isinstance(p.value, str) else [] for n, p in table.items()}
+    done: dict[str, Parameter] = {}
+    for start in table:
+        stack = [start]
+        while stack:
+            current = stack[-1]
+            if current in done:
+                stack.pop()
+                continue
+            pending = [used for used in uses[current] if used not in done]
+            for used in pending:
+                if used not in table:
+                    raise ModelError(f"Nothing is called '{used}'.", where=f"parameter '{current}', value",
+                                     remedy="Define a parameter of this name or correct the formula.")  # fmt: skip
+                if used in stack:
+                    cycle = " → ".join([*stack[stack.index(used) :], used])
+                    raise ModelError(f"The parameters depend on each other in a circle: {cycle}.",
+                                     where=f"parameter '{current}', value", remedy="Give one of them a number.")  # fmt: skip
+            if pending:
+                stack.append(pending[0])
+            else:
+                done[current] = table[current]
+                stack.pop()
+    return tuple(done.values())
+
+
+def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | None = None) -> dict[str, Scalar]:
+    """The value of every parameter; `given` replaces values of independent ones, by floats or by symbols.
+
+    Raises ModelError for an unknown name in `given`, a cycle, or a formula without a value.
+    """
+    given = given or {}
+    ordered = in_order(parameters)
+    for unknown in given.keys() - {parameter.name for parameter in ordered}:
+        raise ModelError(f"There is no parameter '{unknown}'.", remedy="Use the name of a parameter of the model.")
+    values: dict[str, Scalar] = {}
+    for parameter in ordered:
+        if parameter.name in given:
+            values[parameter.name] = given[parameter.name]
+        else:
+            values[parameter.name] = value_of(parameter.value, values, where=f"parameter '{parameter.name}', value")
+    return values
+
+
+def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
+    """A field's number over the scalars in `values` (see `environment`)."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return evaluate(parse(value), values)
+    except KinetostatError as error:
+        raise ExpressionError(error.what, where=where, remedy=error.remedy) from None

@@ -1,0 +1,1 @@
+"""Rotations, poses, motions, forces and inertias over abstract scalars. Knows no robot."""

@@ -1,0 +1,1 @@
+"""The VTK scene: draw lists, pictures, film. Knows no Qt."""
