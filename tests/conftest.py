@@ -1,0 +1,73 @@
+"""What all tests share: a screen of their own, one thread per process, a cache and settings of their own, repeatable examples.
+
+Runs before any test module is imported, so that Qt, VTK and the numerical libraries see the environment made here.
+On Linux window tests run on a private virtual screen (Xvfb), never on the person's own; set `KINETOSTAT_TEST_SCREEN=own`
+to watch them. `HYPOTHESIS_PROFILE=explore` looks for new counter-examples; the default repeats the same ones.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+_slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile("repeat", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=_slow)  # fmt: skip
+settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_slow)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+SCREEN_SIZE = "1680x1200x24"
+_screen: subprocess.Popen[bytes] | None = None
+_folder = tempfile.TemporaryDirectory(prefix="kinetostat-tests-", ignore_cleanup_errors=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A place of our own for everything the program would keep, and a screen."""
+    folder = Path(_folder.name)
+    os.environ["KINETOSTAT_CACHE"] = str(folder / "cache")
+    for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        os.environ[variable] = str(folder / variable.lower())
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        (folder / "runtime").mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(folder / "runtime")
+    if sys.platform.startswith("linux") and os.environ.get("KINETOSTAT_TEST_SCREEN") != "own":
+        _open_screen()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the screen and drop the folder."""
+    global _screen
+    if _screen is not None:
+        _screen.terminate()
+        _screen.wait(timeout=10)
+        _screen = None
+    _folder.cleanup()
+
+
+def _open_screen() -> None:
+    """Start Xvfb on a free display number and let Qt and VTK use it. Without Xvfb the present DISPLAY stays."""
+    global _screen
+    program = shutil.which("Xvfb")
+    if program is None:
+        return
+    read_end, write_end = os.pipe()
+    command = [program, "-displayfd", str(write_end), "-screen", "0", SCREEN_SIZE, "-nolisten", "tcp", "-noreset"]
+    _screen = subprocess.Popen(command, pass_fds=(write_end,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        number = pipe.readline().strip()
+    if not number:
+        _screen = None
+        raise pytest.UsageError("Xvfb does not start; the window tests have no screen. Try: Xvfb :99")
+    os.environ["DISPLAY"] = f":{number}"
+    os.environ["QT_QPA_PLATFORM"] = "xcb"
+    os.environ.pop("WAYLAND_DISPLAY", None)
