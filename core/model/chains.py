@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
-from core.model.expression import Binary, Negative, Name, Node, Number, names, parse, substitute, text_of
+from core.model.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
 from core.model.joints import Joint, Limit
 from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
@@ -64,7 +64,9 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
     """
     p = chain.prefix
     bodies = [Body(name=f"{p}base", shapes=chain.base_shapes)]
-    joints = [Joint(name=f"{p}base_joint", kind="fixed", parent=chain.parent or "world", child=f"{p}base", a=chain.base)]
+    joints = [
+        Joint(name=f"{p}base_joint", kind="fixed", parent=chain.parent or "world", child=f"{p}base", a=chain.base)
+    ]
     for i, row in enumerate(chain.rows, 1):
         link = f"{p}link{i}"
         bodies.append(
@@ -119,32 +121,21 @@ def split_offset(text: str, variable: str) -> Value | None:
     offset = _without(parse(text), variable)
     if offset is None:
         return None
-    return 0.0 if offset == Number(0.0) else (offset.value if offset == Number(getattr(offset, "value", 0.0)) else text_of(offset))  # type: ignore[union-attr]
+    return offset.value if isinstance(offset, Number) and not offset.unit else text_of(offset)
 
 
 def _without(node: Node, variable: str) -> Node | None:
     """node − variable if the variable stands in the sum exactly once with coefficient one."""
     if node == Name(variable):
         return Number(0.0)
-    if isinstance(node, Binary) and node.operator in "+-":
-        in_left, in_right = variable in names(node.left), variable in names(node.right)
-        if in_left and not in_right:
-            rest = _without(node.left, variable)
-            if rest == Number(0.0):
-                return node.right if node.operator == "+" else Negative(node.right)
-            return None if rest is None else Binary(node.operator, rest, node.right)
-        if in_right and not in_left and node.operator == "+":
-            rest = _without(node.right, variable)
-            if rest == Number(0.0):
-                return node.left
-            return None if rest is None else Binary("+", node.left, rest)
-    return None
-
-
-def rename_in(value: Value, old: str, new: str) -> Value:
-    """The value with a name replaced in its expression."""
-    if isinstance(value, str):
-        node = parse(value)
-        if old in names(node):
-            return text_of(substitute(node, {old: Name(new)}))
-    return value
+    if not isinstance(node, Binary) or node.operator not in "+-":
+        return None
+    holder, other = (node.left, node.right) if variable in names(node.left) else (node.right, node.left)
+    if variable in names(other) or (holder is node.right and node.operator == "-"):
+        return None
+    rest = _without(holder, variable)
+    if rest is None:
+        return None
+    if rest == Number(0.0):
+        return Negative(other) if node.operator == "-" else other
+    return Binary(node.operator, rest, other)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from core.errors import ModelError
-from core.model.bodies import Body
-from core.model.chains import rename_in
+from core.model.bodies import WORLD, Body
+from core.model.chains import expand
+from core.model.expression import Name, Node, parse, substitute, text_of
 from core.model.expression import names as names_in
-from core.model.expression import parse
-from core.model.fields import Element, ReferenceKind, ScalarKind, VectorKind, check_name, fields_of
+from core.model.fields import (
+    Element,
+    ReferenceKind,
+    ScalarKind,
+    VectorKind,
+    check_name,
+    fields_of,
+    mapped,
+    nested_elements,
+)
 from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model
-from core.model.parameters import value_of
+from core.model.parameters import Parameter
+from core.model.shapes import Box, Material
+
+Owned = tuple[tuple[str, Any], ...]
+"""Elements with the names of their collections: ((collection, element), …)."""
 
 
 def collection_of(element: Element) -> str:
@@ -23,17 +37,19 @@ def collection_of(element: Element) -> str:
     raise ModelError(f"A {type(element).__name__} is not an element of a model by itself.")
 
 
+# ------------------------------------------------------------------------------- add, change, rename
+
+
 def add(model: Model, element: Element) -> Model:
     """The model with the element appended."""
     collection = collection_of(element)
-    return dataclasses.replace(model, **{collection: (*getattr(model, collection), element)})
+    return _with(model, {collection: (*getattr(model, collection), element)})
 
 
-def replace(model: Model, old: Element, new: Element) -> Model:
+def replace(model: Model, old: Any, new: Element) -> Model:
     """The model with one element replaced by another of its kind (same name; see `rename`)."""
     collection = collection_of(old)
-    items = tuple(new if item.name == old.name else item for item in getattr(model, collection))  # type: ignore[attr-defined]
-    return dataclasses.replace(model, **{collection: items})
+    return _with(model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))})
 
 
 def change(model: Model, collection: str, name: str, **fields: Any) -> Model:
@@ -52,168 +68,120 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
     """
     if new == old:
         return model
-    model.find(collection, old)
+    target = model.find(collection, old)
     check_name(new)
-    if new in model.expanded._index(NAMESPACES[collection]):
+    namespace = NAMESPACES[collection]
+    if new in model.expanded.index(namespace):
         raise ModelError(f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name",
                          remedy="Choose another name.")  # fmt: skip
-    namespace = NAMESPACES[collection]
-    changes: dict[str, Any] = {}
-    for name in COLLECTIONS:
-        items = tuple(_renamed(item, namespace, old, new) for item in getattr(model, name))
-        if name == collection:
-            items = tuple(dataclasses.replace(item, name=new) if item.name == old else item for item in items)
-        changes[name] = items
-    changes["world"] = _renamed(model.world, namespace, old, new)
-    return dataclasses.replace(model, **changes)
+
+    def renamed(element: Element) -> dict[str, Any]:
+        changes = _formulas(element, {old: Name(new)}) if namespace == "parameter" else {}
+        changes.update(dict.fromkeys(_references(element, namespace, old), new))
+        if element is target:
+            changes["name"] = new
+        return changes
+
+    return mapped(model, renamed)
 
 
-def _renamed(element: Any, namespace: str, old: str, new: str) -> Any:
-    """The element with references to `old` in a namespace (or names in formulas) replaced."""
+def _references(element: Element, namespace: str, name: str) -> list[str]:
+    """Fields of an element (not of those inside it) that refer to a name of a namespace."""
+    return [
+        field.name
+        for field in fields_of(type(element))
+        if isinstance(field.kind, ReferenceKind)
+        and namespace == ("frame" if field.kind.target == "body" else field.kind.target)
+        and getattr(element, field.name) == name
+    ]
+
+
+def _formulas(element: Element, replacements: dict[str, Node]) -> dict[str, Any]:
+    """New values of the number fields of an element whose formulas use one of the names."""
+
+    def replaced(value: Any) -> Any:
+        if isinstance(value, str) and not names_in(node := parse(value)).isdisjoint(replacements):
+            return text_of(substitute(node, replacements))
+        return value
+
     changes: dict[str, Any] = {}
     for field in fields_of(type(element)):
-        value = getattr(element, field.name)
-        follows: Any = value
-        if isinstance(value, Element):
-            follows = _renamed(value, namespace, old, new)
-        elif isinstance(field.kind, ReferenceKind):
-            follows = new if namespace == _namespace(field.kind) and value == old else value
-        elif isinstance(field.kind, ScalarKind) and namespace == "parameter":
-            follows = rename_in(value, old, new) if value is not None else None
-        elif isinstance(field.kind, VectorKind) and namespace == "parameter":
-            follows = tuple(rename_in(item, old, new) for item in value)
-        elif isinstance(value, tuple) and value and isinstance(value[0], Element):
-            follows = tuple(_renamed(item, namespace, old, new) for item in value)
-        if follows != value:
-            changes[field.name] = follows
-    return dataclasses.replace(element, **changes) if changes else element
+        old = getattr(element, field.name)
+        if isinstance(field.kind, ScalarKind):
+            new = replaced(old)
+        elif isinstance(field.kind, VectorKind):
+            new = tuple(map(replaced, old))
+        else:
+            continue
+        if new != old:
+            changes[field.name] = new
+    return changes
 
 
-def _namespace(kind: ReferenceKind) -> str:
-    return "frame" if kind.target in ("frame", "body") else kind.target
+# ------------------------------------------------------------------------------- remove
 
 
-def users(model: Model, collection: str, name: str) -> tuple[tuple[str, Element], ...]:
+def users(model: Model, collection: str, name: str) -> Owned:
     """(collection, element) of everything that refers to an element directly."""
     namespace = NAMESPACES[collection]
-    found = []
-    for owner, element in model.elements():
-        if owner == collection and element.name == name:  # type: ignore[attr-defined]
-            continue
-        if _mentions(element, namespace, name):
-            found.append((owner, element))
-    return tuple(found)
+
+    def uses(element: Element) -> bool:
+        inside = nested_elements(element)
+        if namespace == "parameter":
+            return any(_formulas(part, {name: Name(name + "_")}) for part in inside)
+        return any(_references(part, namespace, name) for part in inside)
+
+    return tuple((owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and uses(e))
 
 
-def _mentions(element: Any, namespace: str, name: str) -> bool:
-    for field in fields_of(type(element)):
-        value = getattr(element, field.name)
-        if isinstance(value, Element):
-            if _mentions(value, namespace, name):
-                return True
-        elif isinstance(field.kind, ReferenceKind):
-            if namespace == _namespace(field.kind) and value == name:
-                return True
-        elif isinstance(field.kind, ScalarKind | VectorKind) and namespace == "parameter":
-            items = value if isinstance(value, tuple) else (value,)
-            if any(isinstance(item, str) and name in names_in(parse(item)) for item in items):
-                return True
-        elif isinstance(value, tuple) and any(isinstance(i, Element) and _mentions(i, namespace, name) for i in value):
-            return True
-    return False
-
-
-def dependents(model: Model, collection: str, name: str) -> tuple[tuple[str, Element], ...]:
+def dependents(model: Model, collection: str, name: str) -> Owned:
     """Everything that `remove` would delete with an element: joints and frames on a body, frames on frames,
     joints coupled to a joint. (A parameter or material in use is not taken along: its users keep the value.)"""
     if collection in ("parameters", "materials"):
         return ()
-    found: dict[tuple[str, str], Element] = {}
-    open_ = [(collection, name)]
+    found: dict[tuple[str, str], Any] = {}
+    waiting = [(collection, name)]
     if collection == "chains":
-        bodies, joints, frames = expanded_names(model, name)
-        open_ = [("bodies", n) for n in bodies] + [("joints", n) for n in joints] + [("frames", n) for n in frames]
-    while open_:
-        current = open_.pop()
-        for owner, element in users(model, *current):
-            key = (owner, element.name)  # type: ignore[attr-defined]
+        bodies, joints, frames = expand(model.chain(name))
+        waiting = [("bodies", e.name) for e in bodies] + [("joints", e.name) for e in joints]
+        waiting += [("frames", e.name) for e in frames]
+    while waiting:
+        for owner, element in users(model, *waiting.pop()):
+            key = (owner, element.name)
             if key not in found and key != (collection, name):
                 found[key] = element
-                open_.append(key)
+                waiting.append(key)
     return tuple((owner, element) for (owner, _), element in found.items())
-
-
-def expanded_names(model: Model, chain: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Names of the bodies, joints and frames a chain brings."""
-    from core.model.chains import expand
-
-    bodies, joints, frames = expand(model.chain(chain))
-    return tuple(b.name for b in bodies), tuple(j.name for j in joints), tuple(f.name for f in frames)
 
 
 def remove(model: Model, collection: str, name: str) -> Model:
     """The model without an element and without its `dependents`; formulas that used a removed parameter
     keep its present value, shapes that used a removed material keep its colour."""
-    element: Any = model.find(collection, name)
-    gone = {(owner, item.name) for owner, item in dependents(model, collection, name)}  # type: ignore[attr-defined]
-    gone.add((collection, name))
-    changes: dict[str, Any] = {
-        c: tuple(item for item in getattr(model, c) if (c, item.name) not in gone) for c in COLLECTIONS
-    }
-    if collection == "parameters":
-        value = element.value if isinstance(element.value, str) else repr(element.value)
-        changes = {c: tuple(_inlined(item, name, value) for item in items) for c, items in changes.items()}
-        changes["world"] = _inlined(model.world, name, value)
-    if collection == "materials":
-        changes = {c: tuple(_without_material(item, element) for item in items) for c, items in changes.items()}
-    return dataclasses.replace(model, **changes)
+    target: Any = model.find(collection, name)
+    gone = {(owner, element.name) for owner, element in dependents(model, collection, name)} | {(collection, name)}
+    if isinstance(target, Parameter):
+        inlined = {name: parse(str(target.value))}
+        model = mapped(model, lambda element: _formulas(element, inlined))
+    if isinstance(target, Material):
+        model = mapped(model, lambda element: _without_material(element, target))
+    kept: dict[str, Any] = {c: tuple(e for e in getattr(model, c) if (c, e.name) not in gone) for c in COLLECTIONS}
+    return _with(model, kept)
 
 
-def _inlined(element: Any, name: str, value: str) -> Any:
-    """The element with a parameter's name replaced by its value in every formula."""
-    from core.model.expression import substitute, text_of
-
-    def inline(item: Any) -> Any:
-        if isinstance(item, str) and name in names_in(parse(item)):
-            return text_of(substitute(parse(item), {name: parse(value)}))
-        return item
-
-    changes: dict[str, Any] = {}
-    for field in fields_of(type(element)):
-        old = getattr(element, field.name)
-        new: Any = old
-        if isinstance(old, Element):
-            new = _inlined(old, name, value)
-        elif isinstance(field.kind, ScalarKind):
-            new = inline(old)
-        elif isinstance(field.kind, VectorKind):
-            new = tuple(inline(item) for item in old)
-        elif isinstance(old, tuple) and old and isinstance(old[0], Element):
-            new = tuple(_inlined(item, name, value) for item in old)
-        if new != old:
-            changes[field.name] = new
-    return dataclasses.replace(element, **changes) if changes else element
+def _without_material(element: Any, material: Material) -> dict[str, Any]:
+    """What a shape must change to keep the colour of a material that goes."""
+    if getattr(element, "material", None) != material.name:
+        return {}
+    return {"material": "", "color": element.color or material.color}
 
 
-def _without_material(element: Any, material: Any) -> Any:
-    """The element whose shapes use the colour of a material instead of its name."""
-    changes: dict[str, Any] = {}
-    for field in fields_of(type(element)):
-        old = getattr(element, field.name)
-        if isinstance(old, tuple) and old and isinstance(old[0], Element):
-            new = tuple(_without_material(item, material) for item in old)
-            if new != old:
-                changes[field.name] = new
-    if getattr(element, "material", None) == material.name:
-        changes["material"] = ""
-        changes["color"] = element.color or material.color
-    return dataclasses.replace(element, **changes) if changes else element
+# ------------------------------------------------------------------------------- names, copies, sliders
 
 
 def unused_name(model: Model, collection: str, stem: str) -> str:
     """`stem`, or `stem2`, `stem3` … — the first that is free in the collection's namespace."""
-    taken = model.expanded._index(NAMESPACES[collection])
-    if stem not in taken and stem != "world":
+    taken = model.expanded.index(NAMESPACES[collection])
+    if stem not in taken and stem != WORLD:
         return stem
     base = stem.rstrip("0123456789") or stem
     number = 2
@@ -224,36 +192,57 @@ def unused_name(model: Model, collection: str, stem: str) -> str:
 
 def duplicate(model: Model, collection: str, name: str) -> tuple[Model, str]:
     """The model with a copy of an element under a free name, and that name."""
-    element: Any = model.find(collection, name)
     new = unused_name(model, collection, name)
-    copy = dataclasses.replace(element, name=new)
-    if collection == "chains":
-        copy = dataclasses.replace(copy, prefix=f"{new}_")
+    more = {"prefix": f"{new}_"} if collection == "chains" else {}
+    copy: Any = dataclasses.replace(model.find(collection, name), **{"name": new, **more})
     return add(model, copy), new
 
 
 def promote(model: Model, collection: str, name: str, field: str, parameter: str) -> Model:
-    """The model in which a literal number of an element's field has become a named parameter,
-    so that a slider can move it."""
-    from core.model.parameters import Parameter
-
-    element: Any = model.find(collection, name)
-    kind = next(f.kind for f in fields_of(type(element)) if f.name == field)
-    if not isinstance(kind, ScalarKind):
-        raise ModelError("Only a number can become a parameter.", where=f"{WORDS[collection]} '{name}', {field}")
-    value = getattr(element, field)
-    with_parameter = add(model, Parameter(name=parameter, value=value, dimension=kind.dimension))
-    return change(with_parameter, collection, name, **{field: parameter})
+    """The model in which a number of an element's field has become a named parameter, so that a slider can
+    move it. `field` may lead into nested elements and vectors: "pose.position.0", "shapes.1.radius"."""
+    element = model.find(collection, name)
+    value, dimension, put = _leaf(element, field.split("."), f"{WORDS[collection]} '{name}', {field}")
+    with_parameter = add(model, Parameter(name=parameter, value=value, dimension=dimension))
+    return replace(with_parameter, element, put(parameter))
 
 
-def free_body(model: Model, name: str = "body") -> tuple[Model, str]:
-    """The model with a new free body of 1 kg (a 0.1 m cube), and its name."""
-    from core.model.shapes import Box
+def _leaf(holder: Any, path: list[str], where: str) -> tuple[Any, str, Callable[[Any], Any]]:
+    """The number at the end of a path of fields and indices, its dimension, and the function that returns
+    the holder with the number replaced."""
+    head, rest = path[0], path[1:]
+    field = next((f for f in fields_of(type(holder)) if f.name == head), None)
+    if field is None:
+        raise ModelError(f"There is no field '{head}'.", where=where)
+    value = getattr(holder, head)
 
-    new = unused_name(model, "bodies", name)
+    def put(new: Any) -> Any:
+        return dataclasses.replace(holder, **{head: new})
+
+    if isinstance(field.kind, ScalarKind) and value is not None and not rest:
+        return value, field.kind.dimension, put
+    if isinstance(value, Element) and rest:
+        number, dimension, inner = _leaf(value, rest, where)
+        return number, dimension, lambda new: put(inner(new))
+    if isinstance(value, tuple) and rest and rest[0].isdigit() and int(rest[0]) < len(value):
+        index = int(rest[0])
+
+        def put_item(new: Any) -> Any:
+            return put((*value[:index], new, *value[index + 1 :]))
+
+        if isinstance(field.kind, VectorKind) and len(rest) == 1:
+            return value[index], field.kind.dimension, put_item
+        if isinstance(value[index], Element) and len(rest) > 1:
+            number, dimension, inner = _leaf(value[index], rest[1:], where)
+            return number, dimension, lambda new: put_item(inner(new))
+    raise ModelError("Only a number can become a parameter.", where=where)
+
+
+def free_body(model: Model, stem: str = "body") -> tuple[Model, str]:
+    """The model with a new free body (a 0.1 m cube of 1 kg), and its name."""
+    new = unused_name(model, "bodies", stem)
     return add(model, Body(name=new, density=1000.0, shapes=(Box(),))), new
 
 
-def number(model: Model, value: Any) -> float:
-    """A field's present value as a float."""
-    return float(value_of(value, model.values()))
+def _with(model: Model, collections: dict[str, Any]) -> Model:
+    return dataclasses.replace(model, **collections)

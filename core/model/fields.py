@@ -10,10 +10,9 @@ import dataclasses
 import math
 import numbers
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from core.errors import ExpressionError, ModelError
 from core.model.expression import parse
@@ -240,14 +239,19 @@ class Field(NamedTuple):
     required: bool
 
 
-@cache
+_declared: dict[type, tuple[Field, ...]] = {}
+
+
 def fields_of(element: type) -> tuple[Field, ...]:
     """The declared fields of an element type, in order."""
-    return tuple(
-        Field(f.name, f.metadata["kind"], f.metadata["help"], f.default, f.default is dataclasses.MISSING)
-        for f in dataclasses.fields(element)
-        if "kind" in f.metadata
-    )
+    found = _declared.get(element)
+    if found is None:
+        found = _declared[element] = tuple(
+            Field(f.name, f.metadata["kind"], f.metadata["help"], f.default, f.default is dataclasses.MISSING)
+            for f in dataclasses.fields(element)
+            if "kind" in f.metadata
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -317,8 +321,30 @@ def nested_elements(element: Element) -> Iterator[Element]:
     yield element
     for field in fields_of(type(element)):
         value = getattr(element, field.name)
-        if isinstance(value, Element):
-            yield from nested_elements(value)
-        elif isinstance(field.kind, PartsKind):
-            for item in value:
+        for item in value if isinstance(field.kind, PartsKind) else (value,):
+            if isinstance(item, Element):
                 yield from nested_elements(item)
+
+
+AnyElement = TypeVar("AnyElement", bound=Element)
+
+
+def mapped(element: AnyElement, change: Callable[[Element], Mapping[str, Any]]) -> AnyElement:
+    """The element after `change(part)` gave new field values for it and for every element inside it.
+
+    Elements without a change are kept as they are (the same object).
+    """
+    changes: dict[str, Any] = {}
+    for field in fields_of(type(element)):
+        old = getattr(element, field.name)
+        new = old
+        if isinstance(old, Element):
+            new = mapped(old, change)
+        elif isinstance(field.kind, PartsKind):
+            new = tuple(mapped(item, change) for item in old)
+            if all(a is b for a, b in zip(old, new, strict=True)):
+                new = old
+        if new is not old:
+            changes[field.name] = new
+    changes.update(change(element))
+    return dataclasses.replace(element, **changes) if changes else element

@@ -41,7 +41,9 @@ class JointKind(NamedTuple):
         return len(self.speeds)
 
 
-def _plain(kind: str, title: str, dimensions: tuple[str, ...], names: tuple[str, ...], uses: tuple[str, ...]) -> JointKind:
+def _plain(
+    kind: str, title: str, dimensions: tuple[str, ...], names: tuple[str, ...], uses: tuple[str, ...]
+) -> JointKind:
     rates = tuple("angular_velocity" if d == "angle" else "velocity" for d in dimensions)
     return JointKind(kind, title, names, dimensions, names, rates, (0.0,) * len(names), 6 - len(names), uses)
 
@@ -60,9 +62,7 @@ _KINDS = (
     _plain("cylindrical", "Cylindrical", ("angle", "length"), ("angle", "displacement"), ("axis",)),
     _plain("universal", "Universal", ("angle", "angle"), ("1", "2"), ("axis", "second_axis")),
     _plain("planar", "Planar", ("length", "length", "angle"), ("x", "y", "angle"), ("axis",)),
-    JointKind(
-        "spherical", "Spherical", _QUATERNION, ("none",) * 4, _W, _ANGULAR, (0.0, 0.0, 0.0, 1.0), 3, ()
-    ),
+    JointKind("spherical", "Spherical", _QUATERNION, ("none",) * 4, _W, _ANGULAR, (0.0, 0.0, 0.0, 1.0), 3, ()),
     JointKind(
         "free",
         "Free",

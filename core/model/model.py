@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from core.errors import ModelError
 from core.model.bodies import WORLD, Body, Frame, World
@@ -77,7 +79,7 @@ class Model(Element):
         expanded = self.expanded
         for namespace in ("frame", "joint", "parameter", "material", "chain"):
             _check_unique(expanded if namespace in ("frame", "joint") else self, namespace)
-        known = {target: frozenset(expanded._index(target)) for target in ("frame", "joint", "material")}
+        known = {target: frozenset(expanded.index(target)) for target in ("frame", "joint", "material")}
         values = self.values()
         for collection, element in self.elements():
             _check_element(element, collection, known, values)
@@ -87,34 +89,32 @@ class Model(Element):
 
     # ------------------------------------------------------------------------------- look-ups
 
-    def elements(self) -> Iterator[tuple[str, Element]]:
+    def elements(self) -> Iterator[tuple[str, Any]]:
         """(collection, element) of everything with a name, in the order of files and trees."""
         for collection in COLLECTIONS:
             for element in getattr(self, collection):
                 yield collection, element
 
-    def find(self, collection: str, name: str) -> Element:
+    def find(self, collection: str, name: str) -> Any:
         """The element of this name; raises ModelError with near misses."""
         for element in getattr(self, collection):
             if element.name == name:
                 return element
-        import difflib
-
         close = difflib.get_close_matches(name, [e.name for e in getattr(self, collection)], 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "Look at the model tree for its names."
         raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=hint)
 
     def body(self, name: str) -> Body:
         """The body of this name, also one that a chain brings."""
-        return self.expanded.find("bodies", name)  # type: ignore[return-value]
+        return self.expanded.find("bodies", name)
 
     def joint(self, name: str) -> Joint:
         """The joint of this name, also one that a chain brings."""
-        return self.expanded.find("joints", name)  # type: ignore[return-value]
+        return self.expanded.find("joints", name)
 
     def chain(self, name: str) -> DHChain:
         """The chain of this name."""
-        return self.find("chains", name)  # type: ignore[return-value]
+        return self.find("chains", name)
 
     def values(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
         """The value of every parameter, after replacing those in `given`."""
@@ -140,7 +140,8 @@ class Model(Element):
         object.__setattr__(plain, "chains", ())
         return plain
 
-    def _index(self, namespace: str) -> dict[str, Element]:
+    def index(self, namespace: str) -> dict[str, Element]:
+        """name → element of a namespace ("frame": bodies and frames; "joint", "parameter", "material", "chain")."""
         found: dict[str, Element] = {}
         for collection, space in NAMESPACES.items():
             if space == namespace:
@@ -195,7 +196,7 @@ def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
         while current in parent:
             if current in seen:
                 cycle = " → ".join([*seen, current])
-                raise ModelError(f"The frames hang on each other in a circle: {cycle}.", where=f"frame '{start}', parent",
-                                 remedy="Fix one of them to a body.")  # fmt: skip
+                raise ModelError(f"The frames hang on each other in a circle: {cycle}.",
+                                 where=f"frame '{start}', parent", remedy="Fix one of them to a body.")  # fmt: skip
             seen.append(current)
             current = parent[current]

@@ -48,7 +48,8 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
                 if used in stack:
                     cycle = " → ".join([*stack[stack.index(used) :], used])
                     raise ModelError(f"The parameters depend on each other in a circle: {cycle}.",
-                                     where=f"parameter '{current}', value", remedy="Give one of them a number.")  # fmt: skip
+                                     where=f"parameter '{current}', value",
+                                     remedy="Give one of them a number.")  # fmt: skip
             if pending:
                 stack.append(pending[0])
             else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -50,7 +51,7 @@ def _sign(x: float) -> float:
     return math.copysign(1.0, x) if x else 0.0
 
 
-_PYTHON = {"sign": _sign, "fmin": min, "fmax": max}
+_PYTHON: dict[str, Callable[..., float]] = {"sign": _sign, "fmin": min, "fmax": max}
 
 
 def apply(name: str, *arguments: Scalar) -> Scalar:
