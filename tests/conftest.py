@@ -1,8 +1,8 @@
-"""What all tests share: a screen of their own, one thread per process, a cache and settings of their own, repeatable examples.
+"""What all tests share: a private screen, one thread per library, private cache and settings, repeatable examples.
 
 Runs before any test module is imported, so that Qt, VTK and the numerical libraries see the environment made here.
-On Linux window tests run on a private virtual screen (Xvfb), never on the person's own; set `KINETOSTAT_TEST_SCREEN=own`
-to watch them. `HYPOTHESIS_PROFILE=explore` looks for new counter-examples; the default repeats the same ones.
+On Linux window tests run on a private virtual screen (Xvfb), never on the person's own; to watch them set
+`KINETOSTAT_TEST_SCREEN=own`. `HYPOTHESIS_PROFILE=explore` looks for new counter-examples; the default repeats the same ones.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", 
     os.environ[_variable] = "1"
 
 _slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-settings.register_profile("repeat", deadline=None, derandomize=True, database=None, max_examples=60, suppress_health_check=_slow)  # fmt: skip
-settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=_slow)
+_common = {"deadline": None, "suppress_health_check": _slow}
+settings.register_profile("repeat", derandomize=True, database=None, max_examples=60, **_common)
+settings.register_profile("explore", max_examples=1000, **_common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 SCREEN_SIZE = "1680x1200x24"
