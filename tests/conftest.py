@@ -2,7 +2,7 @@
 
 Runs before any test module is imported, so that Qt, VTK and the numerical libraries see the environment made here.
 On Linux window tests run on a private virtual screen (Xvfb), never on the person's own; to watch them set
-`KINETOSTAT_TEST_SCREEN=own`. `HYPOTHESIS_PROFILE=explore` looks for new counter-examples; the default repeats the same ones.
+`KINETOSTAT_TEST_SCREEN=own`. `HYPOTHESIS_PROFILE=explore` looks for new counter-examples; the default repeats its own.
 """
 
 from __future__ import annotations
