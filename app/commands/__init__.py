@@ -1,0 +1,1 @@
+"""The table of commands: `commands.table()` gathers the `COMMANDS` of the modules here."""

@@ -1,0 +1,50 @@
+"""What a command is: one definition from which menus, toolbar, palette, keyboard map, help and tests are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+Run = Callable[["Window"], object]
+Check = Callable[["Window"], bool]
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something a person can do.
+
+    id       : stable name, "<group>.<verb>", e.g. "file.open"
+    title    : as in the menu; ends in "…" if more is asked before anything happens
+    run      : does it; gets the window (`window.session`, `window.settings`, `window.viewport` …)
+    menu     : place in the menus, e.g. "File" or "View/Show"; "" for none; "context" for the context menu only
+    shortcut : key sequence as Qt writes it, e.g. "Ctrl+Shift+Z"; several separated by ", "
+    icon     : name of a drawing in resources/icons
+    when     : whether it applies now (greyed if not)
+    help     : one or two sentences
+    checked  : for switches, whether it is on
+    section  : commands of a menu with different sections are parted by a line
+    toolbar  : place in the toolbar ("file", "edit", "tool" …); "" if not there
+    context  : collections of the elements in whose context menu it appears ("bodies", "joints" …; "*" for all,
+               "scene" for the empty scene)
+    """
+
+    id: str
+    title: str
+    run: Run
+    menu: str = ""
+    shortcut: str = ""
+    icon: str = ""
+    when: Check | None = None
+    help: str = ""
+    checked: Check | None = None
+    section: str = ""
+    toolbar: str = ""
+    context: tuple[str, ...] = ()
+
+    def applies(self, window: Window) -> bool:
+        """Whether it can be run now."""
+        return self.when is None or self.when(window)

@@ -1,0 +1,61 @@
+"""Icons: the SVG files of `resources/icons`, in the colour of the present theme, crisp at every scaling."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from resources import ICONS
+
+_kept: list[QIconEngine] = []
+
+
+class _Engine(QIconEngine):
+    """Paints the drawing with `currentColor` replaced by the palette's text colour at that moment."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+        self._renderers: dict[str, QSvgRenderer] = {}
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """Draw in the rectangle."""
+        palette = QGuiApplication.palette()
+        group = QPalette.ColorGroup.Disabled if mode == QIcon.Mode.Disabled else QPalette.ColorGroup.Active
+        role = QPalette.ColorRole.HighlightedText if mode == QIcon.Mode.Selected else QPalette.ColorRole.WindowText
+        color = palette.color(group, role).name()
+        if color not in self._renderers:
+            data = QByteArray(self._text.replace("currentColor", color).encode())
+            self._renderers[color] = QSvgRenderer(data)
+        side = min(rect.width(), rect.height())
+        place = QRectF(rect.x() + (rect.width() - side) / 2, rect.y() + (rect.height() - side) / 2, side, side)
+        self._renderers[color].render(painter, place)
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """The drawing on a transparent ground."""
+        picture = QPixmap(size)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        self.paint(painter, QRect(0, 0, size.width(), size.height()), mode, state)
+        painter.end()
+        return picture
+
+    def clone(self) -> QIconEngine:
+        """A copy that lives as long as the program (Qt does not own engines written in Python)."""
+        copy = _Engine(self._text)
+        _kept.append(copy)
+        return copy
+
+
+@cache
+def icon(name: str) -> QIcon:
+    """The icon of a name, e.g. "undo" or "revolute"; an empty one if there is no such drawing. It follows the theme."""
+    path = ICONS / f"{name}.svg"
+    if not name or not path.is_file():
+        return QIcon()
+    engine = _Engine(path.read_text(encoding="utf-8"))
+    _kept.append(engine)
+    return QIcon(engine)
