@@ -1,0 +1,68 @@
+# The same few verbs here and in CI. On a fresh machine each of them first sets up what it needs.
+#
+#   make run     open the program on the example arm (without a screen: draw the same scene to a PNG)
+#   make test    lint, types, import contracts and all tests
+#   make check   lint, types and import contracts only
+#   make format  let ruff format the code
+#   make bench   compare speed with Pinocchio and MuJoCo, side by side
+#   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
+#   make clean   remove what these verbs made
+
+SHELL := /bin/bash
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARM := resources/examples/puma560.kst
+PICTURE := build/puma560.png
+
+.PHONY: help run test check lint types contracts tests format bench docs clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(VENV)/.ready-run: pyproject.toml
+	@.ci/setup run "$(VENV)"
+
+$(VENV)/.ready-dev: pyproject.toml
+	@.ci/setup dev "$(VENV)"
+
+run: $(VENV)/.ready-run
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then \
+	  $(BIN)/kinetostat "$(ARM)"; \
+	else \
+	  mkdir -p build && $(BIN)/kinetostat render "$(ARM)" -o "$(PICTURE)" \
+	  && echo "There is no screen here, so the scene was drawn to $$PWD/$(PICTURE)"; \
+	fi
+
+test: check tests
+
+check: lint types contracts
+
+lint: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.ready-dev
+	$(BIN)/mypy
+
+contracts: $(VENV)/.ready-dev
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.ready-dev
+	$(BIN)/pytest
+
+format: $(VENV)/.ready-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.ready-dev
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.ready-dev
+	$(BIN)/python docs/make_functions.py
+	$(BIN)/python -m viz.thumbnails
+	.ci/with_screen $(BIN)/python -m app.screenshots docs/pictures
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@if [ -e "$(VENV)/.ready-run" ] || [ -e "$(VENV)/.ready-dev" ]; then rm -rf "$(VENV)"; fi
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -1,0 +1,94 @@
+"""Kinetostat for scripts: `import kinetostat as ks`.
+
+Only re-exports; the work is done in `core` (documents, mechanics, functions) and `viz` (pictures). Names are looked
+up when they are first used, so that importing this module costs nothing.
+
+    model = ks.load("puma560.kst")            # or URDF, Xacro, Robotica, DH table
+    mech = ks.Mechanism(model)
+    q = mech.rest()
+    mech.frame(q, "tool")                      # 4×4, world ← tool
+    mech.mass_matrix(q)
+    ks.call("jacobian", model, frame="tool")   # any function of the catalogue
+    ks.render(model, q, "puma.png")            # a picture, without a window
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from core import errors as errors
+    from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
+    from core.files import dumps, load, loads, read, save
+    from core.functions import FUNCTIONS, Context
+    from core.kernel import Mechanism
+    from core.model import (
+        Annotation,
+        Body,
+        Box,
+        Capsule,
+        Cone,
+        Cylinder,
+        DHChain,
+        DHRow,
+        Finding,
+        Frame,
+        Gravity,
+        Inertia,
+        Joint,
+        Limit,
+        Material,
+        Mesh,
+        Mimic,
+        Model,
+        Parameter,
+        Pose,
+        Sphere,
+        World,
+        edits,
+    )
+    from core.model.plausibility import check
+    from viz.offscreen import render
+
+_PLACES = {
+    "core": ("errors",),
+    "core.errors": (
+        "AssemblyError", "ExpressionError", "FileError", "KinetostatError", "ModelError", "SimulationError",
+    ),
+    "core.files": ("dumps", "load", "loads", "read", "save"),
+    "core.functions": ("FUNCTIONS", "Context"),
+    "core.kernel": ("Mechanism",),
+    "core.model": (
+        "Annotation", "Body", "Box", "Capsule", "Cone", "Cylinder", "DHChain", "DHRow", "Finding", "Frame", "Gravity",
+        "Inertia", "Joint", "Limit", "Material", "Mesh", "Mimic", "Model", "Parameter", "Pose", "Sphere", "World",
+        "edits",
+    ),
+    "core.model.plausibility": ("check",),
+    "viz.offscreen": ("render",),
+}  # fmt: skip
+_PLACE = {name: module for module, names in _PLACES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604
+    "__version__",
+    "call",
+    *_PLACE,
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _PLACE.get(name)
+    if module is None:
+        raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
+    try:
+        value = getattr(importlib.import_module(module), name)
+    except AttributeError:
+        value = importlib.import_module(f"{module}.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
