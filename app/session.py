@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from psygnal import Signal
 
 from core.errors import KinetostatError
-from core.files import load, save
+from core.files import read, save
 from core.kernel import Mechanism
-from core.model import Model, edits
+from core.model import Finding, Model, edits
 
 Array = NDArray[np.float64]
 
@@ -66,12 +66,16 @@ class Session:
         self.state = State(model or Model(name="untitled"))
         self.mech = Mechanism(self.state.model)
         self.path: Path | None = None
+        self.findings: tuple[Finding, ...] = ()
+        """What the reader of the open file found questionable."""
         self.selection: Ref | None = None
         self.hover: Ref | None = None
         self._undo: list[State] = []
         self._redo: list[State] = []
         self._saved: State = self.state
         self._preview_parameters: dict[str, float] = {}
+        self._gesture: object = None
+        self._rest = np.array(self.mech.rest(), dtype=float)
         self._q = self._pose_array()
 
     # ------------------------------------------------------------------------------- reading
@@ -102,11 +106,13 @@ class Session:
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
-        """Show a pose or parameter values without committing them."""
+        """Show a pose or parameter values without committing them. Loops stay closed when parameters move."""
         if q is not None:
             self._q = np.array(q, dtype=float)
         if parameters is not None:
             self._preview_parameters.update(parameters)
+            if q is None and self.mech.loops:
+                self._q = np.array(self.mech.move(self._q, {}, p=self.p), dtype=float)
         self._previewing = True
         self.moved.emit()
 
@@ -120,8 +126,17 @@ class Session:
         if not self._previewing:
             return
         model = self.model
-        for name, value in self._preview_parameters.items():
-            model = edits.change(model, "parameters", name, value=value)
+        try:
+            for name, value in self._preview_parameters.items():
+                if value != model.find("parameters", name).value:
+                    model = edits.change(model, "parameters", name, value=value)
+        except KinetostatError as error:
+            self.cancel()
+            self.told.emit("error", str(error))
+            return
+        if model is self.model and self._pose_of(self._q) == self.state.pose:
+            self.cancel()
+            return
         self._push(dataclasses.replace(self.state, model=model, pose=self._pose_of(self._q), label=label))
 
     def cancel(self) -> None:
@@ -133,13 +148,20 @@ class Session:
 
     # ------------------------------------------------------------------------------- editing
 
-    def apply(self, label: str, edit: Callable[[Model], Model]) -> bool:
-        """Commit an edit. A KinetostatError becomes a message; the result says whether it worked."""
+    def apply(
+        self, label: str, edit: Callable[[Model], Model], *, gesture: object = None, select: Ref | None = None
+    ) -> bool:
+        """Commit an edit. A KinetostatError becomes a message; the result says whether it worked.
+
+        Edits of one `gesture` (the same object, e.g. a run of wheel steps) become one undo step.
+        `select` moves the selection along, e.g. to an element that is added or renamed by the edit.
+        """
         self.cancel()
         try:
             model = edit(self.model)
             if model is not self.model:
-                self._push(dataclasses.replace(self.state, model=model, label=label))
+                self._push(dataclasses.replace(self.state, model=model, label=label), gesture, select)
+                return self.model is model
         except KinetostatError as error:
             self.told.emit("error", str(error))
             return False
@@ -150,19 +172,34 @@ class Session:
         self.preview(q=q)
         self.commit(label)
 
+    def reset_pose(self) -> None:
+        """Back to the rest pose."""
+        self.pose("Reset to rest", self._rest)
+
     def undo(self) -> None:
         """Back to the state before."""
         self.cancel()
         if self._undo:
+            before = self._undo.pop()
             self._redo.append(self.state)
-            self._show(self._undo.pop())
+            if not self._show(before):
+                self._undo.append(before)
+                self._redo.pop()
 
     def redo(self) -> None:
         """Forward again."""
         self.cancel()
         if self._redo:
+            after = self._redo.pop()
             self._undo.append(self.state)
-            self._show(self._redo.pop())
+            if not self._show(after):
+                self._redo.append(after)
+                self._undo.pop()
+
+    @property
+    def rest(self) -> Array:
+        """(nq,) the rest pose of the model. Treat as read-only."""
+        return self._rest
 
     @property
     def undo_label(self) -> str:
@@ -179,25 +216,27 @@ class Session:
     def open(self, path: str | Path) -> bool:
         """Open any supported file. On failure a message is told and what was open stays open."""
         try:
-            model = load(path)
+            reading = read(path)
         except KinetostatError as error:
             self.told.emit("error", str(error))
             return False
         is_native = Path(path).suffix == ".kst"
-        return self.start(model, Path(path) if is_native else None)
+        return self.start(reading.model, Path(path) if is_native else None, findings=reading.findings)
 
-    def start(self, model: Model, path: Path | None = None) -> bool:
-        """Begin anew with a model; undo is emptied."""
-        old, fresh = self.state, State(model)
-        if not self._show(fresh):
+    def start(
+        self,
+        model: Model,
+        path: Path | None = None,
+        *,
+        findings: tuple[Finding, ...] = (),
+        mech: Mechanism | None = None,
+    ) -> bool:
+        """Begin anew with a model (and its mechanism, if already made); undo is emptied."""
+        before = self.path, self.findings
+        self.path, self.findings = path, tuple(findings)
+        if not self._show(State(model), mech=mech, anew=True):
+            self.path, self.findings = before
             return False
-        self._undo.clear()
-        self._redo.clear()
-        self._saved = self.state
-        self.path = path
-        self.select(None)
-        self.saved_changed.emit()
-        self.changed.emit(old, self.state)
         return True
 
     def save(self, path: str | Path) -> bool:
@@ -234,51 +273,64 @@ class Session:
 
     # ------------------------------------------------------------------------------- inside
 
-    def _push(self, new: State) -> None:
-        old = self.state
-        if self._show(new):
-            self._undo.append(old)
-            self._redo.clear()
+    def _push(self, new: State, gesture: object = None, select: Ref | None = None) -> None:
+        before = list(self._undo), list(self._redo)
+        if gesture is None or gesture is not self._gesture:
+            self._undo.append(self.state)
+        self._redo.clear()
+        if not self._show(new, select=select):
+            self._undo, self._redo = before
+            return
+        self._gesture = gesture
 
-    def _show(self, new: State) -> bool:
-        """Make `new` the state: mechanism, pose, signals."""
+    def _show(
+        self, new: State, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None
+    ) -> bool:
+        """Make `new` the state: mechanism, pose, selection, signals."""
         old = self.state
-        if new.model is not old.model:
-            try:
-                mech = self.mech.updated(new.model)
-            except KinetostatError as error:
-                self._end_preview()
-                self._q = self._pose_array()
-                self.moved.emit()
-                self.told.emit("error", str(error))
-                return False
-            self.mech = mech
-        self.state = new
+        try:
+            if mech is None:
+                mech = self.mech if new.model is old.model else self.mech.updated(new.model)
+            rest = np.array(mech.rest(), dtype=float)
+        except KinetostatError as error:
+            self.cancel()
+            self.told.emit("error", str(error))
+            return False
+        self.mech, self.state, self._rest = mech, new, rest
+        self._gesture = None
         self._end_preview()
         self._q = self._pose_array()
-        if self.selection is not None and not self._exists(self.selection):
-            self.select(None)
+        if anew:
+            self._undo.clear()
+            self._redo.clear()
+            self._saved = new
+        kept = select or self.selection
+        self.selection, gone = (None, self.selection) if anew or not self._exists(kept) else (kept, self.selection)
         self.changed.emit(old, new)
+        if self.selection != gone:
+            self.selected.emit(self.selection)
         self.saved_changed.emit()
         self.moved.emit()
         return True
 
-    def _exists(self, ref: Ref) -> bool:
-        return any(item.name == ref.name for item in getattr(self.model.expanded, ref.collection, ())) or any(
-            item.name == ref.name for item in getattr(self.model, ref.collection, ())
-        )
+    def _exists(self, ref: Ref | None) -> bool:
+        if ref is None:
+            return False
+        if ref.collection == "world":
+            return True
+        models = (self.model, self.model.expanded)
+        return any(item.name == ref.name for model in models for item in getattr(model, ref.collection, ()))
 
     def _end_preview(self) -> None:
         self._previewing = False
         self._preview_parameters.clear()
 
     def _pose_array(self) -> Array:
-        q = np.array(self.mech.rest(), dtype=float)
+        q = self._rest.copy()
         for i, name in enumerate(self.mech.q_names):
             q[i] = self.state.pose.get(name, q[i])
         return q
 
     def _pose_of(self, q: Array) -> Mapping[str, float]:
-        rest = self.mech.rest()
-        names = self.mech.q_names
-        return MappingProxyType({n: float(x) for n, x, x0 in zip(names, q, rest, strict=True) if x != x0})
+        pairs = zip(self.mech.q_names, q, self._rest, strict=True)
+        return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})

@@ -1,0 +1,1 @@
+"""Value editors: the small widgets from which panels are made."""

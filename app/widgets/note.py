@@ -1,0 +1,63 @@
+"""A line of words beneath a field: what is wrong, what to look at, what a formula is worth."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+_LIGHT = {"error": "#b3261e", "warning": "#8a5a00", "hint": "#2f5f9e", "done": "#2e6b34"}
+_DARK = {"error": "#ff8a80", "warning": "#f0bf63", "hint": "#8fb8ee", "done": "#8fd197"}
+MARKS = {"error": "✕", "warning": "▲", "hint": "ℹ", "done": "✓", "": ""}
+"""A sign besides the colour, so that colour is never the only carrier."""
+
+
+def is_dark(palette: QPalette) -> bool:
+    """True when the window is light on dark."""
+    return palette.color(QPalette.ColorRole.Window).lightness() < 128
+
+
+def severity_color(severity: str, palette: QPalette) -> QColor:
+    """The text colour of a severity, readable on the palette's window; '' gives muted text."""
+    table = _DARK if is_dark(palette) else _LIGHT
+    if severity in table:
+        return QColor(table[severity])
+    color = palette.color(QPalette.ColorRole.WindowText)
+    color.setAlpha(150)
+    return color
+
+
+class Note(QLabel):
+    """Words under a field; takes no room when empty."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.severity = ""
+        self.words = ""
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        font = self.font()
+        font.setPointSizeF(font.pointSizeF() * 0.9)
+        self.setFont(font)
+        self.hide()
+
+    def say(self, words: str, severity: str = "") -> None:
+        """Show words with the colour and sign of a severity; no words hides the note."""
+        self.words, self.severity = words, severity
+        mark = MARKS.get(severity, "")
+        self.setText(f"{mark} {words}" if mark else words)
+        self._paint()
+        self.setVisible(bool(words))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationPaletteChange:
+            self._paint()
+
+    def _paint(self) -> None:
+        palette = QPalette(self.parentWidget().palette() if self.parentWidget() else self.palette())
+        palette.setColor(QPalette.ColorRole.WindowText, severity_color(self.severity, palette))
+        self.setPalette(palette)

@@ -1,0 +1,324 @@
+"""Editors of one number: a line that takes units and formulas, and a spin box for sliders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPalette, QValidator, QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QWidget
+
+from app.widgets.note import severity_color
+from app.widgets.quantity_text import PLAIN, Measure, Units, number, quantity, read, value_in, with_unit
+from core.errors import KinetostatError
+from core.model.fields import Value
+
+_STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
+_NOTHING: Mapping[str, float] = {}
+
+
+def step_of(value: float, measure: Measure, units: Units) -> float:
+    """A sensible step in SI: a degree, a centimetre, or a tenth of the number's own decade."""
+    factor = measure.display(units).factor
+    if measure.dimension == "angle":
+        return factor if units.degrees else 0.01
+    if measure.dimension == "length" and abs(value) >= 0.01:
+        return 0.01
+    magnitude = abs(value) or 10 * _STEPS.get(measure.dimension, 0.1)
+    return 10.0 ** (math.floor(math.log10(magnitude)) - 1)
+
+
+class QuantityEdit(QLineEdit):
+    """A number in the preferred unit, or a formula. `commit(value)` is called with a float in SI, the text of
+    a formula, or None (an emptied optional field); it returns the reason when the value is refused.
+
+    Signals: `explained(words, severity)` — what to say beside the field (a reason, or a formula's value).
+    """
+
+    explained = Signal(str, str)
+
+    def __init__(
+        self,
+        measure: Measure = PLAIN,
+        settings: Units | None = None,
+        commit: Callable[[Value | None, object], str] | None = None,
+        *,
+        optional: bool = False,
+        fold: bool = False,
+        show_unit: bool = True,
+        digits: int = 8,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        from app.widgets.quantity_text import SIUnits
+
+        self.settings: Units = settings or SIUnits()
+        self.measure, self.optional, self.fold = measure, optional, fold
+        self.show_unit, self.digits = show_unit, digits
+        self.commit = commit or (lambda _value, _gesture: "")
+        self.value: Value | None = None if optional else 0.0
+        self.values: Mapping[str, float] = _NOTHING
+        self.problem = ""
+        self._gesture: object = object()
+        self.setMinimumWidth(30)
+        self.setPlaceholderText("none" if optional else "")
+        self.textEdited.connect(self._typed)
+        self.returnPressed.connect(self.finish)
+
+    # --------------------------------------------------------------------------- showing
+
+    def show_value(self, value: Value | None, values: Mapping[str, float] | None = None) -> None:
+        """Show a field's value; formulas are evaluated over `values`. Text being typed or refused stays until
+        the value itself changes."""
+        changed = value != self.value
+        self.value = value
+        self.values = self.values if values is None else values
+        if (self.isModified() or self.problem) and not changed:
+            return
+        self._say("")
+        self._write()
+
+    def refresh(self) -> None:
+        """Show the value again, after a change of unit."""
+        if not (self.isModified() or self.problem):
+            self._write()
+
+    def _write(self) -> None:
+        text = self.text_of(self.value)
+        if text != self.text():
+            cursor = self.cursorPosition()
+            self.setText(text)
+            self.setCursorPosition(min(cursor, len(text)) if self.hasFocus() else 0)
+        self.setModified(False)
+        self._explain()
+
+    def text_of(self, value: Value | None) -> str:
+        """The text in which a value is shown."""
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value
+        text = number(value, self.measure, self.settings, 12 if self.hasFocus() else self.digits)
+        return with_unit(text, self.measure, self.settings) if self.show_unit else text
+
+    def _explain(self) -> None:
+        """Say what a formula is worth, and hold the full number in the tool tip."""
+        worth = value_in(self.value, self.values)
+        text = "" if worth is None else quantity(worth, self.measure, self.settings)
+        if isinstance(self.value, str):
+            self.explained.emit(f"= {text}" if text else "", "")
+            self.setToolTip(f"{self.value} = {text}")
+        else:
+            self.explained.emit("", "")
+            self.setToolTip("" if worth is None else quantity(worth, self.measure, self.settings, 15))
+
+    # --------------------------------------------------------------------------- typing
+
+    def _typed(self, text: str) -> None:
+        try:
+            value = self._read(text)
+        except KinetostatError as error:
+            if self.problem:  # the person is correcting a refused text: keep the reason up to date
+                self._say(_sentence(error))
+            return
+        self._say("")
+        if isinstance(value, str):
+            worth = value_in(value, self.values)
+            self.explained.emit(f"= {quantity(worth or 0.0, self.measure, self.settings)}", "")
+
+    def _read(self, text: str) -> Value | None:
+        if self.optional and not text.strip():
+            return None
+        return read(text, self.measure, self.settings, self.values, fold=self.fold)
+
+    def finish(self) -> None:
+        """Commit what was typed, or say why it cannot be."""
+        if self.isModified() or self.problem:
+            self._gesture = object()
+            self._try(self.text())
+
+    def _try(self, text: str) -> None:
+        try:
+            value = self._read(text)
+        except KinetostatError as error:
+            self._say(_sentence(error))
+            return
+        if value == self.value:
+            self._say("")
+            self._write()
+            return
+        self.setModified(False)
+        self.problem = ""
+        problem = self.commit(value, self._gesture)
+        if problem:
+            self.setText(text)
+            self.setModified(True)
+            self._say(problem)
+        else:
+            self.value = value
+            self._say("")
+            self._write()
+
+    def _say(self, problem: str) -> None:
+        self.problem = problem
+        self.explained.emit(problem, "error" if problem else "")
+        palette = QPalette() if self.parentWidget() is None else QPalette(self.parentWidget().palette())
+        if problem:
+            palette.setColor(QPalette.ColorRole.Text, severity_color("error", palette))
+        self.setPalette(palette)
+
+    # --------------------------------------------------------------------------- stepping
+
+    def step(self, steps: float) -> None:
+        """Move a plain number by some steps; one turn of the wheel or run of keys is one undo step."""
+        if isinstance(self.value, str) or self.isReadOnly() or self.problem:
+            return
+        if self.isModified():
+            self.finish()
+        value = self.value or 0.0
+        size = step_of(value, self.measure, self.settings)
+        factor = self.measure.display(self.settings).factor
+        moved = round((value + steps * size) / factor, 12) * factor
+        if not self.commit(moved, self._gesture):
+            self.value = moved
+            self._write()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        size = 10.0 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1.0
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            size = 0.1
+        match event.key():
+            case Qt.Key.Key_Up:
+                self.step(size)
+            case Qt.Key.Key_Down:
+                self.step(-size)
+            case Qt.Key.Key_Escape if self.isModified() or self.problem:
+                self.setModified(False)
+                self._say("")
+                self._write()
+            case _:
+                super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus() and event.angleDelta().y():
+            self.step(math.copysign(1.0, event.angleDelta().y()))
+            event.accept()
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._gesture = object()
+        if not (self.isModified() or self.problem):
+            selected = self.hasSelectedText()
+            self._write()
+            if selected or event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+                self.selectAll()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            if self.isModified():
+                self.finish()
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationPaletteChange:
+            self._say(self.problem)
+            if not self.problem:
+                self._explain()
+
+
+def _sentence(error: KinetostatError) -> str:
+    return f"{error.what} {error.remedy}".strip()
+
+
+class QuantitySpinBox(QDoubleSpinBox):
+    """A number in SI, shown and typed in the preferred unit. `value()`, `setRange` and `setSingleStep` are SI.
+
+    `valueEdited(float)`: the person changed it, also while stepping; `committed()`: the change is finished.
+    Programmatic `show_value` emits neither.
+    """
+
+    valueEdited = Signal(float)
+    committed = Signal()
+
+    PAUSE_MS = 500
+    """A run of steps is finished after this pause, in ms."""
+
+    def __init__(
+        self, dimension: str | Measure = "none", settings: Units | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        from app.widgets.quantity_text import SIUnits
+
+        self.measure = Measure(dimension) if isinstance(dimension, str) else dimension
+        self.settings: Units = settings or SIUnits()
+        self.values: Mapping[str, float] = _NOTHING
+        self.setDecimals(15)
+        self.setKeyboardTracking(False)
+        self.setRange(-1e12, 1e12)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
+        self.setSingleStep(step_of(0.0, self.measure, self.settings))
+        self._shown = 0.0
+        self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
+        self._pause.timeout.connect(self.committed)
+        self.valueChanged.connect(self._changed)
+        self.editingFinished.connect(self._finished)
+
+    def show_value(self, value: float) -> None:
+        """Show a value (SI) without reporting it as edited."""
+        self._shown = value
+        blocker = QSignalBlocker(self)  # QDoubleSpinBox has no signal for edits alone
+        self.setValue(value)
+        blocker.unblock()
+        self._shown = self.value()
+
+    def refresh(self) -> None:
+        """Show the number again, after a change of unit."""
+        self.setSingleStep(step_of(0.0, self.measure, self.settings))
+        if not (self.hasFocus() and self.lineEdit().isModified()):
+            self.lineEdit().setText(self.textFromValue(self.value()))
+            self.lineEdit().setModified(False)
+
+    def textFromValue(self, value: float) -> str:
+        return quantity(value, self.measure, self.settings, 6)
+
+    def valueFromText(self, text: str) -> float:
+        try:
+            result = read(text, self.measure, self.settings, self.values, fold=True)
+            return float(result) if not isinstance(result, str) else (value_in(result, self.values) or 0.0)
+        except KinetostatError:
+            return self.value()
+
+    def validate(self, text: str, position: int) -> object:
+        try:
+            read(text, self.measure, self.settings, self.values, fold=True)
+        except KinetostatError:
+            return QValidator.State.Intermediate, text, position
+        return QValidator.State.Acceptable, text, position
+
+    def fixup(self, text: str) -> str:
+        return self.textFromValue(self.value())
+
+    def stepBy(self, steps: int) -> None:
+        super().stepBy(steps)
+        self._pause.start()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def _changed(self, value: float) -> None:
+        if value != self._shown:
+            self._shown = value
+            self.valueEdited.emit(value)
+
+    def _finished(self) -> None:
+        self._pause.stop()
+        self.committed.emit()
