@@ -117,7 +117,7 @@ class Settings:
 
     @property
     def look(self) -> str:
-        """"system", "light" or "dark"."""
+        """ "system", "light" or "dark"."""
         look = self.value("look", "system")
         return look if look in ("system", "light", "dark") else "system"
 
