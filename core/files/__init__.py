@@ -1,0 +1,24 @@
+"""Files: readers and writers of every format, and where meshes lie."""
+
+from core.files.formats import FORMATS, NATIVE, Format, dumps, format_of, load, loads, read, save, write
+from core.files.mesh_lookup import MESH_SUFFIXES, resolve_mesh
+from core.files.source import Options, Reading, Source, Writing
+
+__all__ = [
+    "FORMATS",
+    "MESH_SUFFIXES",
+    "NATIVE",
+    "Format",
+    "Options",
+    "Reading",
+    "Source",
+    "Writing",
+    "dumps",
+    "format_of",
+    "load",
+    "loads",
+    "read",
+    "resolve_mesh",
+    "save",
+    "write",
+]

@@ -1,0 +1,131 @@
+"""The table of file formats, and loading and saving by suffix or content."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import FileError, KinetostatError
+from core.files.native_reader import read_native
+from core.files.native_writer import write_native
+from core.files.source import Options, Reading, Source, Writing, encoded, source_of_file, source_of_text, write_whole
+from core.files.urdf_reader import read_urdf
+from core.model import Finding, Model
+
+
+class Format(NamedTuple):
+    """One file format. `read` and `write` are None where the program cannot do it."""
+
+    id: str
+    title: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Source, Options], Reading] | None
+    write: Callable[[Model], Writing] | None
+    sign: re.Pattern[bytes]
+    """What the beginning of such a file looks like, for files with another suffix."""
+
+
+_TABLE = (
+    Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
+    Format("urdf", "URDF robot", (".urdf",), read_urdf, None, re.compile(rb"<(?:\w+:)?robot[\s>]")),
+)
+
+FORMATS: dict[str, Format] = {format.id: format for format in _TABLE}
+"""Formats by id, in the order of dialogs. The only list: dialogs, `convert` and messages come from it."""
+
+NATIVE = FORMATS["kst"]
+_HEAD = 20_000
+
+
+def format_of(source: Source) -> Format:
+    """The format of a file after its suffix, else after its content. Raises FileError."""
+    name = source.file.lower()
+    by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
+    if by_suffix:
+        return by_suffix[-1]
+    for candidate in reversed(_TABLE):
+        if candidate.sign.search(source.data[:_HEAD]):
+            return candidate
+    raise FileError("The format of this file is not known.", file=source.file, remedy=_known_suffixes(reading=True))
+
+
+def _known_suffixes(*, reading: bool) -> str:
+    able = [f for f in _TABLE if (f.read if reading else f.write) is not None]
+    listed = ", ".join(f"{' '.join(f.suffixes)} ({f.title})" for f in able)
+    return f"Known are {listed}."
+
+
+# ------------------------------------------------------------------------------------------ reading
+
+
+def read(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
+         packages: Mapping[str, str] | None = None) -> Reading:  # fmt: skip
+    """The model in a file, and what its reader noticed.
+
+    floating : free the root of a URDF, which is otherwise fixed to the ground
+    mimic    : keep the couplings of a URDF (False: the followers move on their own)
+    packages : package name → folder, for meshes named package://…
+    Raises FileError naming file, line, component and remedy.
+    """
+    source = source_of_file(path)
+    return _read(format_of(source), source, Options(floating, mimic, dict(packages or {})))
+
+
+def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
+         packages: Mapping[str, str] | None = None) -> Model:  # fmt: skip
+    """The model in a file of any known format (options as for `read`)."""
+    return read(path, floating=floating, mimic=mimic, packages=packages).model
+
+
+def loads(text: str, format: str = "kst", origin: str = "") -> Model:
+    """The model in a text; `origin` is the path from which its meshes are found."""
+    return _read(_by_id(format), source_of_text(text, origin), Options()).model
+
+
+def _read(format: Format, source: Source, options: Options) -> Reading:
+    if format.read is None:
+        raise FileError(f"{format.title} files can be written, not read.", file=source.file,
+                        remedy=_known_suffixes(reading=True))  # fmt: skip
+    try:
+        return format.read(source, options)
+    except KinetostatError as error:
+        raise error.at(file=source.file) from None
+    except RecursionError:
+        raise FileError("The file is nested too deeply.", file=source.file, remedy="Simplify it.") from None
+
+
+def _by_id(format: str) -> Format:
+    if format not in FORMATS:
+        raise FileError(f"There is no format '{format}'.", remedy=f"Use one of {', '.join(FORMATS)}.")
+    return FORMATS[format]
+
+
+# ------------------------------------------------------------------------------------------ writing
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+    """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold."""
+    file = os.fspath(path)
+    able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
+    if not able:
+        raise FileError(f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.", file=file,
+                        remedy=_known_suffixes(reading=False))  # fmt: skip
+    result = write(model, able[-1].id)
+    write_whole(path, encoded(result.text, file))
+    return result.findings
+
+
+def dumps(model: Model, format: str = "kst") -> str:
+    """The text of a model in a format."""
+    return write(model, format).text
+
+
+def write(model: Model, format: str = "kst") -> Writing:
+    """The text of a model in a format, and what the format cannot hold."""
+    chosen = _by_id(format)
+    if chosen.write is None:
+        raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
+    return chosen.write(model)

@@ -1,0 +1,99 @@
+"""Where a mesh file lies: the order in which `package://` and other names are tried.
+
+1. an explicit map package → folder; 2. the folders above the model's file: one that holds `package.xml` of this
+package, or a folder of the package's name beside it; 3. the folders in the path variables of ROS, Ament and Gazebo.
+Only regular files with a mesh's suffix are ever given back.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
+"""Files that are read as meshes."""
+
+MAX_MESH = 500 * 1024 * 1024
+"""Bytes of the largest mesh file that is read."""
+
+PATH_VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH",
+                  "IGN_GAZEBO_RESOURCE_PATH")  # fmt: skip
+_MAX_PARENTS = 20
+_PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
+
+
+def resolve_mesh(file: str, origin: str = "", packages: Mapping[str, str] | None = None) -> Path | None:
+    """The path of a mesh file as a model names it; None if there is none.
+
+    file     : a path relative to the model's file, an absolute path, or a file://, package:// or model:// URI
+    origin   : path of the model's file, "" if it has none
+    packages : package name → folder, tried first
+    """
+    for place in _candidates(file, origin, packages or {}):
+        if _is_mesh(place):
+            return place
+    return None
+
+
+def _is_mesh(place: Path) -> bool:
+    try:
+        return place.suffix.lower() in MESH_SUFFIXES and place.is_file() and place.stat().st_size <= MAX_MESH
+    except (OSError, ValueError):
+        return False
+
+
+def _candidates(file: str, origin: str, packages: Mapping[str, str]) -> Iterator[Path]:
+    if not file or "\0" in file or len(file) > 4096:
+        return
+    folder = Path(origin).absolute().parent if origin else None
+    try:
+        uri = urlsplit(file)
+    except ValueError:
+        return
+    if uri.scheme in ("package", "model"):
+        name, rest = uri.netloc, unquote(uri.path).lstrip("/")
+        if name and ".." not in Path(rest).parts:
+            for place in package_folders(name, folder, packages):
+                yield place / rest
+        return
+    path = Path(unquote(uri.path) if uri.scheme == "file" else file.replace("\\", "/"))
+    if path.is_absolute():
+        yield path
+    elif folder is not None:
+        yield folder / path
+        if not path.drive and ".." not in path.parts:
+            for parent in list(folder.parents)[:3]:
+                yield parent / path
+
+
+def package_folders(name: str, folder: Path | None, packages: Mapping[str, str]) -> Iterator[Path]:
+    """Folders in which a package may lie, the most likely first."""
+    if name in packages:
+        yield Path(packages[name]).expanduser()
+    if folder is not None:
+        for parent in (folder, *list(folder.parents)[:_MAX_PARENTS]):
+            if parent.name == name or _declared_name(parent / "package.xml") == name:
+                yield parent
+            yield parent / name
+    for variable in PATH_VARIABLES:
+        for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            root = Path(entry)
+            yield from (root / "share" / name, root / name)
+            if root.name == name:
+                yield root
+
+
+@lru_cache(maxsize=1024)
+def _declared_name(package: Path) -> str:
+    """The name in a package.xml; "" if there is no such file."""
+    try:
+        with package.open("rb") as stream:
+            head = stream.read(20_000).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    found = _PACKAGE_NAME.search(head)
+    return found.group(1) if found else ""

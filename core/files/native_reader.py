@@ -1,0 +1,219 @@
+"""Reader of the native format: YAML that people can write by hand (see docs/file-format.md).
+
+What may stand where comes from one table, `core.model.fields.fields_of`; nothing about single elements is
+said here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from core.errors import ExpressionError, FileError, ModelError
+from core.files.migrations import VERSION, migrated
+from core.files.source import Options, Reading, Source
+from core.files.yaml_tree import Entries, Items, Node, Text, tree_of
+from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Model, Shape
+from core.model.fields import (
+    ColorKind,
+    Element,
+    Field,
+    FlagKind,
+    PartKind,
+    PartsKind,
+    ScalarKind,
+    VectorKind,
+    fields_of,
+)
+
+HEADER = "kinetostat"
+_HIDDEN = {"name"}
+"""Fields that stand as the key of a mapping, not inside it."""
+
+
+def read_native(source: Source, options: Options) -> Reading:
+    """The model of a native text. Raises FileError naming line, component and field."""
+    tree = tree_of(source)
+    try:
+        return Reading(_Builder(source.file).model(_checked(tree)))
+    except FileError as error:
+        error.file = error.file or source.file
+        raise
+
+
+def _checked(tree: Node) -> Entries:
+    """The tree in the present version, without its header."""
+    if not isinstance(tree, Entries) or HEADER not in tree.items:
+        raise FileError("This is not a Kinetostat file.", line=1, remedy=f"It begins with '{HEADER}: {VERSION}'.")
+    line, header = tree.items[HEADER]
+    text = header.value.strip() if isinstance(header, Text) else ""
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise FileError("The version must be a whole number.", where=HEADER, line=line,
+                        remedy=f"Write '{HEADER}: {VERSION}'.")  # fmt: skip
+    version = int(text)
+    if version > VERSION:
+        raise FileError(f"The file has version {version}; this program knows up to {VERSION}.", where=HEADER,
+                        line=line, remedy="Open it with a newer release.")  # fmt: skip
+    rest = Entries({key: value for key, value in tree.items.items() if key != HEADER}, tree.line)
+    return migrated(rest, version)
+
+
+class _Builder:
+    """Builds elements from nodes; remembers the line of every component and field for messages."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.lines: dict[str, int] = {}
+
+    # ------------------------------------------------------------------------------- the model
+
+    def model(self, tree: Entries) -> Model:
+        fields: dict[str, Any] = {}
+        known = {field.name: field for field in fields_of(Model)}
+        for key, (line, node) in tree.items.items():
+            field = known.get(key)
+            if field is None:
+                raise self.unknown(key, line, "", known)
+            if isinstance(node, Text) and node.empty:
+                continue
+            if key in COLLECTIONS:
+                fields[key] = self.collection(key, node)
+            elif key == "annotations":
+                fields[key] = tuple(self.element(Annotation, n, "annotations") for n in _items(node, "annotations"))
+            else:
+                fields[key] = self.value(field, node, key, line)
+        try:
+            return Model(**fields, origin=self.file)
+        except ModelError as error:
+            raise self.placed(error, 1) from None
+
+    def collection(self, key: str, node: Node) -> tuple[Any, ...]:
+        word, kind = WORDS[key], COLLECTIONS[key]
+        if not isinstance(node, Entries):
+            raise FileError(f"'{key}' needs entries of the form 'name: …'.", where=key, line=node.line,
+                            remedy=f"Give every {word} a name followed by a colon.")  # fmt: skip
+        elements = []
+        for name, (line, inner) in node.items.items():
+            where = f"{word} '{name[:80]}'"
+            self.lines[where] = line
+            elements.append(self.element(kind, inner, where, line, {"name": name}))
+        return tuple(elements)
+
+    # ------------------------------------------------------------------------------- elements
+
+    def element(self, kind: Any, node: Node, where: str, line: int = 0, given: dict[str, Any] | None = None) -> Any:
+        """One element of a class from a mapping (or, for `AnyShape`, from `word: mapping`)."""
+        given = given or {}
+        line = line or node.line
+        if isinstance(kind, types.UnionType) or kind is Shape or typing.get_origin(kind) is typing.Union:
+            kind, node = self.shape(node, where)
+        if isinstance(node, Text) and node.empty:
+            node = Entries({}, node.line)
+        if not isinstance(node, Entries):
+            raise FileError("Fields of the form 'name: value' are needed here.", where=where, line=node.line,
+                            remedy=f"Fields: {', '.join(_names(kind))}.")  # fmt: skip
+        known = {field.name: field for field in fields_of(kind) if field.name not in given}
+        values = dict(given)
+        for key, (at, inner) in node.items.items():
+            if key not in known:
+                raise self.unknown(key, at, where, known)
+            self.lines[f"{where}, {key}"] = at
+            if not (isinstance(inner, Text) and inner.empty):
+                values[key] = self.value(known[key], inner, f"{where}, {key}", at)
+        for field in known.values():
+            if field.required and field.name not in values:
+                raise FileError(f"'{field.name}' is missing.", where=where, line=line,
+                                remedy=f"Add {field.name}: {field.help[:1].lower()}{field.help[1:]}.")  # fmt: skip
+        try:
+            return kind(**values)
+        except (ModelError, ExpressionError) as error:
+            raise self.placed(error, line, where) from None
+
+    def shape(self, node: Node, where: str) -> tuple[type[Shape], Node]:
+        if isinstance(node, Entries) and len(node.items) == 1:
+            word, (line, inner) = next(iter(node.items.items()))
+            if word in SHAPE_TYPES:
+                return SHAPE_TYPES[word], inner
+            raise self.unknown(word, line, where, SHAPE_TYPES, "shape")
+        raise FileError("A shape is written '- box: {size: [1, 1, 1]}'.", where=where, line=node.line,
+                        remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.")  # fmt: skip
+
+    # ------------------------------------------------------------------------------- fields
+
+    def value(self, field: Field, node: Node, where: str, line: int) -> Any:
+        """A field's value, checked by its kind."""
+        kind = field.kind
+        if isinstance(kind, PartKind):
+            return self.element(kind.element, node, where, line)
+        if isinstance(kind, PartsKind):
+            return tuple(
+                self.element(kind.element, item, f"{where} {number}", item.line)
+                for number, item in enumerate(_items(node, where), 1)
+            )
+        raw: Any
+        if isinstance(kind, VectorKind | ColorKind):
+            raw = tuple(_number(kind, _text(item, where)) for item in _items(node, where))
+        elif isinstance(kind, FlagKind):
+            raw = {"true": True, "false": False}.get(_text(node, where).lower(), _text(node, where))
+        else:
+            raw = _text(node, where)
+            raw = raw.strip() if isinstance(kind, ScalarKind) else raw
+        try:
+            return kind.coerce(raw)
+        except (ModelError, ExpressionError) as error:
+            raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
+
+    # ------------------------------------------------------------------------------- messages
+
+    def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
+        known = [name for name in known if name not in _HIDDEN or not where]
+        close = difflib.get_close_matches(key, known, 2, 0.6)
+        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(known)}."
+        return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=hint)
+
+    def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
+        """The message with the line of the component it names, as near as known."""
+        place = where if where and not error.where.startswith(where) else error.where
+        field = error.where.rpartition(", ")[2]
+        for candidate in (error.where, f"{where}, {field}", error.where.rpartition(", ")[0]):
+            if candidate in self.lines:
+                line = self.lines[candidate]
+                break
+        return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
+
+
+def _number(kind: Any, text: str) -> Any:
+    """A component of a vector as the kind wants it; colours hold plain numbers only."""
+    if not isinstance(kind, ColorKind):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields_of(kind)] if dataclasses.is_dataclass(kind) else list(SHAPE_TYPES)
+
+
+def _text(node: Node, where: str) -> str:
+    if not isinstance(node, Text):
+        raise FileError("A single value is needed here.", where=where, line=node.line,
+                        remedy="Remove the brackets or the indented lines.")  # fmt: skip
+    return node.value
+
+
+def _items(node: Node, where: str) -> tuple[Node, ...]:
+    if isinstance(node, Text) and node.empty:
+        return ()
+    if not isinstance(node, Items):
+        raise FileError("A list is needed here.", where=where, line=node.line,
+                        remedy="Write it as [a, b, c] or with one '- ' line per entry.")  # fmt: skip
+    return node.items
+
+
+__all__ = ["HEADER", "Element", "read_native"]

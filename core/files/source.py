@@ -1,0 +1,157 @@
+"""What a reader gets (the bytes of a file and its name) and what it returns (a model and findings)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.errors import FileError
+from core.model import Finding, Model
+
+MAX_SIZE = 50 * 1024 * 1024
+"""Bytes; no description of a machine is larger, and readers stay responsive."""
+
+_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The content of a file to be read.
+
+    data    : the bytes
+    file    : path or title for messages and for finding meshes beside it; "" if there is none
+    decoded : the bytes were made from text here, as UTF-8, whatever an XML declaration in them says
+    """
+
+    data: bytes
+    file: str = ""
+    decoded: bool = False
+
+    @property
+    def text(self) -> str:
+        """The content as text. Raises FileError naming the byte when it is not UTF-8 text."""
+        data = self.data.removeprefix(b"\xef\xbb\xbf")
+        if (encoding := _BOMS.get(data[:2])) is not None:
+            raise FileError(f"The file is encoded in {encoding}.", file=self.file, remedy="Save it as UTF-8 text.")
+        if (at := data.find(b"\0")) >= 0:
+            raise FileError(f"Byte {at} is a NUL byte: this is not a text file.", file=self.file,
+                            line=self._line(at), remedy="Choose a text file of a known format.")  # fmt: skip
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise FileError(f"Byte {error.start} is not UTF-8 text.", file=self.file, line=self._line(error.start),
+                            remedy="Save the file as UTF-8 text.") from None  # fmt: skip
+
+    def _line(self, offset: int) -> int:
+        return self.data.count(b"\n", 0, offset) + 1
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and suffixes; "" if there is no file."""
+        return Path(self.file).name.partition(".")[0] if self.file else ""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person may choose when reading (see `core.files.load`)."""
+
+    floating: bool = False
+    mimic: bool = True
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A model and what the reader noticed about its file."""
+
+    model: Model
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Writing:
+    """The text of a file and what of the model it could not hold."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+
+def source_of_text(text: str, file: str = "") -> Source:
+    """A source made from text. Raises FileError if the text cannot be stored."""
+    return Source(encoded(text, file), file, decoded=True)
+
+
+def source_of_file(path: str | os.PathLike[str]) -> Source:
+    """The content of a regular file of bearable size. Raises FileError."""
+    file = os.fspath(path)
+    try:
+        place = Path(file)
+        if place.is_dir():
+            raise FileError("This is a folder, not a file.", file=file, remedy="Choose a file in it.")
+        if not place.exists():
+            raise FileError("There is no such file.", file=file, remedy="Check the name and the folder.")
+        if not place.is_file():
+            raise FileError("This is not a regular file.", file=file, remedy="Choose a regular file.")
+        if (size := place.stat().st_size) > MAX_SIZE:
+            raise FileError(f"The file has {size / 1e6:.0f} MB; {MAX_SIZE / 1e6:.0f} MB is the limit.", file=file,
+                            remedy="Keep meshes in files of their own.")  # fmt: skip
+        return Source(place.read_bytes(), file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"The file cannot be read: {reason}.", file=file,
+                        remedy="Check its name and your permissions.") from None  # fmt: skip
+
+
+def encoded(text: str, file: str = "") -> bytes:
+    """The text as UTF-8. Raises FileError for characters that no file can hold."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FileError(f"Character {error.start} ({text[error.start]!r}) cannot be stored as UTF-8.", file=file,
+                        remedy="Remove it.") from None  # fmt: skip
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file whole or not at all: temporary file in the same folder, flush, rename.
+
+    Permissions of a file that is replaced are kept; a symbolic link stays a link. Raises FileError, and the
+    old content is then untouched.
+    """
+    file = os.fspath(path)
+    try:
+        target = Path(os.path.realpath(file))
+        if target.is_dir():
+            raise FileError("This is a folder, not a file.", file=file, remedy="Give a file name.")
+        mode = target.stat().st_mode & 0o7777 if target.exists() else None
+        if mode is not None and not os.access(target, os.W_OK):
+            raise FileError("The file is write-protected.", file=file,
+                            remedy="Save under another name or change its permissions.")  # fmt: skip
+        _replace(target, data, mode)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileError(f"The file cannot be written: {reason}.", file=file,
+                        remedy="Save it in another folder.") from None  # fmt: skip
+
+
+def _replace(target: Path, data: bytes, mode: int | None) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, _new_file_mode() if mode is None else mode)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _new_file_mode() -> int:
+    """The permissions that an ordinary new file gets from the person's umask."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

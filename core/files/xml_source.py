@@ -1,0 +1,179 @@
+"""XML files read safely, with line numbers: no entities, no network, no giant trees.
+
+`Reader` turns attributes into numbers and names, with messages that name file, line, component and field.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from lxml import etree
+
+from core.errors import FileError
+from core.files.source import Source
+from core.model import Finding
+from core.model.findings import Severity
+
+Tag = Any
+"""An lxml element."""
+
+_ENTITY = re.compile(rb"<!\s*ENTITY", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_BAD_NAME = re.compile(r"[^\w\-]+")
+MAX_DEPTH = 100
+
+
+def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:
+    """The root element and what was noticed. Raises FileError naming the line."""
+    if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        source.text  # noqa: B018  (raises the message about NUL bytes)
+    if _ENTITY.search(source.data):
+        raise FileError("The file declares XML entities; they are not expanded here.", file=source.file,
+                        line=source.data[: _ENTITY.search(source.data).start()].count(b"\n") + 1,  # type: ignore[union-attr]
+                        remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+    try:
+        return _checked(etree.fromstring(source.data, _parser(source)), source), []
+    except etree.XMLSyntaxError as error:
+        if error.error_log and all(entry.type_name.startswith("NS_") for entry in error.error_log):
+            root = etree.fromstring(source.data, _parser(source, recover=True))
+            text = f"The file uses a name prefix that it does not declare ({error.msg})."
+            return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
+        what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
+        raise FileError(f"The file is not well-formed XML: {what}.", file=source.file, line=error.lineno or None,
+                        remedy="Correct the tags there.") from None  # fmt: skip
+    except (ValueError, LookupError) as error:
+        raise FileError(f"The file is not XML: {error}.", file=source.file, remedy="Save it as UTF-8.") from None
+
+
+def _parser(source: Source, recover: bool = False) -> Any:
+    return etree.XMLParser(
+        encoding="utf-8" if source.decoded else None,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        recover=recover,
+    )
+
+
+def _checked(root: Tag, source: Source) -> Tag:
+    if root is None:
+        raise FileError("The file holds no XML element.", file=source.file, remedy="Choose another file.")
+    info = root.getroottree().docinfo
+    if info.internalDTD is not None and list(info.internalDTD.iterentities()):
+        raise FileError("The file declares XML entities; they are not expanded here.", file=source.file,
+                        remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+    return root
+
+
+def local_name(tag: Tag) -> str:
+    """Name of an element without its namespace; "" for anything that is no element."""
+    return tag.tag.rpartition("}")[2] if isinstance(tag.tag, str) else ""
+
+
+def prefixed(tag: Tag) -> bool:
+    """True for an element of another vocabulary (with a namespace)."""
+    return isinstance(tag.tag, str) and (tag.tag.startswith("{") or ":" in tag.tag)
+
+
+class Reader:
+    """Attributes as values, with messages; collects findings."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.findings: list[Finding] = []
+
+    def error(self, tag: Tag, what: str, where: str = "", remedy: str = "") -> FileError:
+        """A message about an element."""
+        return FileError(what, where=where, remedy=remedy, file=self.file, line=tag.sourceline)
+
+    def note(self, tag: Tag, severity: Severity, text: str, remedy: str = "",
+             place: tuple[str, str] = ("", ""), field: str = "") -> None:  # fmt: skip
+        """Remember something to look at."""
+        self.findings.append(Finding(severity, text, remedy, *place, field, self.file, tag.sourceline))
+
+    def children(self, tag: Tag, name: str) -> list[Tag]:
+        """Child elements of a name."""
+        return [child for child in tag if local_name(child) == name and not prefixed(child)]
+
+    def child(self, tag: Tag, name: str, where: str) -> Tag | None:
+        """The child element of a name, if any; more than one is noted, the first counts."""
+        found = self.children(tag, name)
+        if len(found) > 1:
+            self.note(found[1], "warning", f"{where} has {len(found)} <{name}>; the first one counts.",
+                      "Remove the others.")  # fmt: skip
+        return found[0] if found else None
+
+    def text(self, tag: Tag, attribute: str, where: str) -> str:
+        """An attribute that must be there."""
+        value = tag.get(attribute)
+        if value is None:
+            raise self.error(tag, f"<{local_name(tag)}> has no '{attribute}'.", where, f'Add {attribute}="…".')
+        return str(value)
+
+    def numbers(self, tag: Tag, attribute: str, count: int, default: Sequence[float] | None, where: str,
+                *, infinite: bool = False) -> tuple[float, ...]:  # fmt: skip
+        """`count` numbers of an attribute separated by blanks; the default if the attribute is missing or empty."""
+        value = tag.get(attribute)
+        if value is None or not value.strip():
+            if default is None:
+                raise self.error(tag, f"<{local_name(tag)}> has no '{attribute}'.", where, f'Add {attribute}="…".')
+            return tuple(default)
+        words = value.split()
+        if len(words) != count:
+            raise self.error(tag, f"{attribute}=\"{_clip(value)}\" has {len(words)} numbers instead of {count}.", where,
+                             f"Give {count} number{'s' * (count > 1)} separated by blanks.")  # fmt: skip
+        return tuple(self._number(tag, attribute, word, where, infinite) for word in words)
+
+    def number(self, tag: Tag, attribute: str, default: float | None, where: str, *, infinite: bool = False) -> float:
+        """One number of an attribute."""
+        return self.numbers(tag, attribute, 1, None if default is None else (default,), where, infinite=infinite)[0]
+
+    def _number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
+        value = float(word) if _NUMBER.fullmatch(word) else math.nan
+        if infinite and (math.isinf(value) or word.lower().lstrip("+-") in ("inf", "infinity", ".inf")):
+            return -math.inf if word.startswith("-") else math.inf
+        if not math.isfinite(value):
+            comma = "," in word
+            remedy = "Write a point and no comma." if comma else "Write a finite number such as 0.5 or 1e-3."
+            raise self.error(tag, f"'{_clip(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy)
+        return value
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+class Names:
+    """Names of a file made usable and unique in ours; remembers which became which."""
+
+    def __init__(self, taken: Sequence[str] = ()) -> None:
+        self.taken = set(taken)
+        self.of: dict[str, str] = {}
+
+    def add(self, given: str) -> str:
+        """A usable, unused name for a name of the file."""
+        stem = _BAD_NAME.sub("_", given).strip("_-")[:150] or "unnamed"
+        stem = stem if stem[0].isalpha() or given.startswith("_") else f"_{stem}"
+        name, number = (given if _usable(given) else stem), 2
+        while name in self.taken:
+            name, number = f"{stem}_{number}", number + 1
+        self.taken.add(name)
+        self.of[given] = name
+        return name
+
+
+def _usable(name: str) -> bool:
+    from core.model.fields import check_name
+
+    try:
+        check_name(name)
+    except Exception:
+        return False
+    return True

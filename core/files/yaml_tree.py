@@ -1,0 +1,122 @@
+"""YAML text as a small tree with line numbers: mappings, lists and texts, nothing else.
+
+No tags, anchors or aliases, no types guessed from the look of a value: what a text means is decided by the
+field it stands in. Depth is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from core.errors import FileError
+from core.files.source import Source
+
+MAX_DEPTH = 50
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULLS = ("", "~", "null", "Null", "NULL")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A scalar; `plain` if it was not quoted."""
+
+    value: str
+    line: int
+    plain: bool = True
+
+    @property
+    def empty(self) -> bool:
+        """True for YAML's null: nothing, ~ or null without quotes."""
+        return self.plain and self.value in _NULLS
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A mapping: key → (line of the key, node)."""
+
+    items: dict[str, tuple[int, Node]]
+    line: int
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list."""
+
+    items: tuple[Node, ...]
+    line: int
+
+
+Node = Text | Entries | Items
+
+
+def tree_of(source: Source) -> Node:
+    """The tree of a YAML text with one document. Raises FileError naming the line."""
+    try:
+        return _Builder(source).whole()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else None
+        raise FileError(f"The text is not YAML: {error.problem or error.context}.", file=source.file, line=line,
+                        remedy="Check indentation, colons, quotes and brackets there.") from None  # fmt: skip
+    except yaml.YAMLError as error:
+        raise FileError(f"The text is not YAML: {str(error).splitlines()[0]}.", file=source.file,
+                        remedy="Remove the special characters.") from None  # fmt: skip
+
+
+class _Builder:
+    """Turns YAML's event stream into nodes, and refuses what we do not want on the way."""
+
+    def __init__(self, source: Source) -> None:
+        self.file = source.file
+        self.events: Iterator[Any] = yaml.parse(source.text, Loader=_Loader)
+
+    def whole(self) -> Node:
+        next(self.events)  # start of stream
+        event = next(self.events)
+        if isinstance(event, yaml.StreamEndEvent):
+            raise FileError("The file is empty.", file=self.file, remedy="Choose another file.")
+        node = self.node(next(self.events), 1)
+        next(self.events)  # end of document
+        event = next(self.events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise self.refusal(event, "A second document begins here.", "Keep one document per file.")
+        return node
+
+    def refusal(self, event: Any, what: str, remedy: str) -> FileError:
+        return FileError(what, file=self.file, line=event.start_mark.line + 1, remedy=remedy)
+
+    def node(self, event: Any, depth: int) -> Node:
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise self.refusal(event, "Anchors (&) and aliases (*) are not used here.",
+                               "Write the value out, and put texts that begin with & or * in quotes.")  # fmt: skip
+        if getattr(event, "tag", None):
+            raise self.refusal(event, f"Tags ({str(event.tag)[:40]}) are not used here.",
+                               "Remove it, and put texts that begin with ! in quotes.")  # fmt: skip
+        if depth > MAX_DEPTH:
+            raise self.refusal(event, f"The text is nested more than {MAX_DEPTH} levels deep.", "Remove brackets.")
+        if isinstance(event, yaml.ScalarEvent):
+            return Text(event.value, line, plain=not event.style)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return Items(tuple(self.members(yaml.SequenceEndEvent, depth)), line)
+        return self.entries(line, depth)
+
+    def members(self, end: type, depth: int) -> Iterator[Node]:
+        while not isinstance(event := next(self.events), end):
+            yield self.node(event, depth + 1)
+
+    def entries(self, line: int, depth: int) -> Entries:
+        items: dict[str, tuple[int, Node]] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self.node(event, depth + 1)
+            if not isinstance(key, Text):
+                raise self.refusal(event, "A list or mapping cannot be a key.", "Write a name before the colon.")
+            if key.value in items:
+                raise self.refusal(event, f"'{key.value[:60]}' is given twice (first in line {items[key.value][0]}).",
+                                   "Remove or rename one of them.")  # fmt: skip
+            items[key.value] = (key.line, self.node(next(self.events), depth + 1))
+        return Entries(items, line)
