@@ -1,0 +1,1 @@
+"""Analyses on a mechanism: numbers in, small result values out."""

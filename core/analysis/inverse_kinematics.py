@@ -1,0 +1,255 @@
+"""Inverse kinematics by damped least squares inside the joint limits.
+
+Levenberg–Marquardt on the frame error, S. Buss, "Introduction to inverse kinematics with Jacobian transpose,
+pseudoinverse and damped least squares methods", 2009: Δ = (JᵀW J + λ² I)⁻¹ JᵀW e, λ falling with success. Coordinates
+that stand at a limit and would be pushed through it are taken out of the step. `reach` goes on from a pose (a drag);
+`solve` restarts from random poses and gathers the branches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.random_pose import random_pose
+from core.errors import AssemblyError
+from core.kernel import Mechanism
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-9
+"""Residual (m, and rad times the length scale) at which a target counts as reached."""
+FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e6
+LARGEST_STEP = 0.5
+"""Bound on the norm of one step (rad, m), so that a far target does not throw the arm about."""
+SAME_POSE = 1e-4
+"""Poses closer than this (rad, m) are one branch."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A pose that brings a frame as near to its target as the machine allows.
+
+    q : (nq,); residual : weighted norm of the error; position_error : m; orientation_error : rad (0 if no orientation
+    was asked for); at_limits : names of coordinates that stand at a limit; iterations.
+    """
+
+    q: Array
+    residual: float
+    position_error: float
+    orientation_error: float
+    at_limits: tuple[str, ...]
+    iterations: int
+
+    @property
+    def reached(self) -> bool:
+        """True if the target is met to about 1e-6 m and rad."""
+        return self.position_error < 1e-6 and self.orientation_error < 1e-6
+
+
+def reach(
+    mech: Mechanism,
+    q: Array,
+    frame: str,
+    target: Any,
+    p: Mapping[str, float] | None = None,
+    *,
+    orientation_weight: float | None = None,
+    iterations: int = 60,
+) -> Reach:
+    """The pose near q in which `frame` meets the target.
+
+    target : (3,) position of the frame's origin (m, world), or (4, 4) pose (world ← frame).
+    orientation_weight : metres that count like one radian; None: taken from the machine's size.
+    """
+    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight)
+    return problem.solve(np.array(q, dtype=float), iterations)
+
+
+def solve(
+    mech: Mechanism,
+    q: Array,
+    frame: str,
+    target: Any,
+    p: Mapping[str, float] | None = None,
+    *,
+    restarts: int = 20,
+    step: Any = None,
+) -> tuple[Reach, ...]:
+    """Branches that meet the target, nearest to q first; if none does, the one best attempt.
+
+    `step(done, total)` is called before each restart (progress, cancel).
+    """
+    rng = np.random.default_rng(2)
+    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, None)
+    found: list[Reach] = []
+    best: Reach | None = None
+    for k in range(restarts + 1):
+        if step is not None:
+            step(k, restarts + 1)
+        attempt = problem.solve(np.array(q, dtype=float) if k == 0 else random_pose(mech, rng, p), 100)
+        if best is None or attempt.residual < best.residual:
+            best = attempt
+        if attempt.reached and all(_distance(mech, attempt.q, other.q) > SAME_POSE for other in found):
+            found.append(attempt)
+    if not found:
+        return (best,) if best is not None else ()
+    return tuple(sorted(found, key=lambda attempt: _distance(mech, np.array(q), attempt.q)))
+
+
+class _Problem:
+    """One frame and its target on one mechanism; holds what does not change between steps."""
+
+    def __init__(
+        self, mech: Mechanism, frame: str, target: Array, p: Mapping[str, float] | None, weight: float | None
+    ) -> None:
+        self.mech, self.frame, self.p = mech, frame, p
+        self.position = target if target.shape == (3,) else target[:3, 3]
+        self.rotation = None if target.shape == (3,) else target[:3, :3]
+        self.weight = weight
+        self.bounds = speed_bounds(mech)
+
+    def solve(self, q: Array, iterations: int) -> Reach:
+        """Levenberg–Marquardt from q."""
+        mech = self.mech
+        damping, done = FIRST_DAMPING, 0
+        error, jacobian = self._error(q), self._jacobian(q)
+        for done in range(iterations):  # noqa: B007
+            norm = float(error @ error)
+            if norm < TOLERANCE**2:
+                break
+            free = self._free(q, jacobian.T @ error)
+            trial = self._advance(q, _step(jacobian, error, damping, free))
+            trial_error = self._error(trial)
+            if float(trial_error @ trial_error) < norm:
+                gain = norm - float(trial_error @ trial_error)
+                q, error, jacobian = trial, trial_error, self._jacobian(trial)
+                damping = max(damping * 0.1, SMALLEST_DAMPING)
+                if gain < 1e-12 * norm:
+                    break
+            else:
+                damping *= 10.0
+                if damping > LARGEST_DAMPING:
+                    break
+        position, orientation = self._errors(q)
+        return Reach(q, math.sqrt(float(error @ error)), position, orientation, at_limits(mech, q), done)
+
+    def _advance(self, q: Array, step: Array) -> Array:
+        moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
+        if not self.mech.loops:
+            return moved
+        try:
+            return self.mech.move(moved, {}, p=self.p)
+        except AssemblyError:
+            return q
+
+    def _pose(self, q: Array) -> Array:
+        return np.asarray(self.mech.frame(q, self.frame, p=self.p))
+
+    def _error(self, q: Array) -> Array:
+        X_WF = self._pose(q)
+        error = self.position - X_WF[:3, 3]
+        if self.rotation is None:
+            return error
+        return np.concatenate([self._length(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
+
+    def _jacobian(self, q: Array) -> Array:
+        jacobian = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
+        if self.rotation is None:
+            return jacobian[3:]
+        return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
+
+    def _length(self, q: Array) -> float:
+        """Metres that count like one radian: the ratio of the machine's linear to its angular mobility."""
+        if self.weight is None:
+            jacobian = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
+            angular, linear = np.linalg.norm(jacobian[:3]), np.linalg.norm(jacobian[3:])
+            self.weight = float(np.clip(linear / angular, 0.01, 10.0)) if angular > 1e-9 else 1.0
+        return self.weight
+
+    def _errors(self, q: Array) -> tuple[float, float]:
+        X_WF = self._pose(q)
+        position = float(np.linalg.norm(self.position - X_WF[:3, 3]))
+        if self.rotation is None:
+            return position, 0.0
+        return position, float(np.linalg.norm(rotation_vector(self.rotation @ X_WF[:3, :3].T)))
+
+    def _free(self, q: Array, descent: Array) -> NDArray[np.bool_]:
+        """Speeds that may take part in a step: not those pushed through a limit."""
+        index, speed, lower, upper = self.bounds
+        free = np.ones(self.mech.nv, dtype=bool)
+        at_lower, at_upper = q[index] <= lower + 1e-12, q[index] >= upper - 1e-12
+        blocked = (at_lower & (descent[speed] < 0.0)) | (at_upper & (descent[speed] > 0.0))
+        free[speed[blocked]] = False
+        return free
+
+
+def _step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]) -> Array:
+    """Δ = Jᵀ (J Jᵀ + λ² I)⁻¹ e over the free columns, at most LARGEST_STEP long."""
+    step = np.zeros(jacobian.shape[1])
+    columns = jacobian[:, free]
+    if columns.size:
+        gram = columns @ columns.T
+        gram.flat[:: len(gram) + 1] += damping * (1e-6 + np.trace(gram) / len(gram))
+        step[free] = columns.T @ np.linalg.solve(gram, error)
+    length = math.sqrt(float(step @ step))
+    limit = LARGEST_STEP * math.sqrt(max(1, len(step)))
+    return step * (limit / length) if length > limit else step
+
+
+def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
+    """Coordinates with limits whose speed is their rate: indices in q, indices in v, lower and upper bounds."""
+    where: dict[str, tuple[int, int]] = {}
+    for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
+        in_q, in_v = mech.joint_q(joint), mech.joint_v(joint)
+        if in_q.stop - in_q.start == in_v.stop - in_v.start:
+            for k in range(in_q.stop - in_q.start):
+                where[mech.q_names[in_q.start + k]] = (in_q.start + k, in_v.start + k)
+    rows = [
+        (*where[c.name], -math.inf if c.lower is None else c.lower, math.inf if c.upper is None else c.upper)
+        for c in mech.coordinates
+        if c.name in where and not (c.lower is None and c.upper is None)
+    ]
+    table = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    return (np.array(table[0], dtype=np.intp), np.array(table[1], dtype=np.intp),
+            np.array(table[2], dtype=float), np.array(table[3], dtype=float))  # fmt: skip
+
+
+def at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:
+    """Names of the coordinates that stand at (or beyond) a limit."""
+    return tuple(
+        c.name
+        for c, x in zip(mech.coordinates, q, strict=True)
+        if (c.lower is not None and x <= c.lower + tolerance) or (c.upper is not None and x >= c.upper - tolerance)
+    )
+
+
+def rotation_vector(R: Array) -> Array:
+    """(3,) axis times angle (rad, 0 … π) of a rotation matrix, accurate near 0 and near π."""
+    w = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = math.sqrt(float(w @ w)), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-6:
+        return w * (angle / sine)
+    if cosine > 0.0:
+        return w
+    # angle near π: R ≈ 2 n nᵀ − I, the longest column of R + I is along n
+    columns = R + np.eye(3)
+    axis = columns[:, int(np.argmax(np.diag(columns)))]
+    axis = axis / np.linalg.norm(axis)
+    return angle * (axis if w @ axis >= 0.0 else -axis)
+
+
+def _distance(mech: Mechanism, q0: Array, q1: Array) -> float:
+    """Norm of the motion from one pose to the other, angles of unbounded joints taken the short way."""
+    difference = np.array(mech.difference(q0, q1))
+    for c in mech.coordinates:
+        if c.dimension == "angle" and c.lower is None and c.upper is None:
+            at = mech.joint_v(c.joint)
+            difference[at] = np.remainder(difference[at] + math.pi, 2.0 * math.pi) - math.pi
+    return float(np.linalg.norm(difference))

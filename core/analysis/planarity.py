@@ -1,0 +1,34 @@
+"""The space in which a frame can move: Robotica's `Planar` (R10).
+
+The code is the sum of 1 (x), 2 (y) and 4 (z) for each axis along which some joint moves the frame at some pose:
+row k of the translational Jacobian is not identically zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from core.analysis.random_pose import random_pose
+from core.kernel import Mechanism
+
+WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
+"""Code → the axes along which the frame can move."""
+SAMPLES = 8
+TOLERANCE = 1e-9
+"""Share of the largest entry of the Jacobian below which an entry counts as zero."""
+
+
+def planarity(mech: Mechanism, frame: str, reference: str = "world", p: Mapping[str, float] | None = None) -> int:
+    """The code 0 … 7 of a frame's motion, along the axes of the reference frame as it stands in the rest pose."""
+    if not mech.nv:
+        return 0
+    rng = np.random.default_rng(1)
+    R_WR = np.eye(3) if reference == "world" else np.array(mech.frame(mech.rest(), reference, p=p))[:3, :3]
+    reach = np.zeros(3)
+    for _ in range(SAMPLES):
+        jacobian = R_WR.T @ mech.jacobian(random_pose(mech, rng, p), frame, p=p)[3:]
+        reach = np.maximum(reach, np.abs(jacobian).max(axis=1))
+    moves = reach > TOLERANCE * max(float(reach.max()), 1e-3)
+    return int(moves @ np.array([1, 2, 4]))

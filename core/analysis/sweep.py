@@ -1,0 +1,191 @@
+"""A machine over ranges of its coordinates, parameters and Denavit–Hartenberg entries.
+
+Several ranges run together (Robotica's ShowRobot, RElp), or one after another (SeqShowRobot). A DH entry that is a
+plain number is made a parameter for the purpose, so that any of them can run: `a2`, `alpha2`, `d2`, `theta2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.kernel import Mechanism
+from core.model import DHChain, Model, edits
+from core.model.units import display
+
+Array = NDArray[np.float64]
+RangeLike = tuple[str, float, float, int]
+"""(name, start, stop, divisions), SI."""
+
+ENTRIES = ("a", "alpha", "d", "theta")
+LIMIT_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Poses along ranges. model : the machine with DH entries made parameters (else the given one);
+    q : (n, nq); p : parameter values per pose."""
+
+    model: Model
+    mech: Mechanism
+    q: Array
+    p: tuple[Mapping[str, float], ...]
+
+    @property
+    def count(self) -> int:
+        """Number of poses."""
+        return len(self.p)
+
+
+def variables(model: Model, mech: Mechanism) -> dict[str, str]:
+    """What may run: name → "coordinate", "parameter" or "entry", in this order of precedence."""
+    found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none" and not c.follows}
+    for alias in _aliases(model):
+        found.setdefault(alias, "coordinate")
+    for name in mech.p_names:
+        found.setdefault(name, "parameter")
+    for entry in _entries(model):
+        found.setdefault(entry, "entry")
+    return found
+
+
+def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
+    """Dimension of a variable that may run."""
+    name = _aliases(model).get(name, name)
+    for coordinate in mech.coordinates:
+        if coordinate.name == name:
+            return coordinate.dimension
+    for parameter in model.parameters:
+        if parameter.name == name:
+            return parameter.dimension
+    if name in (entries := _entries(model)):
+        return "angle" if entries[name][1].endswith(("alpha", "theta")) else "length"
+    return "none"
+
+
+def value_of(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
+    """Present value of a variable that may run (SI)."""
+    coordinate = _aliases(model).get(name, name)
+    if coordinate in mech.q_names:
+        return float(q[list(mech.q_names).index(coordinate)])
+    if name in (entries := _entries(model)):
+        chain, path = entries[name]
+        _, row, field = path.split(".")
+        return float(getattr(model.chain(chain).rows[int(row)], field))
+    return float(model.values(dict(p))[name])
+
+
+def sweep(
+    model: Model,
+    mech: Mechanism,
+    q: Array,
+    p: Mapping[str, float],
+    ranges: Sequence[RangeLike],
+    *,
+    sequential: bool = False,
+) -> Sweep:
+    """The poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
+
+    Raises ModelError if ranges that run together have unequal divisions, or a value is outside a joint's limits.
+    """
+    names = variables(model, mech)
+    promoted = model
+    for name in dict.fromkeys(r[0] for r in ranges):
+        if names[name] == "entry":
+            chain, path = _entries(model)[name]
+            promoted = edits.promote(promoted, "chains", chain, path, name)
+    moved = mech.updated(promoted) if promoted is not model else mech
+    steps = _sequential(ranges) if sequential else _together(ranges)
+    poses, values = [], []
+    current = np.array(q, dtype=float)
+    aliases = _aliases(model)
+    for step in steps:
+        coordinates = {aliases.get(n, n): x for n, x in step.items() if names[n] == "coordinate"}
+        parameters = {**p, **{n: x for n, x in step.items() if names[n] != "coordinate"}}
+        current = _moved(moved, current, coordinates, parameters)
+        poses.append(current)
+        values.append(parameters)
+    return Sweep(promoted, moved, np.array(poses), tuple(values))
+
+
+def _together(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
+    counts = sorted({divisions for *_, divisions in ranges})
+    if len(counts) > 1:
+        told = ", ".join(f"{name}: {divisions}" for name, *_, divisions in ranges)
+        raise ModelError(f"Variables that move together need equal divisions ({told}).", where="option 'ranges'",
+                         remedy="Give all the same number, or show them one after another.")  # fmt: skip
+    n = counts[0] if counts else 0
+    return [
+        {name: start + (stop - start) * k / n if n else start for name, start, stop, _ in ranges} for k in range(n + 1)
+    ]
+
+
+def _sequential(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
+    current: dict[str, float] = {}
+    for name, start, _, _ in ranges:
+        current.setdefault(name, start)
+    steps = []
+    for name, start, stop, divisions in ranges:
+        for k in range(divisions + 1):
+            current = {**current, name: start + (stop - start) * k / divisions}
+            if not steps or steps[-1] != current:
+                steps.append(current)
+    return steps or [{}]
+
+
+def _moved(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float]) -> Array:
+    if not coordinates and not mech.loops:
+        return q
+    result = np.array(mech.move(q, coordinates, p=p))
+    index = {name: i for i, name in enumerate(mech.q_names)}
+    for coordinate in mech.coordinates:
+        wanted = coordinates.get(coordinate.name)
+        if wanted is not None and abs(result[index[coordinate.name]] - wanted) > LIMIT_TOLERANCE * (1.0 + abs(wanted)):
+            _refuse(coordinate.name, coordinate.dimension, wanted, coordinate.lower, coordinate.upper)
+    return result
+
+
+def _refuse(name: str, dimension: str, wanted: float, lower: float | None, upper: float | None) -> None:
+    unit, factor = display(dimension)
+
+    def shown(value: float | None) -> str:
+        return "unbounded" if value is None else f"{value / factor:.6g}{unit}"
+
+    raise ModelError(f"It cannot take the value {shown(wanted)}.", where=f"coordinate '{name}'",
+                     remedy=f"It can run from {shown(lower)} to {shown(upper)}, as far as loops allow.")  # fmt: skip
+
+
+def _aliases(model: Model) -> dict[str, str]:
+    """The symbols of DH joint variables → coordinate names."""
+    found: dict[str, str] = {}
+    for chain in model.chains:
+        for i, variable in enumerate(chain.variables(), 1):
+            found.setdefault(variable, f"{chain.prefix}joint{i}")
+    return found
+
+
+def _entries(model: Model) -> dict[str, tuple[str, str]]:
+    """DH entries that are plain numbers and not the joint's own variable: name → (chain, path of the field)."""
+    taken = {parameter.name for parameter in model.parameters}
+    found: dict[str, tuple[str, str]] = {}
+    for chain in model.chains:
+        for i, row in enumerate(chain.rows):
+            own = "theta" if row.kind == "revolute" else "d"
+            for entry in ENTRIES:
+                name = f"{chain.prefix}{entry}{i + 1}"
+                if entry != own and not isinstance(getattr(row, entry), str) and name not in taken:
+                    found.setdefault(name, (chain.name, f"rows.{i}.{entry}"))
+    return found
+
+
+def first_chain(model: Model, name: str = "") -> DHChain:
+    """The chain of this name; '' the first."""
+    if name:
+        return model.chain(name)
+    if not model.chains:
+        raise ModelError("The model holds no Denavit–Hartenberg chain.")
+    return model.chains[0]

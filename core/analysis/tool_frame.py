@@ -1,0 +1,49 @@
+"""Which frame a person means when none is named: the tool."""
+
+from __future__ import annotations
+
+from core.model import WORLD, Model
+
+_TOOL_WORDS = ("tool", "tcp", "tool0", "ee", "end_effector", "hand", "gripper", "flange", "ee_link")
+
+
+def tool_frame(model: Model) -> str:
+    """The tool of the first DH chain; else a frame or body called like one; else the last frame fixed to the body
+    at the end of the longest chain of moving joints; else that body. "world" for a model without bodies."""
+    if model.chains:
+        return f"{model.chains[0].prefix}tool"
+    plain = model.expanded
+    names = [frame.name for frame in plain.frames] + [body.name for body in plain.bodies]
+    depths = _depths(plain)
+    for word in _TOOL_WORDS:
+        called = [n for n in names if n.lower() == word or n.lower().endswith((f"_{word}", f"-{word}"))]
+        if called:
+            return max(called, key=lambda name: depths.get(name, 0))
+    if not depths:
+        return WORLD
+    deepest = max(depths.values())
+    return next(name for name in names if depths[name] == deepest)
+
+
+def _depths(model: Model) -> dict[str, int]:
+    """Number of moving joints between the ground and each body or frame, along the first way found."""
+    children: dict[str, list[tuple[str, int]]] = {}
+    for joint in model.joints:
+        moves = int(joint.kind != "fixed")
+        children.setdefault(joint.parent, []).append((joint.child, moves))
+        children.setdefault(joint.child, []).append((joint.parent, moves))
+    for frame in model.frames:
+        children.setdefault(frame.parent, []).append((frame.name, 0))
+        children.setdefault(frame.name, []).append((frame.parent, 0))
+    depths = {WORLD: 0}
+    for root in (WORLD, *(body.name for body in model.bodies)):
+        waiting = [root]
+        depths.setdefault(root, 0)
+        while waiting:
+            current = waiting.pop(0)
+            for name, moves in children.get(current, ()):
+                if name not in depths:
+                    depths[name] = depths[current] + moves
+                    waiting.append(name)
+    del depths[WORLD]
+    return depths

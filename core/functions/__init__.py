@@ -1,0 +1,7 @@
+"""The catalogue of user-facing functions: each is declared once; panel, menus, command line, console and
+help are made from the declaration."""
+
+from core.functions.catalogue import FUNCTIONS, call, find
+from core.functions.function import Context, Function
+
+__all__ = ["FUNCTIONS", "Context", "Function", "call", "find"]

@@ -1,0 +1,85 @@
+"""All user-facing functions, and the one way to call them.
+
+Adding a function: write it in a module of its subject with its declaration at the end; it appears in the panel,
+menus, palette, command line, console and help.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from typing import Any
+
+from core.errors import ModelError
+from core.functions import description, dynamics, ellipsoids, kinematics, sequences
+from core.functions.function import Context, Function
+from core.functions.results import Result
+
+GROUPS = ("Robot description", "Kinematics", "Ellipsoids", "Dynamics", "Pictures")
+"""Groups in the order of the panel."""
+
+_ALL = (
+    *description.FUNCTIONS,
+    *kinematics.FUNCTIONS,
+    *ellipsoids.FUNCTIONS,
+    *dynamics.FUNCTIONS,
+    *sequences.FUNCTIONS,
+)
+FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}
+"""Functions by id, in the order of groups."""
+
+
+def find(id: str) -> Function:
+    """The function of this id (or of its name on the command line); raises ModelError with near misses."""
+    function = FUNCTIONS.get(id.replace("-", "_"))
+    if function is None:
+        close = difflib.get_close_matches(id.replace("-", "_"), FUNCTIONS, 3, 0.4)
+        hint = f"Did you mean {', '.join(close)}?" if close else f"There are {', '.join(FUNCTIONS)}."
+        raise ModelError(f"There is no function '{id}'.", remedy=hint)
+    return function
+
+
+def call(id: str, context: Context, **options: Any) -> Result:
+    """The result of a function; options not given have their defaults.
+
+    Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
+    """
+    function = find(id)
+    values = validated(function, context, options)
+    result = function.run(context, **values)
+    return dataclasses.replace(result, call=script_line(function, options), function=function.id)
+
+
+def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:
+    """Every option of a function with the value it gets; raises ModelError."""
+    reason = function.unavailable(context)
+    if reason:
+        raise ModelError(reason, where=function.title)
+    known = {option.id for option in function.options}
+    for unknown in options.keys() - known:
+        close = difflib.get_close_matches(unknown, known, 3, 0.4) or sorted(known)
+        raise ModelError(f"{function.title} has no option '{unknown}'.", remedy=f"It has {', '.join(close)}.")
+    return {option.id: option.coerce(options.get(option.id, option.default), context) for option in function.options}
+
+
+def script_line(function: Function, options: dict[str, Any]) -> str:
+    """The call as a line of a script, with the options that differ from their defaults."""
+    given = [
+        f"{option.id}={_literal(options[option.id])}"
+        for option in function.options
+        if option.id in options and options[option.id] != option.default
+    ]
+    return f"{function.id}({', '.join(given)})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{name}": {_literal(item)}' for name, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(_literal(item) for item in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return repr(value)

@@ -1,0 +1,142 @@
+"""Manipulability ellipsoids, at the present pose and over ranges (Robotica's RElp)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.functions.function import Context, Function, needs_motion
+from core.functions.options import Choice, Flag, FrameName, OutputFile, Range, Ranges
+from core.functions.results import (
+    Amount,
+    Cell,
+    Column,
+    Ellipsoid,
+    EllipsoidField,
+    PoseSequence,
+    Result,
+    Table,
+    rows_of,
+)
+
+_UNITS = {
+    ("velocity", "translation"): "m/s per unit joint speed",
+    ("velocity", "rotation"): "rad/s per unit joint speed",
+    ("force", "translation"): "N per unit joint torque",
+    ("force", "rotation"): "N·m per unit joint torque",
+}
+_SIZE = {1: "Length", 2: "Area", 3: "Volume"}
+
+
+def manipulability(
+    context: Context,
+    frame: str,
+    kind: str,
+    part: str,
+    ranges: tuple[Range, ...],
+    display: str,
+    scale: bool,
+    graphics: bool,
+    file: str,
+) -> Result:
+    """Ellipsoids of a frame along ranges."""
+    from core.analysis import manipulability as analysis
+    from core.analysis.sweep import sweep
+
+    if display == "single":
+        ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
+    poses = sweep(context.model, context.mech, context.q, context.p, ranges)
+    count = 1 if display == "single" else poses.count
+    m = analysis.dimension(poses.mech, frame, part, poses.p[0])  # type: ignore[arg-type]
+    found = []
+    for k in range(count):
+        context.step(k, count, "ellipsoids")
+        found.append(
+            analysis.manipulability(poses.mech, poses.q[k], frame, kind=kind, part=part, p=poses.p[k], m=m)  # type: ignore[arg-type]
+        )
+    sequence = PoseSequence(
+        q=rows_of(poses.q[:count]), p=poses.p[:count], display=display,  # type: ignore[arg-type]
+        model=poses.model if poses.model is not context.model else None, ranges=ranges,
+    )  # fmt: skip
+    measures = _measures(context, poses, found, ranges, m, kind, part, frame)
+    if file:
+        _append(file, measures)
+    return EllipsoidField(
+        title=f"{kind.capitalize()} ellipsoid of {frame}", kind=kind, part=part, frame=frame, dimension=m,
+        ellipsoids=tuple(map(_value, found)), measures=measures, poses=sequence, scaled=scale, graphics=graphics,
+    )  # fmt: skip
+
+
+def _value(found: Any) -> Ellipsoid:
+    center, radii = tuple(map(float, found.center)), tuple(map(float, found.radii))
+    return Ellipsoid(center, rows_of(found.axes), radii)  # type: ignore[arg-type]
+
+
+def _measures(context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str,
+              part: str, frame: str) -> Table:  # fmt: skip
+    from core.analysis.sweep import dimension_of, value_of
+
+    dimensions = {r.name: dimension_of(context.model, context.mech, r.name) for r in ranges}
+    rows: list[tuple[Cell, ...]] = []
+    for k, ellipsoid in enumerate(found):
+        run = [Amount(value_of(poses.model, poses.mech, poses.q[k], poses.p[k], n), d) for n, d in dimensions.items()]
+        e = ellipsoid.measures
+        radii = sorted(map(float, ellipsoid.radii), reverse=True)
+        axes = radii[:m] if kind == "velocity" else radii[3 - m :]
+        rows.append((*run, *axes, e.volume, e.eccentricity, e.smallest, e.geometric_mean, e.yoshikawa, e.condition))
+    columns = (*(Column(name, dimension) for name, dimension in dimensions.items()),
+               *(Column(f"Radius {i + 1}") for i in range(m)), Column(_SIZE.get(m, "Volume")),
+               Column("Eccentricity"), Column("Smallest radius"), Column("Geometric mean"), Column("Yoshikawa w"),
+               Column("Condition"))  # fmt: skip
+    note = (f"{part} of {frame}; radii in {_UNITS[kind, part]}; eccentricity = smallest/largest radius, 1 = sphere; "
+            "w = √det(J Jᵀ)")  # fmt: skip
+    if m < 3:
+        note += f"; the frame moves in {m} dimension{'s' * (m != 1)}"
+    if len({c.dimension for c in context.mech.coordinates if c.dimension != "none"}) > 1:
+        note += "; joints of rad and m are weighed alike"
+    return Table(title="Measures", columns=columns, rows=tuple(rows), note=note)
+
+
+def _append(path: str, table: Table) -> None:
+    """The measures as text at the end of a file (Robotica's `file`), or as a new CSV file."""
+    from pathlib import Path
+
+    from core.errors import FileError
+    from core.files.source import write_whole
+    from core.functions.text import csv_of, text_of
+
+    before = b""
+    text = csv_of(table)
+    if not path.lower().endswith(".csv"):
+        text = text_of(table) + "\n"
+        try:
+            before = Path(path).read_bytes() if Path(path).exists() else b""
+        except OSError as error:
+            raise FileError(f"The file cannot be read: {error.strerror}.", file=path,
+                            remedy="Name another file.") from None  # fmt: skip
+    write_whole(path, before + text.encode("utf-8"))
+
+
+FUNCTIONS = (
+    Function(
+        "manipulability", "Manipulability ellipsoid", "Ellipsoids",
+        "How easily a frame moves, or holds forces, in each direction.\n\nThe velocity ellipsoid holds all velocities "
+        "that joint speeds of unit norm give; the force ellipsoid all forces that joint torques of unit norm hold "
+        "(Yoshikawa 1985). Planar arms get ellipses. Measures: radii, volume (area), eccentricity (smallest/largest "
+        "radius, 1 = sphere), smallest radius, geometric mean, Yoshikawa's w = √det(J Jᵀ).\n\nWith ranges "
+        "of joint coordinates, parameters or DH entries (a1, alpha1, d1 …) it is drawn at every division, all together "
+        "(composite) or one after another (animate); single draws only the first. Ranges run together and need equal "
+        "divisions. Scale draws every ellipsoid with its largest axis two units long. Without graphics only the "
+        "measures are given; a file receives them as text at its end (.txt) or as a table (.csv).",
+        manipulability,
+        (FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
+         Choice("kind", "Ellipsoid of", "Velocities or forces", "velocity", ("velocity", "force")),
+         Choice("part", "Part", "Translation or rotation", "translation", ("translation", "rotation")),
+         Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"),
+         Choice("display", "Display", "All together, one after another, or only the first", "composite",
+                ("composite", "animate", "single")),
+         Flag("scale", "Scale", "Largest axis of each drawn two units long"),
+         Flag("graphics", "Draw in the scene", "Off: only the measures", True),
+         OutputFile("file", "Measures to file", "Text file (appended) or CSV", "", (".txt", ".csv"))),
+        needs=(needs_motion,), live=True, robotica="RElp",
+    ),
+)  # fmt: skip

@@ -1,0 +1,139 @@
+"""What a user-facing function is, and what it is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from core.errors import KinetostatError
+from core.functions.options import Option
+
+if TYPE_CHECKING:
+    from core.functions.results import Result
+    from core.kernel import Mechanism
+    from core.model import Model
+
+
+class Cancelled(KinetostatError):
+    """The person stopped the function."""
+
+    def __init__(self) -> None:
+        super().__init__("Stopped.")
+
+
+def _no_progress(fraction: float, text: str = "") -> None:
+    """Progress nobody watches."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Context:
+    """The machine as it stands when a function is called.
+
+    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI).
+    `progress(fraction, text)` reports, `cancelled()` tells whether to stop.
+    """
+
+    model: Model
+    mech: Mechanism
+    q: Any
+    p: Mapping[str, float] = field(default_factory=dict)
+    progress: Callable[..., None] = _no_progress
+    cancelled: Callable[[], bool] = _never
+
+    @staticmethod
+    def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
+        """A context at the rest pose of a model."""
+        from core.kernel import Mechanism
+
+        mech = Mechanism(model)
+        return Context(model, mech, mech.rest(), dict(parameters or {}))
+
+    @cached_property
+    def values(self) -> Mapping[str, float]:
+        """The value of every parameter."""
+        return self.model.values(self.p)
+
+    @cached_property
+    def tool(self) -> str:
+        """The frame meant when none is named."""
+        from core.analysis.tool_frame import tool_frame
+
+        return tool_frame(self.model)
+
+    def step(self, done: int, total: int, text: str = "") -> None:
+        """Report progress; raises `Cancelled` when the person stopped the function."""
+        if self.cancelled():
+            raise Cancelled
+        self.progress(done / max(total, 1), text)
+
+
+Need = Callable[["Context"], str]
+"""Why a function is not available for a model: '' if it is."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A user-facing function, declared once.
+
+    `run(context, **options)` gets validated options and returns a result value. `needs` are tests that tell why the
+    function is not available. `live` functions are fast enough to follow a drag.
+    """
+
+    id: str
+    title: str
+    group: str
+    help: str
+    run: Callable[..., Result]
+    options: tuple[Option, ...] = ()
+    needs: tuple[Need, ...] = ()
+    live: bool = False
+    robotica: str = ""
+    """The Robotica function that does the same, for people who look for it."""
+
+    @property
+    def command(self) -> str:
+        """The name on the command line."""
+        return self.id.replace("_", "-")
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the help."""
+        return self.help.split("\n\n")[0].replace("\n", " ")
+
+    def unavailable(self, context: Context) -> str:
+        """Why the function cannot be called now; '' if it can."""
+        for need in self.needs:
+            reason = need(context)
+            if reason:
+                return reason
+        return ""
+
+    def option(self, id: str) -> Option:
+        """The option of this id."""
+        return next(option for option in self.options if option.id == id)
+
+
+def needs_motion(context: Context) -> str:
+    """The machine must have a joint that moves."""
+    return "" if context.mech.nv else "The model has no joint that moves; add a joint."
+
+
+def needs_bodies(context: Context) -> str:
+    """The machine must have a body."""
+    return "" if context.mech.frame_names else "The model has no body; add one."
+
+
+def needs_chain(context: Context) -> str:
+    """The model must hold a Denavit–Hartenberg chain."""
+    return "" if context.model.chains else "The model holds no Denavit–Hartenberg chain."
+
+
+def needs_tree(context: Context) -> str:
+    """The machine must have no closed loop."""
+    return "" if not context.mech.loops else "The model has closed loops; this function is for open chains and trees."

@@ -1,0 +1,187 @@
+"""Functions about positions and velocities: forward and inverse kinematics, Jacobian, planarity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.functions.function import Context, Function, needs_bodies, needs_motion
+from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
+from core.functions.results import Amount, Column, Matrix, Message, Report, Result, Table, rows_of
+
+_POSE_COLUMNS = (
+    Column("Frame"), *(Column(axis, "length") for axis in "xyz"),
+    *(Column(name, "angle") for name in ("roll", "pitch", "yaw")), *(Column(f"q{axis}") for axis in "xyzw"),
+)  # fmt: skip
+
+
+def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str) -> Result:
+    """Poses of frames at the present pose."""
+    import numpy as np
+
+    mech, q, p = context.mech, context.q, context.p
+    X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
+    matrices, rows = [], []
+    for name in frames:
+        X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
+        X_RF[np.abs(X_RF) < 1e-15] = 0.0
+        matrices.append(Matrix(title=f"Pose of {name} in {reference}", symbol=f"T_{{{reference},\\,{name}}}",
+                               entries=rows_of(X_RF), note="position in m"))  # fmt: skip
+        rows.append((name, *map(float, X_RF[:3, 3]), *rpy(X_RF[:3, :3]), *quaternion(X_RF[:3, :3])))
+    note = "roll, pitch, yaw about the fixed axes x, y, z (R = Rz·Ry·Rx); quaternion x, y, z, w"
+    table = Table(title=f"Poses in {reference}", columns=_POSE_COLUMNS, rows=tuple(rows), note=note)
+    return Report(title="Forward kinematics", parts=(*matrices, table))
+
+
+def rpy(R: Any) -> tuple[float, float, float]:
+    """Angles (rad) about the fixed axes x, y, z with R = Rz·Ry·Rx; at pitch ±π/2 roll is zero."""
+    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
+    if math.hypot(R[0, 0], R[1, 0]) < 1e-9:
+        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
+    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
+def quaternion(R: Any) -> tuple[float, float, float, float]:
+    """Unit quaternion (x, y, z, w), w ≥ 0, of a rotation matrix."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = (float(c) for c in Rotation.from_matrix(R).as_quat())
+    return (x, y, z, w) if w >= 0.0 else (-x, -y, -z, -w)
+
+
+def jacobian(context: Context, frame: str, axes: str) -> Result:
+    """The 6×n velocity Jacobian of a frame, with its rank and singular values."""
+    import numpy as np
+
+    from core.analysis.manipulability import RANK_TOLERANCE
+
+    mech = context.mech
+    J = np.array(mech.jacobian(context.q, frame, p=context.p))
+    if axes == "frame":
+        R_WF = np.array(mech.frame(context.q, frame, p=context.p))[:3, :3]
+        J = np.concatenate([R_WF.T @ J[:3], R_WF.T @ J[3:]])
+    J[np.abs(J) < 1e-15] = 0.0
+    sigma = np.linalg.svd(J, compute_uv=False)
+    rank = int(np.sum(sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-9)))
+    condition = float(sigma[0] / sigma[-1]) if rank == len(sigma) else math.inf
+    matrix = Matrix(title=f"Jacobian of {frame}", symbol="J", entries=rows_of(J), columns=tuple(mech.v_names),
+                    rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
+                    note=f"rows [ω; v] of the origin of {frame}, {axes} axes; rad/s and m/s per unit joint speed"
+                    )  # fmt: skip
+    rows = (
+        ("Rank", rank), ("Largest singular value", float(sigma[0])), ("Smallest singular value", float(sigma[-1])),
+        ("Condition number", condition),
+        ("Yoshikawa measure √det(J Jᵀ)", float(np.prod(sigma)) if len(sigma) == 6 else 0.0),
+    )  # fmt: skip
+    singular = Table(title="Properties of J", columns=(Column("Property"), Column("Value")), rows=rows)
+    return Report(title="Jacobian", parts=(matrix, singular))
+
+
+def inverse_kinematics(
+    context: Context,
+    frame: str,
+    position: tuple[float, ...],
+    orientation: tuple[float, ...] | None,
+    restarts: int,
+    apply: str,
+) -> Result:
+    """Joint coordinates that bring a frame to a position (and orientation)."""
+    import numpy as np
+    from scipy.spatial.transform import Rotation
+
+    from core.analysis.inverse_kinematics import solve
+    from core.functions.results import PoseSequence
+
+    if orientation is None:
+        target = np.array(position)
+    else:
+        target = np.eye(4)
+        target[:3, 3] = position
+        target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
+    found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step)
+    reached = [branch for branch in found if branch.reached]
+    rows = []
+    for i, branch in enumerate(found, 1):
+        cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]
+        rows.append((i, *cells, branch.position_error, branch.orientation_error, ", ".join(branch.at_limits)))
+    columns = (Column("Solution"), *(Column(c.name, c.dimension) for c in context.mech.coordinates),
+               Column("Position error", "length"), Column("Orientation error", "angle"),
+               Column("At limit"))  # fmt: skip
+    table = Table(title="Solutions", columns=columns, rows=tuple(rows),
+                  note="nearest to the present pose first; every solution is inside the joint limits")  # fmt: skip
+    poses = PoseSequence(title="Solutions", q=rows_of([b.q for b in found]), p=tuple(dict(context.p) for _ in found),
+                         display="composite" if apply == "all" else "single")  # fmt: skip
+    verdict = _verdict(frame, found, len(reached))
+    return Report(title="Inverse kinematics", parts=(verdict, table, poses))
+
+
+def _verdict(frame: str, found: tuple[Any, ...], reached: int) -> Message:
+    if reached:
+        word = "solution" if reached == 1 else "different solutions"
+        text = f"{frame} reaches the target: {reached} {word} found."
+        if len({round(float(x), 3) for x in found[0].q}) and reached > 100:
+            text += " The arm is redundant; these are samples of a continuum."
+        return Message(title="Result", text=text)
+    best = found[0]
+    text = (f"{frame} does not reach the target. The nearest pose misses it by {best.position_error * 1e3:.4g} mm"
+            f" and {math.degrees(best.orientation_error):.4g}°.")  # fmt: skip
+    if best.at_limits:
+        text += f" At their limits: {', '.join(best.at_limits)}."
+    return Message(title="Result", text=text + " Move the target closer or widen the limits.", severity="warning")
+
+
+def planarity(context: Context, frame: str, reference: str) -> Result:
+    """The code of the space in which a frame can move."""
+    from core.analysis.planarity import WORDS
+    from core.analysis.planarity import planarity as code_of
+
+    code = code_of(context.mech, frame, reference, context.p)
+    directions = {0: "It does not move.", 7: "It moves along x, y and z."}
+    text = directions.get(code, f"It moves along {' and '.join(WORDS[code])} only.")
+    rows = ((code, WORDS[code], text),)
+    return Table(title=f"Motion of {frame}", columns=(Column("Code"), Column("Directions"), Column("Meaning")),
+                 rows=rows, note=f"axes of {reference}; 1 = x, 2 = y, 4 = z, added up")  # fmt: skip
+
+
+_FRAME = FrameName("frame", "Frame", "Body or frame that moves; empty: the tool")
+_REFERENCE = FrameName("reference", "In the frame", "Frame in which it is told; empty: world", fallback="world")
+
+FUNCTIONS = (
+    Function(
+        "forward_kinematics", "Forward kinematics", "Kinematics",
+        "Where frames are at the present pose.\n\nGives the 4×4 matrix T of each frame, and in a table its position, "
+        "roll–pitch–yaw angles (about the fixed axes x, y, z) and quaternion (x, y, z, w). Several frames: names with "
+        "commas, or all.",
+        forward_kinematics, (FrameNames("frames", "Frames", "Bodies or frames; empty: the tool; all: every one"),
+                             _REFERENCE),
+        needs=(needs_bodies,), live=True, robotica="FKin",
+    ),
+    Function(
+        "jacobian", "Jacobian", "Kinematics",
+        "The 6×n matrix that takes joint speeds to the velocity of a frame.\n\nRows are the angular velocity ω (rad/s) "
+        "and the velocity v (m/s) of the frame's origin; columns are the joint speeds. Rank, singular values and "
+        "condition number tell how near the pose is to a singularity.",
+        jacobian, (_FRAME, Choice("axes", "Axes", "Axes in which ω and v are given", "world", ("world", "frame"))),
+        needs=(needs_motion,), live=True, robotica="FKin",
+    ),
+    Function(
+        "inverse_kinematics", "Inverse kinematics", "Kinematics",
+        "Joint coordinates that bring a frame to a target.\n\nThe target is a position, or a position and an "
+        "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
+        "ones, stays inside the joint limits, and lists every different solution with what is left of the error. If "
+        "the target is out of reach the nearest pose is told.",
+        inverse_kinematics,
+        (_FRAME, Vector("position", "Position", "Target of the origin, world axes", (0.5, 0.0, 0.5), "length"),
+         Vector("orientation", "Orientation", "Roll, pitch, yaw of the target; empty: any", None, "angle",
+                ("roll", "pitch", "yaw")),
+         Integer("restarts", "Restarts", "Random poses to search from besides the present one", 20, 0, 1000),
+         Choice("apply", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all"))),
+        needs=(needs_motion,),
+    ),
+    Function(
+        "planarity", "Planarity", "Kinematics",
+        "In which directions a frame can move at all.\n\nThe code adds up 1 for x, 2 for y and 4 for z: 0 none, 1 x, "
+        "2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 xyz. It is found from the Jacobian at several random poses inside the limits.",
+        planarity, (_FRAME, _REFERENCE), needs=(needs_motion,), robotica="Planar",
+    ),
+)  # fmt: skip

@@ -1,0 +1,193 @@
+"""What functions return: frozen values. A function does not know who shows its result.
+
+Every value is plain Python data (numbers, texts, tuples), in SI; each surface has one renderer for each kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+Rows = tuple[tuple[float, ...], ...]
+Display = Literal["composite", "animate", "single"]
+
+
+class Amount(NamedTuple):
+    """A number with its own dimension, for columns of mixed dimensions."""
+
+    value: float | None
+    dimension: str = "none"
+
+
+Cell = float | int | str | bool | Amount | None
+
+
+class Column(NamedTuple):
+    """A column of a table; numbers in it have the dimension."""
+
+    title: str
+    dimension: str = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What all results share: a title, the call that made them as a script line, and whether it follows the pose."""
+
+    title: str = ""
+    call: str = ""
+    function: str = ""
+    live: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message(Result):
+    """A sentence. `severity` is done, hint, warning or error."""
+
+    text: str = ""
+    severity: str = "done"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix(Result):
+    """A matrix of numbers or formulas. `symbol` is its name in LaTeX; `note` says units and conventions."""
+
+    entries: tuple[tuple[float | str, ...], ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    symbol: str = ""
+    note: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.entries), len(self.entries[0]) if self.entries else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Result):
+    """Rows under titled columns."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def column(self, title: str) -> tuple[Cell, ...]:
+        """The cells under a title."""
+        index = [column.title for column in self.columns].index(title)
+        return tuple(row[index] for row in self.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoseSequence(Result):
+    """Poses to show: one after another (`animate`) or all at once (`composite`).
+
+    q : (n, nq) coordinates per pose; p : parameter values per pose.
+    model : the model they belong to, if a DH entry had to become a parameter; None: the open one.
+    """
+
+    q: Rows
+    p: tuple[Mapping[str, float], ...]
+    display: Display = "composite"
+    model: Any = None
+    ranges: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid: centre (m, world), axes as the columns of a 3×3 matrix (unit vectors, world), radii largest first.
+
+    A force ellipsoid has an infinite radius along a direction in which the machine cannot move.
+    """
+
+    center: tuple[float, float, float]
+    axes: Rows
+    radii: tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EllipsoidField(Result):
+    """Manipulability ellipsoids along a sequence of poses, with their measures.
+
+    kind : "velocity" or "force"; part : "translation" or "rotation"; dimension : 3, 2 for planar arms, or 1.
+    scaled : each ellipsoid is to be drawn with its largest axis two units long (`drawn` gives such radii).
+    """
+
+    kind: str
+    part: str
+    frame: str
+    dimension: int
+    ellipsoids: tuple[Ellipsoid, ...]
+    measures: Table
+    poses: PoseSequence
+    scaled: bool = False
+    graphics: bool = True
+
+    def drawn(self, index: int) -> Ellipsoid:
+        """The ellipsoid as it is drawn: infinite radii cut to the largest finite one's tenfold, scaled if wanted."""
+        ellipsoid = self.ellipsoids[index]
+        finite = [radius for radius in ellipsoid.radii if math.isfinite(radius)]
+        longest = 10.0 * max(finite, default=0.1) or 1.0
+        radii = [min(radius, longest) for radius in ellipsoid.radii]
+        if self.scaled and max(radii) > 0.0:
+            radii = [radius / max(radii) for radius in radii]
+        return dataclasses.replace(ellipsoid, radii=(radii[0], radii[1], radii[2]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture(Result):
+    """A picture to be made: what, how, where. The surface that has a renderer makes it and writes the file."""
+
+    path: str
+    size: tuple[int, int] = (1200, 800)
+    view: str = "iso"
+    look: str = "light"
+    transparent: bool = False
+    q: tuple[float, ...] = ()
+    p: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Result):
+    """Several results that belong together."""
+
+    parts: tuple[Result, ...]
+
+
+def leaves(result: Result) -> Iterator[Result]:
+    """The results inside a report, or the result itself; an ellipsoid field also yields its poses."""
+    if isinstance(result, Report):
+        for part in result.parts:
+            yield from leaves(part)
+    else:
+        yield result
+
+
+def to_json(value: Any) -> Any:
+    """A result as data for JSON: objects with `kind`, infinite and undefined numbers as texts."""
+    if isinstance(value, Result | Ellipsoid):
+        fields: dict[str, Any] = {"kind": type(value).__name__}
+        for field in dataclasses.fields(value):
+            if field.name in ("live", "model") or (
+                field.name in ("call", "function") and not getattr(value, field.name)
+            ):
+                continue
+            name = "ellipsoid_kind" if field.name == "kind" else field.name
+            fields[name] = to_json(getattr(value, field.name))
+        return fields
+    if isinstance(value, Amount | Column):
+        return {name: to_json(item) for name, item in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {str(name): to_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def rows_of(array: Any) -> Rows:
+    """A two-dimensional array as rows of floats."""
+    return tuple(tuple(float(x) for x in row) for row in array)
