@@ -239,17 +239,29 @@ class Session:
             return False
         return True
 
+    def restore(self, model: Model) -> bool:
+        """Begin anew with recovered work; it counts as unsaved."""
+        if not self.start(model):
+            return False
+        self._saved = State(Model(name=""))
+        self.saved_changed.emit()
+        return True
+
     def save(self, path: str | Path) -> bool:
         """Write the document (atomically); the suffix says the format."""
         try:
-            save(self.model, path)
+            left_out = save(self.model, path)
         except KinetostatError as error:
             self.told.emit("error", str(error))
             return False
         self.path = Path(path)
         self._saved = self.state
         self.saved_changed.emit()
-        self.told.emit("done", f"Saved {path}")
+        if left_out:
+            more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+            self.told.emit("warning", f"Saved {path}, but the format cannot hold all: {left_out[0].text}{more}")
+        else:
+            self.told.emit("done", f"Saved {path}")
         return True
 
     @property

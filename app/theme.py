@@ -32,11 +32,11 @@ class Colors:
 
 LIGHT = Colors(
     window="#f4f5f7", base="#ffffff", raised="#fbfbfc", line="#d9dde3", text="#20262e", muted="#6b7480",
-    accent="#2f6fd6", on_accent="#ffffff", error="#c3342c", warning="#9a6700", done="#2a7d46", hover="#e6eaf0",
+    accent="#1f7ae0", on_accent="#ffffff", error="#c3342c", warning="#9a6700", done="#2a7d46", hover="#e6eaf0",
 )  # fmt: skip
 DARK = Colors(
     window="#23262b", base="#1b1d21", raised="#2a2e34", line="#3a3f47", text="#e4e7eb", muted="#98a1ad",
-    accent="#6a9df0", on_accent="#10151c", error="#f0857d", warning="#e0b457", done="#7cc795", hover="#343941",
+    accent="#4aa3ff", on_accent="#10151c", error="#f0857d", warning="#e0b457", done="#7cc795", hover="#343941",
 )  # fmt: skip
 PALETTES = {"light": LIGHT, "dark": DARK}
 

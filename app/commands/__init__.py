@@ -1,1 +1,18 @@
-"""The table of commands: `commands.table()` gathers the `COMMANDS` of the modules here."""
+"""The table of commands, gathered from the `COMMANDS` of the modules here."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from app.commands.command import Command
+
+__all__ = ["Command", "table"]
+
+
+@cache
+def table() -> dict[str, Command]:
+    """Every command by its id, in the order of the menus."""
+    from app.commands import edit, elements, ellipsoids, files, functions, manual, playback, tools, view
+
+    modules = (files, edit, elements, view, tools, playback, ellipsoids, functions, manual)
+    return {command.id: command for module in modules for command in module.COMMANDS}

@@ -1,0 +1,131 @@
+"""Menus, toolbar and shortcuts, made from the table of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QWidget
+
+from app.commands import Command, table
+from app.icons import icon
+from app.session import Ref
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+MENUS = ("File", "Edit", "Add", "View", "Tools", "Functions", "Help")
+TOOLBAR = ("file", "edit", "tool", "add", "view", "help")
+
+
+class Actions:
+    """One QAction per command. `refresh` greys, checks and words them after the state of the window."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self.by_id = {command.id: self._action(command) for command in table().values()}
+        self.menus: dict[str, QMenu] = {}
+        self._fill_menus()
+        self.toolbar = self._toolbar()
+
+    def _action(self, command: Command) -> QAction:
+        action = QAction(icon(command.icon), command.title, self._window)
+        action.setObjectName(command.id)
+        keys = [QKeySequence(text.strip()) for text in command.shortcut.split(",") if text.strip()]
+        action.setShortcuts(keys)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        key = f" ({keys[0].toString(QKeySequence.SequenceFormat.NativeText)})" if keys else ""
+        action.setToolTip(f"<b>{command.title.rstrip('…')}</b>{key}<br>{command.help}")
+        action.setStatusTip(command.help)
+        action.setCheckable(command.checked is not None)
+        action.triggered.connect(lambda checked=False: self.run(command.id))
+        self._window.addAction(action)
+        return action
+
+    def run(self, command_id: str) -> None:
+        """Run a command if it applies now; errors become messages."""
+        command = table()[command_id]
+        if command.applies(self._window):
+            self._window.guard.call(command.run, self._window)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Bring all actions up to date."""
+        session = self._window.session
+        for command in table().values():
+            action = self.by_id[command.id]
+            action.setEnabled(command.applies(self._window))
+            if command.checked is not None:
+                action.setChecked(command.checked(self._window))
+        for verb, label in (("undo", session.undo_label), ("redo", session.redo_label)):
+            self.by_id[f"edit.{verb}"].setText(
+                f"{verb.title()} {label[:1].lower()}{label[1:]}" if label else verb.title()
+            )
+
+    # ----------------------------------------------------------------------------- menus
+
+    def menu(self, path: str) -> QMenu:
+        """The menu at a path such as "View/Show", made if it is not there."""
+        if path not in self.menus:
+            head, _, title = path.rpartition("/")
+            parent = self.menu(head) if head else self._window.menuBar()
+            self.menus[path] = parent.addMenu(title)
+            self.menus[path].setToolTipsVisible(True)
+        return self.menus[path]
+
+    def _fill_menus(self) -> None:
+        for name in MENUS:
+            self.menu(name)
+        self.menus["File"].aboutToShow.connect(self.refresh)
+        last: dict[str, str] = {}
+        for command in table().values():
+            if not command.menu or command.menu == "context":
+                continue
+            menu = self.menu(command.menu)
+            if last.setdefault(command.menu, command.section) != command.section:
+                menu.addSeparator()
+                last[command.menu] = command.section
+            menu.addAction(self.by_id[command.id])
+        for name in MENUS:
+            self.menus[name].menuAction().setVisible(not self.menus[name].isEmpty())
+
+    def context_menu(self, ref: Ref | None, parent: QWidget) -> QMenu:
+        """What can be done with an element, or with the empty scene."""
+        menu = QMenu(parent)
+        kind = ref.collection if ref is not None else "scene"
+        if ref is not None:
+            menu.addSection(ref.name)
+        section: str | None = None
+        for command in table().values():
+            if kind in command.context or ("*" in command.context and ref is not None):
+                if section is not None and command.section != section:
+                    menu.addSeparator()
+                section = command.section
+                menu.addAction(self.by_id[command.id])
+        return menu
+
+    # ----------------------------------------------------------------------------- toolbar
+
+    def _toolbar(self) -> QToolBar:
+        bar = QToolBar("Toolbar", self._window)
+        bar.setObjectName("toolbar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(20, 20))
+        bar.toggleViewAction().setVisible(False)
+        for group in TOOLBAR:
+            if group == TOOLBAR[-1]:
+                space = QWidget()
+                space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+                bar.addWidget(space)
+            actions = self._of_group(group)
+            if actions and bar.actions() and group != TOOLBAR[-1]:
+                bar.addSeparator()
+            for action in actions:
+                bar.addAction(action)
+        self._window.addToolBar(bar)
+        return bar
+
+    def _of_group(self, group: str) -> Iterable[QAction]:
+        return [self.by_id[command.id] for command in table().values() if command.toolbar == group]

@@ -1,0 +1,104 @@
+"""Commands of the Edit menu that concern the whole document, the pose and the selection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.commands.command import Command
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+
+def escape(window: Window) -> None:
+    """Cancel the gesture or preview in progress; else step back to the select tool; else select nothing."""
+    if window.viewport.gestures.cancel():
+        return
+    if window.session.previewing:
+        window.session.cancel()
+    elif window.viewport.gestures.tool.id != "select":
+        window.viewport.gestures.choose("select")
+    else:
+        window.session.select(None)
+
+
+def degrees(window: Window) -> None:
+    """Switch between degrees and radians."""
+    window.settings.degrees = not window.settings.degrees
+
+
+def millimetres(window: Window) -> None:
+    """Switch between millimetres and metres."""
+    window.settings.millimetres = not window.settings.millimetres
+
+
+COMMANDS = (
+    Command(
+        "edit.undo",
+        "Undo",
+        lambda w: w.session.undo(),
+        "Edit",
+        "Ctrl+Z",
+        "undo",
+        section="undo",
+        toolbar="edit",
+        when=lambda w: bool(w.session.undo_label),
+        help="Take back the last change of the model or the pose.",
+    ),
+    Command(
+        "edit.redo",
+        "Redo",
+        lambda w: w.session.redo(),
+        "Edit",
+        "Ctrl+Shift+Z, Ctrl+Y",
+        "redo",
+        section="undo",
+        toolbar="edit",
+        when=lambda w: bool(w.session.redo_label),
+        help="Do again what was taken back.",
+    ),
+    Command(
+        "edit.rest",
+        "Pose to rest",
+        lambda w: w.session.reset_pose(),
+        "Edit",
+        "Ctrl+0",
+        "reset",
+        section="pose",
+        context=("scene",),
+        when=lambda w: w.session.mech.nq > 0,
+        help="Put all joints back to the rest position of the model.",
+    ),
+    Command(
+        "edit.cancel",
+        "Cancel",
+        escape,
+        "Edit",
+        "Esc",
+        "cancel",
+        section="pose",
+        help="Cancel the gesture in progress; otherwise return to the select tool; otherwise select nothing.",
+    ),
+    Command(
+        "edit.degrees",
+        "Angles in degrees",
+        degrees,
+        "Edit/Units",
+        "",
+        "degrees",
+        checked=lambda w: w.settings.degrees,
+        section="units",
+        help="Show and read angles in degrees; off: radians.",
+    ),
+    Command(
+        "edit.millimetres",
+        "Lengths in millimetres",
+        millimetres,
+        "Edit/Units",
+        "",
+        "units",
+        checked=lambda w: w.settings.millimetres,
+        section="units",
+        help="Show and read lengths in millimetres; off: metres.",
+    ),
+)

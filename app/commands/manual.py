@@ -1,0 +1,67 @@
+"""Commands of the Help menu."""
+
+from app.commands.command import Command
+
+COMMANDS = (
+    Command(
+        "help.palette",
+        "Command palette…",
+        lambda w: w.show_palette(),
+        "Help",
+        "Ctrl+Shift+P",
+        "palette",
+        section="find",
+        toolbar="help",
+        help="Find any command, function or element by typing some letters of its name.",
+    ),
+    Command(
+        "help.help",
+        "Help",
+        lambda w: w.show_help(),
+        "Help",
+        "F1",
+        "help",
+        section="find",
+        help="Explains the chosen function and every command; in the function panel F1 opens the chosen function.",
+    ),
+    Command(
+        "help.keyboard",
+        "Keyboard and mouse",
+        lambda w: w.show_keyboard_map(),
+        "Help",
+        "Ctrl+/",
+        "keyboard",
+        section="find",
+        help="All keys and mouse gestures on one page.",
+    ),
+    Command(
+        "help.messages",
+        "Messages",
+        lambda w: w.show_messages(),
+        "Help",
+        "",
+        "info",
+        section="about",
+        help="All messages of this session, with their details.",
+    ),
+    Command(
+        "help.licences",
+        "Licences",
+        lambda w: w.show_licences(),
+        "Help",
+        "",
+        "info",
+        section="about",
+        help="The licence of the program and of the libraries it uses.",
+    ),
+    Command(
+        "help.about",
+        "About Kinetostat",
+        lambda w: w.show_about(),
+        "Help",
+        "",
+        "kinetostat",
+        section="about",
+        help="Version and system.",
+    ),
+)

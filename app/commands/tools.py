@@ -1,0 +1,32 @@
+"""Commands that choose what the mouse does in the viewport."""
+
+from __future__ import annotations
+
+from app.commands.command import Command, Run
+
+TOOLS = {
+    "select": ("Select", "Q", "Click selects; dragging a handle moves its joint; dragging elsewhere orbits."),
+    "move": ("Move", "W", "Drag any body and the machine follows, as far as its joints and loops allow."),
+    "measure": ("Measure", "M", "Click two points: their distance and its parts along x, y and z are shown."),
+}
+
+
+def _choose(tool: str) -> Run:
+    return lambda window: window.viewport.gestures.choose(tool)
+
+
+COMMANDS = tuple(
+    Command(
+        f"tool.{tool}",
+        title,
+        _choose(tool),
+        "Tools",
+        shortcut,
+        tool,
+        section="tools",
+        toolbar="tool",
+        help=text,
+        checked=lambda w, tool=tool: w.viewport.gestures.tool.id == tool,
+    )
+    for tool, (title, shortcut, text) in TOOLS.items()
+)

@@ -1,0 +1,142 @@
+"""Commands of the View menu: where one looks from, what is shown, light and dark."""
+
+from __future__ import annotations
+
+from app.commands.command import Command, Run
+
+PRESETS = {
+    "iso": ("Oblique", "0", "From the front right, above."),
+    "front": ("Front", "1", "Along +y, x to the right."),
+    "right": ("Right", "3", "Along −x, y to the right."),
+    "top": ("Top", "7", "Downward, y up."),
+    "back": ("Back", "Ctrl+1", "Along −y."),
+    "left": ("Left", "Ctrl+3", "Along +x."),
+    "bottom": ("Bottom", "Ctrl+7", "Upward."),
+}
+
+FLAGS = {
+    "grid": ("Ground grid", "grid", "The grid at z = 0."),
+    "axes": ("World axes", "world", "The axes of the world: x red, y green, z blue."),
+    "gravity": ("Gravity", "gravity", "An arrow along gravity."),
+    "joints": ("Joints", "joints", "The drawn shape of every joint."),
+    "frames": ("Frames", "frames", "The axes of every body and frame."),
+    "labels": ("Names", "labels", "The names of bodies and joints."),
+    "com": ("Centres of mass", "com", "The centre of mass of every body and of the machine."),
+    "inertia": ("Inertia ellipsoids", "inertia", "The homogeneous ellipsoid that has each body's inertia."),
+    "shadows": ("Soft shadows", "shadow", "Ambient shading, where the graphics card carries it."),
+}
+
+
+def _preset(name: str) -> Run:
+    return lambda window: window.viewport.look_from(name)
+
+
+def _flag(name: str) -> Run:
+    return lambda window: window.settings.set_flag(name, not window.settings.flag(name))
+
+
+def _look(name: str) -> Run:
+    return lambda window: setattr(window.settings, "look", name)
+
+
+COMMANDS = (
+    Command(
+        "view.fit",
+        "Fit all",
+        lambda w: w.viewport.fit(),
+        "View",
+        "Shift+F",
+        "fit",
+        section="fit",
+        context=("scene",),
+        help="Move the camera so that the whole machine is seen.",
+    ),
+    Command(
+        "view.frame",
+        "Frame selection",
+        lambda w: w.viewport.fit(w.session.selection),
+        "View",
+        "F",
+        "fit_selection",
+        section="fit",
+        context=("bodies", "joints", "frames"),
+        help="Move the camera to the selected element; to everything if nothing is selected.",
+    ),
+    Command(
+        "view.ortho",
+        "Orthographic",
+        lambda w: w.viewport.set_ortho(not w.viewport.ortho),
+        "View",
+        "5",
+        "ortho",
+        checked=lambda w: w.viewport.ortho,
+        section="fit",
+        help="Parallel projection, without perspective.",
+    ),
+    *(
+        Command(
+            f"view.{name}",
+            title,
+            _preset(name),
+            "View/Look from",
+            shortcut,
+            f"view_{name}",
+            section="presets",
+            help=text,
+        )
+        for name, (title, shortcut, text) in PRESETS.items()
+    ),
+    *(
+        Command(
+            f"view.show_{name}",
+            title,
+            _flag(name),
+            "View/Show",
+            "",
+            icon,
+            section="show",
+            checked=lambda w, name=name: w.settings.flag(name),
+            help=text,
+        )
+        for name, (title, icon, text) in FLAGS.items()
+    ),
+    *(
+        Command(
+            f"view.look_{name}",
+            title,
+            _look(name),
+            "View/Look",
+            "",
+            icon,
+            section="look",
+            checked=lambda w, name=name: w.settings.look == name,
+            help=text,
+        )
+        for name, title, icon, text in (
+            ("system", "As the system", "system", "Light or dark, as the system is set."),
+            ("light", "Light", "light", "Dark text on light ground."),
+            ("dark", "Dark", "dark", "Light text on dark ground."),
+        )
+    ),
+    Command(
+        "view.full_screen",
+        "Full screen",
+        lambda w: w.toggle_full_screen(),
+        "View",
+        "F11",
+        "",
+        checked=lambda w: w.isFullScreen(),
+        section="window",
+        help="Fill the whole screen.",
+    ),
+    Command(
+        "view.reset_layout",
+        "Reset panels",
+        lambda w: w.docks.reset(),
+        "View/Panels",
+        "",
+        "reset",
+        section="reset",
+        help="Put all panels back to where they were at first.",
+    ),
+)

@@ -1,0 +1,81 @@
+"""The last net: whatever goes wrong in the window becomes a message, details go to the log file, work goes on."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import platformdirs
+from psygnal import EmitLoopError
+
+from core.errors import KinetostatError
+
+_log = logging.getLogger("kinetostat")
+
+
+def log_path() -> Path:
+    """The log file."""
+    return Path(platformdirs.user_log_dir("kinetostat", appauthor=False)) / "kinetostat.log"
+
+
+class Guard:
+    """Turns exceptions into messages by `tell(severity, text)`."""
+
+    def __init__(self, tell: Callable[[str, str], object]) -> None:
+        self._tell = tell
+        self._before = sys.excepthook
+
+    def install(self) -> None:
+        """Catch what reaches the event loop, too."""
+        sys.excepthook = self._hook
+
+    def remove(self) -> None:
+        """Undo `install`."""
+        if sys.excepthook == self._hook:
+            sys.excepthook = self._before
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The function's result; None after a failure, which is told."""
+        try:
+            return function(*arguments)
+        except Exception as error:
+            self.report(error)
+            return None
+
+    def report(self, error: BaseException) -> None:
+        """Tell a failure: our own messages as they are, anything else as an unexpected one with its details logged."""
+        while isinstance(error, EmitLoopError) and error.__cause__ is not None:
+            error = error.__cause__
+        if isinstance(error, KinetostatError):
+            self._tell("error", str(error))
+            return
+        details = "".join(traceback.format_exception(error))
+        _handler()
+        _log.error(details)
+        self._tell("error", f"That did not work, unexpectedly ({error or type(error).__name__}). "
+                            f"What was open is unchanged. Details are in {log_path()}.")  # fmt: skip
+
+    def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            self._before(kind, error, trace)
+            return
+        self.report(error)
+
+
+def _handler() -> None:
+    """Open the log file when it is first needed."""
+    if _log.handlers:
+        return
+    try:
+        log_path().parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = RotatingFileHandler(log_path(), maxBytes=1_000_000, backupCount=2, encoding="utf-8")
+    except OSError:
+        handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    _log.addHandler(handler)

@@ -1,0 +1,136 @@
+"""Messages in place: a card over the viewport, never a modal box; and the list of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.icons import icon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHOWN_FOR = {"done": 3500, "hint": 6000, "warning": 12000, "error": 0}
+"""Milliseconds a message stays; 0: until closed or replaced."""
+WIDEST = 640
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of the session."""
+
+    time: datetime
+    severity: str
+    text: str
+
+
+class MessageCard(QFrame):
+    """Shows the newest message at the top of a widget; keeps all of them in `log`."""
+
+    def __init__(self, host: QWidget) -> None:
+        super().__init__(host)
+        self.setObjectName("message")
+        self.log: list[Message] = []
+        self._picture, self._text = QLabel(), QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QHBoxLayout()
+        close = QToolButton(icon=icon("close"), toolTip="Close this message", autoRaise=True)
+        close.clicked.connect(self.dismiss)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 8, 8)
+        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._text, 1)
+        row.addLayout(self._buttons)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.dismiss)
+        host.installEventFilter(self)
+        self.hide()
+
+    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+        """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
+        self.log.append(Message(datetime.now(), severity, text))
+        self._picture.setPixmap(icon(severity).pixmap(20, 20))
+        self._text.setText(text)
+        self._text.setAccessibleName(f"{severity}: {text}")
+        while self._buttons.count():
+            self._buttons.takeAt(0).widget().deleteLater()
+        for title, action in (choices or {}).items():
+            self._buttons.addWidget(self._button(title, action))
+        self.show()
+        self._place()
+        self.raise_()
+        duration = 0 if choices else SHOWN_FOR.get(severity, 0)
+        self._timer.stop()
+        if duration:
+            self._timer.start(duration)
+
+    def _button(self, title: str, action: Callable[[], object]) -> QPushButton:
+        button = QPushButton(title)
+
+        def pressed() -> None:
+            self.dismiss()
+            action()
+
+        button.clicked.connect(pressed)
+        return button
+
+    def dismiss(self) -> None:
+        """Take the message away."""
+        self._timer.stop()
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The message now shown; '' if none."""
+        return "" if self.isHidden() else self._text.text()
+
+    def eventFilter(self, host: QObject, event: QEvent) -> bool:
+        """Stay in place when the host changes its size."""
+        if event.type() == QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        return False
+
+    def _place(self) -> None:
+        host = self.parentWidget()
+        width = max(220, min(WIDEST, host.width() - 140))
+        self.setFixedWidth(width)
+        self.layout().activate()
+        self.resize(width, self.layout().totalHeightForWidth(width))
+        self.move(max(12, (host.width() - width) // 2 - 40), 12)
+
+
+class MessageLog(QDialog):
+    """All messages of the session as text that can be copied."""
+
+    def __init__(self, messages: list[Message], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Messages")
+        self.resize(640, 360)
+        lines = [f"{m.time:%H:%M:%S}  {m.severity:8} {m.text}" for m in reversed(messages)]
+        text = QPlainTextEdit("\n".join(lines) or "No messages yet: what the program has to say appears here.")
+        text.setReadOnly(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(lines)))
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(text)
+        column.addWidget(buttons)

@@ -1,0 +1,152 @@
+"""One row of the sliders panel: name, slider, spin box; a value in SI."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QSlider
+
+from app.session import Ref, Session
+from app.settings import Settings
+from app.widgets.quantity import QuantitySpinBox
+
+STEPS = 4000
+"""Positions of a slider over its range."""
+PAUSE = 500
+"""Milliseconds after the last key or wheel step until the change is committed."""
+
+
+class Quantity(NamedTuple):
+    """What a row moves. lower, upper: SI range of the slider; hard: bounds that cannot be left."""
+
+    name: str
+    title: str
+    dimension: str
+    lower: float
+    upper: float
+    ref: Ref
+    follows: str = ""
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+class _Slider(QSlider):
+    """A slider that leaves the wheel to the list it stands in unless it has the focus."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Step when focused, else scroll the list."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class SliderRow(QObject):
+    """Shows one quantity; `preview(value)` is called while it moves and the session commits when it rests."""
+
+    def __init__(
+        self, quantity: Quantity, session: Session, settings: Settings, preview: Callable[[float], object]
+    ) -> None:
+        super().__init__()
+        self.quantity = quantity
+        self._session, self._preview = session, preview
+        self._range = quantity.lower, quantity.upper
+        self._position = -1
+        self._value = math.nan
+        self.label = QLabel(quantity.title)
+        self.label.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.slider = _Slider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, STEPS)
+        self.slider.setSingleStep(STEPS // 200)
+        self.slider.setPageStep(STEPS // 20)
+        self.slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.slider.setAccessibleName(quantity.name)
+        self.box = QuantitySpinBox(quantity.dimension, settings)
+        self.box.setAccessibleName(quantity.name)
+        self.box.setFixedWidth(96)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._connect()
+        self._explain(settings)
+
+    def _connect(self) -> None:
+        self.slider.valueChanged.connect(self._slid)
+        self.slider.sliderReleased.connect(self._commit)
+        self.box.valueEdited.connect(self._typed)
+        self.box.committed.connect(self._commit)
+        self._pause.timeout.connect(self._commit)
+        for widget in (self.label, self.slider, self.box):
+            widget.installEventFilter(self)
+        for widget in (self.slider, self.box):
+            widget.setEnabled(not self.quantity.follows)
+
+    def _explain(self, settings: Settings) -> None:
+        q = self.quantity
+        bounds = [settings.shown(x, q.dimension) for x in (q.lower_bound, q.upper_bound) if x is not None]
+        text = f"{q.name}: {' … '.join(bounds)}" if len(bounds) == 2 else f"{q.name}: no limits"
+        self.label.setToolTip(f"{q.name} follows {q.follows}" if q.follows else text)
+        self.slider.setToolTip(self.label.toolTip())
+
+    def place(self, grid: QGridLayout, row: int) -> None:
+        """Put the widgets into a row of a grid."""
+        grid.addWidget(self.label, row, 0)
+        grid.addWidget(self.slider, row, 1)
+        grid.addWidget(self.box, row, 2)
+
+    def show_value(self, value: float) -> None:
+        """Show a value (SI)."""
+        if value == self._value:
+            return
+        self._value = value
+        low, high = self._range = min(self._range[0], value), max(self._range[1], value)
+        share = (value - low) / (high - low) if high > low else 0.0
+        self._position = round(share * STEPS)
+        self.slider.setValue(self._position)
+        self.box.show_value(value)
+
+    def refresh(self, settings: Settings) -> None:
+        """Show the value again after a change of unit."""
+        self._explain(settings)
+        self.box.refresh()
+
+    @property
+    def busy(self) -> bool:
+        """True between the first movement and the commit."""
+        return self.slider.isSliderDown() or self._pause.isActive()
+
+    def _slid(self, position: int) -> None:
+        if position == self._position:
+            return
+        self._position = position
+        low, high = self._range
+        self._preview(low + (high - low) * position / STEPS)
+        if not self.slider.isSliderDown():
+            self._pause.start()
+
+    def _typed(self, value: float) -> None:
+        q = self.quantity
+        low = -math.inf if q.lower_bound is None else q.lower_bound
+        high = math.inf if q.upper_bound is None else q.upper_bound
+        self._value = math.nan
+        self._preview(min(max(value, low), high))
+
+    def _commit(self) -> None:
+        self._pause.stop()
+        if self._session.previewing:
+            self._session.commit(f"Move {self.quantity.name}")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Point at the element under the pointer; a click on the name selects it."""
+        kind = event.type()
+        if kind == QEvent.Type.Enter:
+            self._session.point_at(self.quantity.ref)
+        elif kind == QEvent.Type.Leave:
+            self._session.point_at(None)
+        elif kind == QEvent.Type.MouseButtonPress and watched is self.label:
+            self._session.select(self.quantity.ref)
+        elif kind == QEvent.Type.FocusOut and self._pause.isActive():
+            self._commit()
+        return False
