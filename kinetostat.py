@@ -8,7 +8,7 @@ up when they are first used, so that importing this module costs nothing.
     q = mech.rest()
     mech.frame(q, "tool")                      # 4×4, world ← tool
     mech.mass_matrix(q)
-    ks.call("jacobian", model, frame="tool")   # any function of the catalogue
+    ks.call("jacobian", ks.Context.of(model), frame="tool")    # any function of the catalogue
     ks.render(model, q, "puma.png")            # a picture, without a window
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core import errors as errors
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
-    from core.functions import FUNCTIONS, Context
+    from core.functions import FUNCTIONS, Context, call
     from core.kernel import Mechanism
     from core.model import (
         Annotation,
@@ -59,7 +59,7 @@ _PLACES = {
         "AssemblyError", "ExpressionError", "FileError", "KinetostatError", "ModelError", "SimulationError",
     ),
     "core.files": ("dumps", "load", "loads", "read", "save"),
-    "core.functions": ("FUNCTIONS", "Context"),
+    "core.functions": ("FUNCTIONS", "Context", "call"),
     "core.kernel": ("Mechanism",),
     "core.model": (
         "Annotation", "Body", "Box", "Capsule", "Cone", "Cylinder", "DHChain", "DHRow", "Finding", "Frame", "Gravity",
@@ -71,11 +71,7 @@ _PLACES = {
 }  # fmt: skip
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604
-    "__version__",
-    "call",
-    *_PLACE,
-]
+__all__ = ["__version__", *_PLACE]
 
 
 def __getattr__(name: str) -> Any:
