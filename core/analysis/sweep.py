@@ -44,7 +44,7 @@ class Sweep:
 def variables(model: Model, mech: Mechanism) -> dict[str, str]:
     """What may run: name → "coordinate", "parameter" or "entry", in this order of precedence."""
     found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none" and not c.follows}
-    for alias in _aliases(model):
+    for alias in coordinate_aliases(model):
         found.setdefault(alias, "coordinate")
     for name in mech.p_names:
         found.setdefault(name, "parameter")
@@ -55,7 +55,7 @@ def variables(model: Model, mech: Mechanism) -> dict[str, str]:
 
 def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
     """Dimension of a variable that may run."""
-    name = _aliases(model).get(name, name)
+    name = coordinate_aliases(model).get(name, name)
     for coordinate in mech.coordinates:
         if coordinate.name == name:
             return coordinate.dimension
@@ -69,7 +69,7 @@ def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
 
 def value_of(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
     """Present value of a variable that may run (SI)."""
-    coordinate = _aliases(model).get(name, name)
+    coordinate = coordinate_aliases(model).get(name, name)
     if coordinate in mech.q_names:
         return float(q[list(mech.q_names).index(coordinate)])
     if name in (entries := _entries(model)):
@@ -102,7 +102,7 @@ def sweep(
     steps = _sequential(ranges) if sequential else _together(ranges)
     poses, values = [], []
     current = np.array(q, dtype=float)
-    aliases = _aliases(model)
+    aliases = coordinate_aliases(model)
     for step in steps:
         coordinates = {aliases.get(n, n): x for n, x in step.items() if names[n] == "coordinate"}
         parameters = {**p, **{n: x for n, x in step.items() if names[n] != "coordinate"}}
@@ -159,7 +159,7 @@ def _refuse(name: str, dimension: str, wanted: float, lower: float | None, upper
                      remedy=f"It can run from {shown(lower)} to {shown(upper)}, as far as loops allow.")  # fmt: skip
 
 
-def _aliases(model: Model) -> dict[str, str]:
+def coordinate_aliases(model: Model) -> dict[str, str]:
     """The symbols of DH joint variables → coordinate names."""
     found: dict[str, str] = {}
     for chain in model.chains:

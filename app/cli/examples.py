@@ -1,0 +1,60 @@
+"""kinetostat examples: the models that come with the program."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("examples")
+@click.argument("name", required=False)
+@click.option("-o", "--output", type=click.Path(), help="Folder or file to copy the example to (default: here).")
+@click.option("--json", "as_json", is_flag=True, help="The list as JSON.")
+def command(name: str | None, output: str | None, as_json: bool) -> None:
+    """List the example models, or copy the one called NAME (with its meshes) to work on."""
+    if name is None:
+        _list(as_json)
+    else:
+        _copy(name, output)
+
+
+def _list(as_json: bool) -> None:
+    from resources import examples
+
+    if as_json:
+        import json
+
+        rows = [{"name": e.name, "title": e.title, "about": e.about, "path": str(e.path)} for e in examples()]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for example in examples():
+        click.echo(f"{example.name:14} {example.title}: {example.about}")
+        click.echo(f"{'':14} {example.path}")
+
+
+def _copy(name: str, output: str | None) -> None:
+    import difflib
+    import shutil
+    from pathlib import Path
+
+    from core.errors import FileError
+    from resources import EXAMPLES, examples
+
+    found = {example.name: example.path for example in examples()}
+    if name not in found:
+        close = ", ".join(difflib.get_close_matches(name, found, 3, 0.4) or found)
+        raise click.UsageError(f"There is no example '{name}'. There are: {close}.")
+    source = found[name]
+    whole = source.parent != EXAMPLES
+    target = Path(output or ".")
+    if target.is_dir():
+        target = target / (source.parent.name if whole else source.name)
+    if target.exists():
+        raise FileError("It exists already.", file=str(target), remedy="Name another place with -o.")
+    try:
+        if whole:
+            shutil.copytree(source.parent, target)
+        else:
+            shutil.copyfile(source, target)
+    except OSError as error:
+        raise FileError(f"The example cannot be copied: {error.strerror}.", file=str(target)) from None
+    click.echo(f"Wrote {target / source.name if whole else target}")

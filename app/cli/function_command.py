@@ -1,0 +1,139 @@
+"""A sub-command for each function of the catalogue, made from its declaration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.machine import FILE, context, pose_options, read, reading_options
+from core.functions.function import Function
+from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, Values, Vector
+
+if TYPE_CHECKING:
+    from core.functions.results import Result
+
+_METAVARS = {
+    "Number": "NUMBER", "Integer": "N", "FrameName": "FRAME", "FrameNames": "FRAMES", "Vector": "X,Y,Z",
+    "Values": "NAME=VALUE", "Ranges": "NAME=START:STOP[:N]", "OutputFile": "FILE", "Text": "TEXT",
+}  # fmt: skip
+
+
+def command_of(function: Function) -> click.Command:
+    """The command `kinetostat <function> FILE --option …`."""
+
+    def run(model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str],
+            **given: Any) -> None:  # fmt: skip
+        reading = {name: given.pop(name) for name in ("floating", "mimic", "packages")}
+        options = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
+                   if value is not None and value != ()}  # fmt: skip
+        machine = context(read(model_file, **reading).model, sets, pose)
+        present(_called(function, machine, options), machine, as_json, output)
+
+    decorated: Any = run
+    for option in reversed(function.options):
+        decorated = _parameter(option)(decorated)
+    decorated = click.option(
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False),
+        help="Write the result: .txt, .json, .csv, .tex, .py, or a picture as .png.",
+    )(decorated)
+    decorated = click.option("--json", "as_json", is_flag=True, help="The result as JSON, SI units.")(decorated)
+    decorated = FILE(pose_options(reading_options(decorated)))
+    return click.command(function.command, help=function.help, short_help=function.summary)(decorated)
+
+
+def _parameter(option: Option) -> Any:
+    """The click option for an option of a function; its value is checked by the catalogue."""
+    name = f"--{option.id.replace('_', '-')}"
+    text = _help(option)
+    if isinstance(option, Flag):
+        return click.option(f"{name}/--no-{option.id.replace('_', '-')}", option.id, default=None, help=text)
+    if isinstance(option, Choice):
+        return click.option(name, option.id, type=click.Choice(option.choices), default=None, help=text)
+    metavar = ",".join(option.labels).upper() if isinstance(option, Vector) else _METAVARS[type(option).__name__]
+    return click.option(name, option.id, multiple=option.many, default=None, metavar=metavar, help=text)
+
+
+def _help(option: Option) -> str:
+    from core.model.units import SI
+
+    text = f"{option.help or option.title}."
+    if isinstance(option, Number | Vector) and SI[option.dimension]:
+        text += f" In {SI[option.dimension]}, or with a unit."
+    if isinstance(option, Ranges | Values):
+        text += " Repeat for more."
+    if isinstance(option, Flag):
+        return f"{text} Default: {'yes' if option.default else 'no'}."
+    if option.default not in (None, "", ()):
+        shown = ", ".join(map(str, option.default)) if isinstance(option.default, tuple) else option.default
+        text += f" Default: {shown}."
+    if isinstance(option, Integer):
+        text += f" {option.minimum} … {option.maximum}."
+    return text
+
+
+def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result:
+    from core.errors import ModelError
+    from core.functions import call
+    from core.functions.catalogue import validated
+
+    try:
+        if not function.unavailable(machine):
+            validated(function, machine, options)
+    except ModelError as error:
+        raise click.UsageError(str(error)) from None
+    return call(function.id, machine, **options)
+
+
+def present(result: Result, machine: Any, as_json: bool, output: str | None) -> None:
+    """Show a result on the terminal, write files it asks for, or write it to a file."""
+    from core.functions.results import Picture, leaves, to_json
+    from core.functions.text import text_of
+
+    pictures = [part for part in leaves(result) if isinstance(part, Picture)]
+    if pictures:
+        from app.pictures import write_picture
+
+        for picture in pictures:
+            write_picture(picture, machine)
+    if output:
+        _write(output, result, machine)
+    elif as_json:
+        click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+    else:
+        click.echo(text_of(result, degrees=True))
+
+
+def _write(path: str, result: Result, machine: Any) -> None:
+    from pathlib import Path
+
+    from core.files.source import write_whole
+    from core.functions.results import EllipsoidField, Table, leaves, to_json
+    from core.functions.text import csv_of, latex_of, python_of, text_of
+
+    suffix = Path(path).suffix.lower()
+    if suffix == ".png":
+        from app.pictures import write_result_picture
+
+        write_result_picture(result, machine, path)
+    elif suffix == ".csv":
+        tables = [part.measures if isinstance(part, EllipsoidField) else part for part in leaves(result)]
+        texts = [csv_of(table) for table in tables if isinstance(table, Table)]
+        if not texts:
+            raise click.UsageError("-o: this result holds no table; use .txt or .json.")
+        write_whole(path, "\n".join(texts).encode())
+    else:
+        text = {
+            ".json": lambda: json.dumps(to_json(result), indent=2, ensure_ascii=False),
+            ".tex": lambda: latex_of(result),
+            ".py": lambda: python_of(result),
+            ".txt": lambda: text_of(result, degrees=True),
+        }.get(suffix)
+        if text is None:
+            raise click.UsageError(f"-o: '{path}' should end in .txt, .json, .csv, .tex, .py or .png.")
+        write_whole(path, (text() + "\n").encode())
+    click.echo(f"Wrote {path}")

@@ -1,0 +1,117 @@
+"""kinetostat info FILE: what a model is made of."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from app.cli.machine import FILE, context, pose_options, read, reading_options
+
+if TYPE_CHECKING:
+    from core.functions import Context
+
+
+@click.command("info")
+@FILE
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@pose_options
+@reading_options
+def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:
+    """Tell bodies, joints, degrees of freedom, mass and coordinates."""
+    result = read(model_file, **reading)
+    facts = facts_of(context(result.model, sets, pose), model_file)
+    facts["findings"] = len(result.findings)
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        _print(facts)
+
+
+def facts_of(machine: Context, file: str) -> dict[str, Any]:
+    """Facts about a machine, as data for JSON; SI units."""
+    from core.analysis.inverse_kinematics import at_limits
+
+    model, mech = machine.model, machine.mech
+    plain = model.expanded
+    masses = masses_of(machine)
+    center = mech.center_of_mass(machine.q) if sum(masses.values()) > 0.0 else None
+    kinds: dict[str, int] = {}
+    for joint in plain.joints:
+        kinds[joint.kind] = kinds.get(joint.kind, 0) + 1
+    return {
+        "file": file,
+        "name": model.name,
+        "description": model.description,
+        "bodies": len(plain.bodies),
+        "frames": len(plain.frames),
+        "joints": len(plain.joints),
+        "joint_kinds": kinds,
+        "nq": mech.nq,
+        "nv": mech.nv,
+        "loops": [{"joints": list(loop.joints), "cut": loop.cut} for loop in mech.loops],
+        "mass": sum(masses.values()),
+        "center_of_mass": None if center is None else [float(x) for x in center],
+        "tool": machine.tool,
+        "chains": [{"name": c.name, "convention": c.convention, "rows": len(c.rows)} for c in model.chains],
+        "parameters": {name: float(value) for name, value in machine.values.items()},
+        "gravity": _gravity(machine),
+        "coordinates": [
+            {"name": c.name, "joint": c.joint, "dimension": c.dimension, "value": float(x), "lower": c.lower,
+             "upper": c.upper, "follows": c.follows or None}
+            for c, x in zip(mech.coordinates, machine.q, strict=True)
+        ],
+        "at_limits": list(at_limits(mech, machine.q)),
+        "speeds": list(mech.v_names),
+        "body_masses": masses,
+    }  # fmt: skip
+
+
+def masses_of(machine: Context) -> dict[str, float]:
+    """Mass (kg) of every body."""
+    from core.functions import call
+
+    table: Any = call("mass_properties", machine) if machine.mech.frame_names else None
+    return {} if table is None else dict(zip(table.column("Body"), table.column("Mass"), strict=True))
+
+
+def _gravity(machine: Context) -> Any:
+    from core.model.parameters import value_of
+
+    gravity = machine.model.world.gravity
+    if gravity.kind != "uniform":
+        return gravity.kind
+    return [float(value_of(x, machine.values)) for x in gravity.acceleration]
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from core.functions.results import Amount, Column, Table
+    from core.functions.text import table_text
+
+    chains = ", ".join(f"{c['name']} ({c['convention']}, {c['rows']} joints)" for c in facts["chains"])
+    kinds = ", ".join(f"{n} {kind}" for kind, n in facts["joint_kinds"].items())
+    click.echo(f"{facts['name']}  ({facts['file']})")
+    if facts["description"]:
+        click.echo(facts["description"].strip())
+    lines = [
+        ("Bodies", f"{facts['bodies']} (and {facts['frames']} frames)"),
+        ("Joints", f"{facts['joints']}" + (f": {kinds}" if kinds else "")),
+        ("Coordinates", f"{facts['nq']}, speeds {facts['nv']}"),
+        ("Loops", "; ".join(f"closed by {loop['cut']}" for loop in facts["loops"]) or "none"),
+        ("Mass", f"{facts['mass']:.6g} kg"),
+        ("Tool", facts["tool"]),
+        ("DH chains", chains or "none"),
+        ("Parameters", ", ".join(f"{name} = {value:.6g}" for name, value in facts["parameters"].items()) or "none"),
+    ]  # fmt: skip
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        click.echo(f"  {name.ljust(width)}  {text}")
+    if facts["coordinates"]:
+        rows = tuple(
+            (c["name"], Amount(c["value"], c["dimension"]), Amount(c["lower"], c["dimension"]),
+             Amount(c["upper"], c["dimension"]), f"follows {c['follows']}" if c["follows"] else "")
+            for c in facts["coordinates"]
+        )  # fmt: skip
+        titles = ("Coordinate", "Value", "Lower", "Upper", "")
+        click.echo(table_text(Table(title="", columns=tuple(map(Column, titles)), rows=rows), degrees=True))

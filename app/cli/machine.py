@@ -1,0 +1,102 @@
+"""Options that all commands on a machine share: how to read it, which values and which pose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from core.errors import KinetostatError
+
+if TYPE_CHECKING:
+    from core.functions import Context
+    from core.model import Model
+
+FILE = click.argument("model_file", metavar="FILE", type=click.Path(dir_okay=False))
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--floating, --no-mimic, --package: how a file is read."""
+    for option in (
+        click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER",
+                     help="Folder of a package in package:// addresses (repeat)."),
+        click.option("--no-mimic", "mimic", is_flag=True, flag_value=False, default=True,
+                     help="Let coupled joints of a URDF move on their own."),
+        click.option("--floating", is_flag=True, help="Free the root of a URDF, which is otherwise fixed."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def pose_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--set, --pose: values of parameters and coordinates."""
+    for option in (
+        click.option("--pose", "pose", multiple=True, metavar="JOINT=VALUE",
+                     help="Coordinate of the pose, e.g. joint1=\"30 deg\" (repeat)."),
+        click.option("--set", "sets", multiple=True, metavar="NAME=VALUE",
+                     help="Value of a parameter or coordinate, e.g. l1=\"50 mm\" (repeat)."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def read(file: str, floating: bool = False, mimic: bool = True, packages: Sequence[str] = ()) -> Any:
+    """The model of a file and the findings of its reader."""
+    from core.files import read as read_file
+
+    folders = dict(_pair(item, "--package") for item in packages)
+    return read_file(file, floating=floating, mimic=mimic, packages=folders)
+
+
+def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) -> Context:
+    """The machine at the pose and with the parameter values asked for."""
+    from core.analysis.sweep import coordinate_aliases
+    from core.functions import Context
+    from core.kernel import Mechanism
+    from core.model import edits
+
+    coordinates = [_pair(item, "--pose") for item in pose]
+    names = {parameter.name for parameter in model.parameters}
+    for name, text in (_pair(item, "--set") for item in sets):
+        if name in names:
+            model = edits.change(model, "parameters", name, value=_number(name, text, model))
+        else:
+            coordinates.append((name, text))
+    mech = Mechanism(model)
+    aliases = coordinate_aliases(model)
+    known = {c.name: c for c in mech.coordinates}
+    values = {}
+    for name, text in coordinates:
+        coordinate = known.get(aliases.get(name, name))
+        if coordinate is None:
+            listed = ", ".join([*known, *sorted(names)][:12]) or "none"
+            raise click.UsageError(f"There is no coordinate or parameter '{name}'. There are: {listed}.")
+        values[coordinate.name] = _number(name, text, model)
+    q = mech.rest()
+    if values:
+        q = mech.move(q, values)
+        _check_reached(mech, q, values)
+    return Context(model, mech, q, {})
+
+
+def _check_reached(mech: Any, q: Any, values: dict[str, float]) -> None:
+    for name, x in zip(mech.q_names, q, strict=True):
+        if name in values and abs(values[name] - x) > 1e-6:
+            click.echo(f"Note: {name} = {values[name]:.6g} is out of reach; it stands at {x:.6g} (SI).", err=True)
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise click.UsageError(f"{option}: '{text}' is not of the form NAME=VALUE.")
+    return name.strip(), value.strip()
+
+
+def _number(name: str, text: str, model: Model) -> float:
+    from core.model.expression import evaluate, parse
+
+    try:
+        return float(evaluate(parse(text), model.values()))
+    except KinetostatError as error:
+        raise click.UsageError(f"{name}={text}: {error.what} {error.remedy}") from None

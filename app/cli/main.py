@@ -1,0 +1,137 @@
+"""The `kinetostat` command: its sub-commands by name, loaded when they are used.
+
+Exit code 0: done (warnings allowed); 1: errors found; 2: wrong usage. Errors are one message on the error stream.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from core.errors import KinetostatError
+
+COMMANDS = {
+    "check": "Report what is wrong or doubtful in a model.",
+    "info": "Tell bodies, joints, degrees of freedom, mass and coordinates.",
+    "render": "Draw a model to a PNG file.",
+    "convert": "Write a model in another format.",
+    "examples": "List the example models, or copy them.",
+}
+"""Sub-commands with a module of their own in `app.cli`; the functions of the catalogue come in addition."""
+
+USAGE = """Design, study and teach robots and mechanisms.
+
+\b
+kinetostat [FILE]             open the window (on FILE, or on an example)
+kinetostat COMMAND FILE …     work without a window; COMMAND --help tells its options
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Commands, then functions, in their own order."""
+        from core.functions import FUNCTIONS
+
+        return [*COMMANDS, *(function.command for function in FUNCTIONS.values())]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of this name, imported now."""
+        if name in COMMANDS:
+            return importlib.import_module(f"app.cli.{name}").command
+        from core.functions import FUNCTIONS
+
+        function = FUNCTIONS.get(name.replace("-", "_"))
+        if function is None:
+            return None
+        from app.cli.function_command import command_of
+
+        return command_of(function)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The lists of commands and of functions, without importing them."""
+        from core.functions import FUNCTIONS
+        from core.functions.catalogue import GROUPS
+
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+        for group in GROUPS:
+            with formatter.section(f"Functions: {group}"):
+                formatter.write_dl([(f.command, f.summary) for f in FUNCTIONS.values() if f.group == group])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command meant; near misses are offered for a wrong name."""
+        name = args[0]
+        if self.get_command(ctx, name) is None:
+            import difflib
+
+            close = difflib.get_close_matches(name, self.list_commands(ctx), 3, 0.5)
+            hint = f"Did you mean {', '.join(close)}?" if close else "See kinetostat --help."
+            ctx.fail(f"There is no command and no file '{name}'. {hint}")
+        return super().resolve_command(ctx, args)
+
+
+def names() -> tuple[str, ...]:
+    """Every sub-command, for the entry point to tell a command from a file."""
+    from core.functions import FUNCTIONS
+
+    return (*COMMANDS, *(function.command for function in FUNCTIONS.values()), *FUNCTIONS)
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from kinetostat import __version__
+
+        click.echo(f"Kinetostat {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup, help=USAGE, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+def group() -> None:
+    """All commands."""
+
+
+def cli(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code. Never shows a traceback."""
+    _readable_streams()
+    try:
+        code = group.main(arguments, prog_name="kinetostat", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.exceptions.Abort:
+        click.echo("Stopped.", err=True)
+        return 1
+    except KinetostatError as error:
+        click.echo(f"Error: {error}", err=True)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (OSError, MemoryError, RecursionError) as error:
+        click.echo(f"Error: {error or type(error).__name__}", err=True)
+        return 1
+    except Exception as error:
+        if os.environ.get("KINETOSTAT_DEBUG"):
+            raise
+        click.echo(
+            f"Error: unexpected {type(error).__name__}: {error}. Please report this; KINETOSTAT_DEBUG=1 shows details.",
+            err=True,
+        )
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _readable_streams() -> None:
+    """Characters a terminal cannot show are replaced, not fatal."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
