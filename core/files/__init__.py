@@ -2,6 +2,7 @@
 
 from core.files.formats import FORMATS, NATIVE, Format, dumps, format_of, load, loads, read, save, write
 from core.files.mesh_lookup import MESH_SUFFIXES, resolve_mesh
+from core.files.meshes import MeshData, MeshPart, load_mesh
 from core.files.source import Options, Reading, Source, Writing
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "MESH_SUFFIXES",
     "NATIVE",
     "Format",
+    "MeshData",
+    "MeshPart",
     "Options",
     "Reading",
     "Source",
@@ -16,6 +19,7 @@ __all__ = [
     "dumps",
     "format_of",
     "load",
+    "load_mesh",
     "loads",
     "read",
     "resolve_mesh",

@@ -33,7 +33,7 @@ _TABLE = (
     Format("urdf", "URDF robot", (".urdf",), read_urdf, None, re.compile(rb"<(?:\w+:)?robot[\s>]")),
 )
 
-FORMATS: dict[str, Format] = {format.id: format for format in _TABLE}
+FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
 """Formats by id, in the order of dialogs. The only list: dialogs, `convert` and messages come from it."""
 
 NATIVE = FORMATS["kst"]

@@ -1,0 +1,150 @@
+"""Mesh files (STL, OBJ, DAE, glTF, PLY, OFF …) as triangles with colours, through trimesh.
+
+Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE files state
+their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis a DAE states is *not* applied, as
+in RViz: exporters write Y_UP beside data that is z up, and robot descriptions are aligned with what RViz shows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import FileError
+from core.files.mesh_lookup import MAX_MESH, MESH_SUFFIXES
+
+Color = tuple[float, float, float, float]
+
+_Y_UP = (".gltf", ".glb")
+_TO_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class MeshPart:
+    """Triangles of one colour.
+
+    vertices : (n, 3) m
+    faces    : (m, 3) indices of vertices, counter-clockwise seen from outside
+    color    : red, green, blue, opacity in 0 … 1; None if the file gives none
+    """
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    color: Color | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MeshData:
+    """The parts of a mesh file."""
+
+    parts: tuple[MeshPart, ...]
+
+    @property
+    def vertices(self) -> NDArray[np.float64]:
+        """(n, 3) all vertices, m."""
+        return np.concatenate([part.vertices for part in self.parts])
+
+    @property
+    def faces(self) -> NDArray[np.int64]:
+        """(m, 3) all triangles, indices into `vertices`."""
+        starts = np.cumsum([0, *(len(part.vertices) for part in self.parts)])
+        return np.concatenate([part.faces + start for part, start in zip(self.parts, starts, strict=False)])
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Smallest and largest x, y, z, m."""
+        return (
+            np.min([part.vertices.min(axis=0) for part in self.parts], axis=0),
+            np.max([part.vertices.max(axis=0) for part in self.parts], axis=0),
+        )
+
+
+def load_mesh(path: str | os.PathLike[str]) -> MeshData:
+    """The triangles of a mesh file; the same object as long as the file is unchanged. Raises FileError."""
+    place = Path(path)
+    file = os.fspath(path)
+    if place.suffix.lower() not in MESH_SUFFIXES:
+        raise FileError(f"'{place.suffix}' is not a mesh format.", file=file,
+                        remedy=f"Known: {' '.join(MESH_SUFFIXES)}.")  # fmt: skip
+    try:
+        if not place.is_file():
+            raise FileError("There is no such mesh file.", file=file, remedy="Check the name and the folder.")
+        status = place.stat()
+    except (OSError, ValueError) as error:
+        raise FileError(f"The mesh cannot be read: {error}.", file=file, remedy="Check the name.") from None
+    if status.st_size > MAX_MESH:
+        raise FileError(f"The mesh has {status.st_size / 1e6:.0f} MB; {MAX_MESH / 1e6:.0f} MB is the limit.",
+                        file=file, remedy="Reduce its triangles.")  # fmt: skip
+    return _loaded(file, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=512)
+def _loaded(file: str, changed: int, size: int) -> MeshData:
+    import trimesh  # takes 0.3 s: only when a mesh is needed
+
+    try:
+        scene = trimesh.load_scene(file)
+        found = [_part(mesh, color, file) for mesh, color in _placed(scene)]
+    except FileError:
+        raise
+    except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
+        raise FileError(f"The mesh cannot be read: {_reason(error)}.", file=file,
+                        remedy="Export it again, best as binary STL or glTF.") from None  # fmt: skip
+    parts = tuple(part for part in found if part is not None)
+    if not parts:
+        raise FileError("The mesh holds no triangles.", file=file, remedy="Export it again with its surfaces.")
+    return MeshData(parts)
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0][:200] if lines else type(error).__name__).rstrip(".")
+
+
+def _placed(scene: Any) -> Iterable[tuple[Any, Color | None]]:
+    """Every mesh of the scene in scene axes, with its colour."""
+    for mesh in scene.dump():
+        if hasattr(mesh, "faces"):
+            yield mesh, _color(mesh.visual)
+
+
+def _part(mesh: Any, color: Color | None, file: str) -> MeshPart | None:
+    vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
+    faces = np.array(mesh.faces, dtype=np.int64)
+    if not len(faces):
+        return None
+    if not np.isfinite(vertices).all():
+        raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
+    if file.lower().endswith(_Y_UP):
+        vertices = vertices @ _TO_Z_UP.T
+    corners, index = np.unique(vertices, axis=0, return_inverse=True)
+    faces = index.reshape(-1)[faces]
+    corners.flags.writeable = faces.flags.writeable = False
+    return MeshPart(corners, faces, color)
+
+
+def _metres(mesh: Any) -> float:
+    """Metres per unit, from what a DAE says ("0.001 * meters"); 1 where nothing is said."""
+    factor, times, _ = str(mesh.metadata.get("units", "")).partition(" * ")
+    return float(factor) if times else 1.0
+
+
+def _color(visual: Any) -> Color | None:
+    """The one colour of a mesh: of its material, or the commonest of its faces; the mean of a texture."""
+    if not visual.defined:
+        return None
+    image = getattr(getattr(visual, "material", None), "baseColorTexture", None)
+    image = image or getattr(getattr(visual, "material", None), "image", None)
+    if image is not None:
+        red, green, blue = image.convert("RGB").resize((1, 1)).getpixel((0, 0))
+        return red / 255, green / 255, blue / 255, 1.0
+    source = visual.material if visual.kind == "texture" else visual
+    red, green, blue, opacity = (float(x) / 255.0 for x in source.main_color)
+    return red, green, blue, opacity or 1.0  # opacity 0 is a known slip of exporters
