@@ -59,15 +59,19 @@ def reach(
     target: Any,
     p: Mapping[str, float] | None = None,
     *,
+    point: Any = (0.0, 0.0, 0.0),
     orientation_weight: float | None = None,
     iterations: int = 60,
 ) -> Reach:
     """The pose near q in which `frame` meets the target.
 
+    point : (3,) the point of the frame, in its axes (m), that is to be at the target's position.
+
     target : (3,) position of the frame's origin (m, world), or (4, 4) pose (world ← frame).
     orientation_weight : metres that count like one radian; None: taken from the machine's size.
     """
     problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight)
+    problem.point = np.asarray(point, dtype=float)
     return problem.solve(np.array(q, dtype=float), iterations)
 
 
@@ -112,6 +116,7 @@ class _Problem:
         self.position = target if target.shape == (3,) else target[:3, 3]
         self.rotation = None if target.shape == (3,) else target[:3, :3]
         self.weight = weight
+        self.point = np.zeros(3)
         self.bounds = speed_bounds(mech)
 
     def solve(self, q: Array, iterations: int) -> Reach:
@@ -149,7 +154,10 @@ class _Problem:
             return q
 
     def _pose(self, q: Array) -> Array:
-        return np.asarray(self.mech.frame(q, self.frame, p=self.p))
+        """(4, 4) the frame's axes placed at the point that is to meet the target."""
+        X_WF = np.array(self.mech.frame(q, self.frame, p=self.p))
+        X_WF[:3, 3] += X_WF[:3, :3] @ self.point
+        return X_WF
 
     def _error(self, q: Array) -> Array:
         X_WF = self._pose(q)
@@ -159,7 +167,10 @@ class _Problem:
         return np.concatenate([self._length(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
 
     def _jacobian(self, q: Array) -> Array:
-        jacobian = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
+        jacobian = np.array(self.mech.jacobian(q, self.frame, p=self.p))
+        if self.point.any():  # v_P = v_F + ω × r
+            arm = np.asarray(self.mech.frame(q, self.frame, p=self.p))[:3, :3] @ self.point
+            jacobian[3:] += np.cross(jacobian[:3], arm, axisb=-1, axisa=0).T
         if self.rotation is None:
             return jacobian[3:]
         return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
