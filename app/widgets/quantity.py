@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPalette, QValidator, QWheelEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QWidget
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QPalette, QValidator, QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QMenu, QWidget
 
 from app.widgets.note import severity_color
-from app.widgets.quantity_text import PLAIN, Measure, Units, number, quantity, read, value_in, with_unit
+from app.widgets.quantity_text import PLAIN, Measure, SIUnits, Units, number, quantity, read, value_in, with_unit
 from core.errors import KinetostatError
 from core.model.fields import Value
 
@@ -51,8 +51,6 @@ class QuantityEdit(QLineEdit):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        from app.widgets.quantity_text import SIUnits
-
         self.settings: Units = settings or SIUnits()
         self.measure, self.optional, self.fold = measure, optional, fold
         self.show_unit, self.digits = show_unit, digits
@@ -60,6 +58,7 @@ class QuantityEdit(QLineEdit):
         self.value: Value | None = None if optional else 0.0
         self.values: Mapping[str, float] = _NOTHING
         self.problem = ""
+        self.add_actions: Callable[[QMenu], None] | None = None
         self._gesture: object = object()
         self.setMinimumWidth(30)
         self.setPlaceholderText("none" if optional else "")
@@ -170,6 +169,10 @@ class QuantityEdit(QLineEdit):
 
     # --------------------------------------------------------------------------- stepping
 
+    def begin_gesture(self) -> None:
+        """What follows is one undo step of its own."""
+        self._gesture = object()
+
     def step(self, steps: float) -> None:
         """Move a plain number by some steps; one turn of the wheel or run of keys is one undo step."""
         if isinstance(self.value, str) or self.isReadOnly() or self.problem:
@@ -206,6 +209,25 @@ class QuantityEdit(QLineEdit):
             event.accept()
         else:
             event.ignore()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """The menu of the right mouse button: cut, copy, paste … and what can be done with the number."""
+        menu = self.createStandardContextMenu()
+        if not self.isReadOnly():
+            menu.addSeparator()
+            if isinstance(self.value, str):
+                worth = value_in(self.value, self.values)
+                if worth is not None:
+                    text = quantity(worth, self.measure, self.settings)
+                    menu.addAction(f"Replace the formula by {text}", lambda: self.commit(worth, object()))
+            if self.add_actions is not None:
+                self.add_actions(menu)
+        return menu
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -252,8 +274,6 @@ class QuantitySpinBox(QDoubleSpinBox):
         self, dimension: str | Measure = "none", settings: Units | None = None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        from app.widgets.quantity_text import SIUnits
-
         self.measure = Measure(dimension) if isinstance(dimension, str) else dimension
         self.settings: Units = settings or SIUnits()
         self.values: Mapping[str, float] = _NOTHING

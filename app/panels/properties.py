@@ -1,0 +1,289 @@
+"""The property editor: every field of the selected element, made from its declared fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.icons import icon
+from app.session import Ref, Session, State
+from app.settings import Settings
+from app.widgets.element_form import ElementForm, replaced
+from app.widgets.field_editor import Context
+from app.widgets.note import Note
+from app.widgets.presentation import coordinates_of, type_title
+from app.widgets.quantity import QuantityEdit
+from core.errors import KinetostatError
+from core.model import WORDS, DHChain, Finding, Model, edits
+from core.model.chains import expand
+from core.model.fields import Element
+from core.model.plausibility import check
+
+ICONS = {"parameters": "parameter", "materials": "material", "bodies": "body", "frames": "frame", "joints": "joint",
+         "chains": "chain"}  # fmt: skip
+
+
+def element_at(model: Model, ref: Ref | None) -> Element:
+    """The element of a selection, also one that a chain brings; the model itself for nothing."""
+    if ref is None:
+        return model
+    return model.expanded.find(ref.collection, ref.name) if ref.collection != "chains" else model.chain(ref.name)
+
+
+def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
+    """The chain that brings an element; None for elements of the document itself."""
+    if ref is None or ref.collection == "chains" or any(e.name == ref.name for e in getattr(model, ref.collection)):
+        return None
+    for chain in model.chains:
+        bodies, joints, frames = expand(chain)
+        brought = {"bodies": bodies, "joints": joints, "frames": frames}.get(ref.collection, ())
+        if any(element.name == ref.name for element in brought):
+            return chain
+    return None
+
+
+class PropertyEditor(QWidget):
+    """Shows the selected element, or the model with its gravity when nothing is selected. Each committed field
+    is one undo step; after an edit the fields update in place."""
+
+    def __init__(self, session: Session, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session, self.settings = session, settings
+        self.form: ElementForm | None = None
+        self._form_of: tuple[type, Ref | None] | None = None
+        self._findings: tuple[Model | None, tuple[Finding, ...]] = (None, ())
+        self._build()
+        session.changed.connect(self._changed)
+        session.selected.connect(self._selected)
+        settings.changed.connect(self._settings_changed)
+        self.refresh()
+
+    def _build(self) -> None:
+        self.icon = QLabel(self)
+        self.title = QLabel(self)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        font = self.title.font()
+        font.setBold(True)
+        font.setPointSizeF(font.pointSizeF() * 1.1)
+        self.title.setFont(font)
+        self.title.setMinimumWidth(20)
+        self.what = QLabel(self)
+        self.what.setProperty("muted", True)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 8, 10, 4)
+        head.setSpacing(6)
+        head.addWidget(self.icon)
+        head.addWidget(self.title, 0)
+        head.addWidget(self.what, 1)
+        self.general = Note(self)
+        self.general.setContentsMargins(10, 0, 10, 4)
+        self.link = QPushButton(icon("chain"), "", self)
+        self.link.clicked.connect(self._edit_chain)
+        self.area = QScrollArea(self)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.general)
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 0, 10, 4)
+        row.addWidget(self.link)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self.area, 1)
+
+    # --------------------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        """Show the selected element as it now is."""
+        model, ref = self.session.model, self.session.selection
+        element = element_at(model, ref)
+        kind = type(element)
+        if self._form_of is not None and self._form_of[1] != ref and not self._renaming:
+            self._leave_fields()
+        if (
+            self.form is None
+            or self._form_of is None
+            or self._form_of[0] is not kind
+            or (self._form_of[1] != ref and not self._renaming)
+        ):
+            self._replace_form(kind)
+        self._form_of = (kind, ref)
+        chain = chain_of(model, ref)
+        self._show_head(element, ref, chain)
+        assert self.form is not None
+        self.form.show_element(element, self._context(element, ref, chain is not None))
+
+    def _replace_form(self, kind: type) -> None:
+        self.form = ElementForm(kind, self._put)
+        self.form.setContentsMargins(10, 2, 10, 10)
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.form)
+        column.addStretch(1)
+        self.area.setWidget(holder)
+
+    _renaming = False
+    _leaving = False
+
+    def _leave_fields(self) -> None:
+        """What is being typed belongs to the element left behind: commit it before the fields change."""
+        focus = self.focusWidget()
+        if focus is not None and focus.hasFocus():
+            self._leaving = True
+            focus.clearFocus()
+            self._leaving = False
+
+    def _show_head(self, element: Element, ref: Ref | None, chain: DHChain | None) -> None:
+        name = getattr(element, "name", "")
+        drawing = getattr(element, "kind", "") if ref and ref.collection == "joints" else ""
+        drawing = drawing or (ICONS[ref.collection] if ref else "model")
+        self.icon.setPixmap(icon(drawing).pixmap(18, 18))
+        self.title.setText(name)
+        self.title.setToolTip(name)
+        self.what.setText(type_title(type(element)) if ref else "model")
+        self.link.setVisible(chain is not None)
+        if chain is not None:
+            self.what.setText(f"{self.what.text()} of a DH chain")
+            self.link.setText(f"Edit the chain “{chain.name}”")
+        whole = [f for f in self._found() if not f.field and (f.collection, f.name) == (ref or ("", ""))]
+        words = "\n".join(f"{f.text} {f.remedy}".strip() for f in whole)
+        self.general.say(words, whole[0].severity if whole else "")
+
+    def _context(self, element: Element, ref: Ref | None, derived: bool) -> Context:
+        model = self.session.model
+        promotable = ref is not None and not derived
+        return Context(
+            model=model,
+            settings=self.settings,
+            values=model.values(),
+            coordinates=coordinates_of(element) or (),
+            findings=self._findings_by_path(ref),
+            read_only=derived,
+            promote=self._promote if promotable else None,
+            suggest=self._suggest if promotable else None,
+        )
+
+    def _found(self) -> tuple[Finding, ...]:
+        model = self.session.model
+        if self._findings[0] is not model:
+            self._findings = (model, check(model))
+        return self._findings[1]
+
+    def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
+        found: dict[str, tuple[Finding, ...]] = {}
+        assert self.form is not None
+        for finding in self._found():
+            if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
+                path = re.sub(r"\[(\d+)\]", r".\1", finding.field)
+                found[path] = (*found.get(path, ()), finding)
+                top = re.split(r"\W", path)[0]
+                if top != path:
+                    found[top] = (*found.get(top, ()), finding)
+        return found
+
+    def focus_field(self, field: str) -> bool:
+        """Put the cursor in a field of the element shown, e.g. "mass"; False if it has none of that name."""
+        top = re.split(r"\W", field)[0]
+        editor = self.form.editors.get(top) if self.form else None
+        if editor is None or editor.isHidden():
+            return False
+        section = getattr(editor, "section", None)
+        if section is not None:
+            section.open(True)
+        self.area.ensureWidgetVisible(editor)
+        target = editor.focusProxy() or (section.arrow if section is not None else editor)
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    # --------------------------------------------------------------------------- editing
+
+    def _put(self, name: str, value: Any, gesture: object) -> str:
+        """Commit a field of the element shown; '' or the reason why not."""
+        assert self._form_of is not None
+        ref = self._form_of[1]
+        element = element_at(self.session.model, ref)
+        if ref is None:
+            new_model, problem = replaced(element, name, value)
+            return problem or self.commit(f"Change {name} of the model", lambda _m: new_model, gesture)
+        if name == "name":
+            self._renaming = True
+            try:
+                return self.commit(f"Rename {WORDS[ref.collection]} {ref.name}",
+                                   lambda m: edits.rename(m, ref.collection, ref.name, value),
+                                   gesture, Ref(ref.collection, value))  # fmt: skip
+            finally:
+                self._renaming = False
+        return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}",
+                           lambda m: edits.change(m, ref.collection, ref.name, **{name: value}), gesture)  # fmt: skip
+
+    def commit(self, label: str, edit: Any, gesture: object = None, select: Ref | None = None) -> str:
+        """Make an edit of the document; a refusal comes back as words instead of going to the messages."""
+        try:
+            new = edit(self.session.model)
+        except KinetostatError as error:
+            return f"{error.what} {error.remedy}".strip()
+        refusals: list[str] = []
+
+        def listen(severity: str, text: str) -> None:
+            if severity == "error":
+                refusals.append(text)
+
+        self.session.told.connect(listen)
+        try:
+            accepted = self.session.apply(label, lambda _m: new, gesture=gesture, select=select)
+        finally:
+            self.session.told.disconnect(listen)
+        if accepted:
+            return ""
+        return refusals[-1] if refusals else "The mechanism cannot be made with this value."
+
+    def _suggest(self, path: str) -> str:
+        """A free parameter name for a number of the selected element, e.g. link1_mass."""
+        ref = self.session.selection
+        parts = [part for part in path.split(".") if part not in ("pose", "position", "parameters")]
+        letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
+        if (len(parts) > 1 and parts[-1] in letters) or path.split(".")[-1] in letters:
+            parts[-1] = letters[parts[-1]]
+        stem = re.sub(r"\W", "_", "_".join([ref.name if ref else "value", *parts]))
+        return edits.unused_name(self.session.model, "parameters", stem)
+
+    def _promote(self, path: str) -> None:
+        ref = self.session.selection
+        if ref is None:
+            return
+        name = self._suggest(path)
+        problem = self.commit(f"Make {name} a parameter",
+                              lambda m: edits.promote(m, ref.collection, ref.name, path, name))  # fmt: skip
+        if problem:
+            self.session.told.emit("error", problem)
+
+    def _edit_chain(self) -> None:
+        chain = chain_of(self.session.model, self.session.selection)
+        if chain is not None:
+            self.session.select(Ref("chains", chain.name))
+
+    # --------------------------------------------------------------------------- hearing
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model and not self._leaving:
+            self.refresh()
+
+    def _selected(self, ref: Ref | None) -> None:
+        if self._form_of is None or self._form_of[1] != ref:
+            self.refresh()
+
+    def _settings_changed(self, key: str) -> None:
+        if not key.startswith("units/"):
+            return
+        self.refresh()
+        for edit in self.findChildren(QuantityEdit):
+            edit.refresh()

@@ -1,0 +1,186 @@
+"""Editors that choose: one of a few words, another element, yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
+
+from app.icons import icon
+from app.widgets.field_editor import Commit, Context, FieldEditor
+from core.model import JOINT_KINDS, WORLD, Joint, Model
+from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
+
+
+class Combo(QComboBox):
+    """A combo box that the wheel does not change in passing, and that may become narrow."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(6)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class ChoiceEditor(FieldEditor):
+    """One of a few words."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, ChoiceKind)
+        self.combo = Combo(self)
+        for option in field.kind.options:
+            self.combo.addItem(icon(option) if option in JOINT_KINDS else icon(""), option.replace("_", " "), option)
+        self.combo.activated.connect(self._chosen)
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+        self.close_row()
+        self.value = ""
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        self.value = value
+        self.combo.setCurrentIndex(self.combo.findData(value))
+        self.combo.setEnabled(not context.read_only)
+        self.explain("")
+
+    def _chosen(self, index: int) -> None:
+        option = self.combo.itemData(index)
+        if option != self.value and self.attempt(option):
+            self.combo.setCurrentIndex(self.combo.findData(self.value))
+
+
+def names_for(model: Model, target: str) -> list[str]:
+    """Names an element reference may hold, the ground first where it may be meant."""
+    expanded = model.expanded
+    bodies = [body.name for body in expanded.bodies]
+    match target:
+        case "body":
+            return [WORLD, *bodies]
+        case "frame":
+            return [WORLD, *bodies, *(frame.name for frame in expanded.frames)]
+        case "joint":
+            return [joint.name for joint in expanded.joints]
+        case _:
+            return [material.name for material in model.materials]
+
+
+class NameCombo(Combo):
+    """A combo box of element names with search; `names` is asked for when it is opened or entered."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names: Callable[[], list[str]] = list
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.setCompleter(None)  # type: ignore[arg-type]
+
+    def showPopup(self) -> None:
+        self.fill()
+        super().showPopup()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            self.fill()
+        super().focusInEvent(event)
+
+    def fill(self) -> None:
+        """Take the present names, keeping the text."""
+        names = self.names()
+        if names == [self.itemText(i) for i in range(self.count())]:
+            return
+        text, modified = self.currentText(), self.lineEdit().isModified()
+        self.clear()
+        self.addItems(names)
+        completer = QCompleter(names, self)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setCompleter(completer)
+        self.setCurrentIndex(self.findText(text))
+        self.setEditText(text)
+        self.lineEdit().setModified(modified)
+
+
+class ReferenceEditor(FieldEditor):
+    """The name of another element, chosen or typed."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, ReferenceKind)
+        self.kind: ReferenceKind = field.kind
+        self.combo = NameCombo(self)
+        self.combo.activated.connect(lambda _index: self._finish())
+        self.combo.lineEdit().editingFinished.connect(self._typed)
+        if self.kind.optional:
+            self.combo.lineEdit().setPlaceholderText("world" if self.kind.target == "frame" else "none")
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+        self.close_row()
+        self.value = ""
+        self.problem = ""
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        itself = getattr(owner, "name", "")
+        child = owner.child if isinstance(owner, Joint) else ""
+
+        def names() -> list[str]:
+            found = [name for name in names_for(context.model, self.kind.target) if name != itself]
+            if self.field.name == "child":
+                found = [name for name in found if name != WORLD]
+            elif child:
+                found = [name for name in found if name != child]
+            return ["", *found] if self.kind.optional else found
+
+        self.combo.names = names
+        self.combo.setEnabled(not context.read_only)
+        if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
+            self.value = value
+            self._write()
+
+    def _write(self) -> None:
+        self.problem = ""
+        self.combo.setEditText(self.value)
+        self.combo.lineEdit().setModified(False)
+        self.combo.lineEdit().setCursorPosition(0)
+        self.explain("")
+
+    def _typed(self) -> None:
+        if self.combo.lineEdit().isModified():
+            self._finish()
+
+    def _finish(self) -> None:
+        text = self.combo.currentText().strip()
+        if text == self.value:
+            self._write()
+            return
+        self.problem = ""
+        self.combo.lineEdit().setModified(False)
+        self.problem = self.attempt(text)
+        if self.problem:
+            self.combo.setEditText(text)
+            self.combo.lineEdit().setModified(False)
+
+
+class FlagEditor(FieldEditor):
+    """Yes or no."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.box = QCheckBox(self)
+        self.box.clicked.connect(self.attempt)
+        self.column.addWidget(self.box)
+        self.setFocusProxy(self.box)
+        self.close_row()
+
+    def show_value(self, value: bool, owner: Element, context: Context) -> None:
+        self.box.setChecked(value)
+        self.box.setEnabled(not context.read_only)
+        self.explain("")

@@ -1,0 +1,159 @@
+"""A form made from the declared fields of an element: label column, editor column, groups for what is nested."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QWidget
+
+from app.widgets.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
+from app.widgets.field_editor import Context, FieldEditor
+from app.widgets.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
+from app.widgets.presentation import applies, columns_of, coordinates_of, title_of
+from app.widgets.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
+from core.errors import KinetostatError
+from core.model.fields import (
+    ChoiceKind,
+    ColorKind,
+    Element,
+    Field,
+    FlagKind,
+    NameKind,
+    PartKind,
+    PartsKind,
+    ReferenceKind,
+    ScalarKind,
+    TextKind,
+    VectorKind,
+    fields_of,
+)
+
+LABEL_WIDTH = 96
+
+Put = Callable[[str, Any, object], str]
+"""put(field, new value, gesture) → '' or the reason why not."""
+
+
+def editor_class(field: Field) -> type[FieldEditor]:
+    """The editor of a field, from its kind."""
+    from app.widgets.part_editors import PartEditor, PartsEditor
+    from app.widgets.table_editor import TableEditor
+
+    match field.kind:
+        case VectorKind(sizes=(3, 4)):
+            return RotationEditor
+        case VectorKind(sizes=()):
+            return CoordinatesEditor
+        case TextKind(role="file"):
+            return FileEditor
+        case TextKind() if field.name in ("description", "content"):
+            return NotesEditor
+        case PartsKind(element=element):
+            return TableEditor if columns_of(element) else PartsEditor
+    plain: dict[type, type[FieldEditor]] = {
+        ScalarKind: NumberEditor,
+        VectorKind: VectorEditor,
+        NameKind: TextEditor,
+        TextKind: TextEditor,
+        ReferenceKind: ReferenceEditor,
+        ChoiceKind: ChoiceEditor,
+        FlagKind: FlagEditor,
+        ColorKind: ColorEditor,
+        PartKind: PartEditor,
+    }
+    return plain[type(field.kind)]
+
+
+class ElementForm(QWidget):
+    """All fields of an element type. The widgets stay while the type stays."""
+
+    def __init__(
+        self, element: type, put: Put, path: str = "", skip: tuple[str, ...] = (), parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.type, self.put, self.path = element, put, path
+        self.element: Element | None = None
+        self.labels: dict[str, QLabel] = {}
+        self.editors: dict[str, FieldEditor] = {}
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(0, 0, 0, 0)
+        self.grid.setHorizontalSpacing(8)
+        self.grid.setVerticalSpacing(5)
+        self.grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self.grid.setColumnStretch(1, 1)
+        for field in fields_of(element):
+            if field.name not in skip:
+                self._add(field)
+
+    def _add(self, field: Field) -> None:
+        path = f"{self.path}.{field.name}" if self.path else field.name
+        editor = editor_class(field)(self.type, field, path, self._committer(field.name), self)
+        row = self.grid.rowCount()
+        self.editors[field.name] = editor
+        if editor.wide:
+            self.grid.addWidget(editor, row, 0, 1, 2)
+            return
+        label = QLabel(title_of(field, self.type), self)
+        label.setWordWrap(True)
+        label.setFixedWidth(LABEL_WIDTH)
+        label.setToolTip(field.help)
+        label.setContentsMargins(0, 4, 0, 0)
+        label.setBuddy(editor)
+        label.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        label.customContextMenuRequested.connect(lambda point, f=field: self._label_menu(f, point))
+        if isinstance(editor, NumberEditor):
+            Scrubber(label, editor.edit)
+        self.labels[field.name] = label
+        self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+        self.grid.addWidget(editor, row, 1)
+
+    def _committer(self, name: str) -> Callable[[Any, object], str]:
+        def commit(value: Any, gesture: object) -> str:
+            return self.put(name, value, gesture)
+
+        return commit
+
+    def show_element(self, element: Element, context: Context) -> None:
+        """Show an element of this type."""
+        self.element = element
+        coordinates = coordinates_of(element)
+        if coordinates is not None:
+            context = dataclasses.replace(context, coordinates=coordinates)
+        for field in fields_of(self.type):
+            editor = self.editors.get(field.name)
+            if editor is None:
+                continue
+            shown = applies(element, field)
+            editor.setVisible(shown)
+            label = self.labels.get(field.name)
+            if label is not None:
+                label.setVisible(shown)
+            if not shown:
+                continue
+            editor.show_value(getattr(element, field.name), element, context)
+            editor.show_findings(context.findings.get(editor.path, ()))
+            unit = editor.unit()
+            if label is not None:
+                title = title_of(field, self.type)
+                label.setText(f"{title} ({unit})" if unit else title)
+
+    def _label_menu(self, field: Field, point: Any) -> None:
+        if field.required or self.element is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        action = menu.addAction("Reset to the default")
+        action.setEnabled(getattr(self.element, field.name) != field.default)
+        action.triggered.connect(lambda: self.editors[field.name].attempt(field.default))
+        menu.popup(self.labels[field.name].mapToGlobal(point))
+
+
+def replaced(element: Any, name: str, value: Any) -> tuple[Any, str]:
+    """(the element with a field replaced, '') or (None, the reason why it cannot be)."""
+    try:
+        return dataclasses.replace(element, **{name: value}), ""
+    except KinetostatError as error:
+        return None, f"{error.what} {error.remedy}".strip()

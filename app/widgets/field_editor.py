@@ -1,0 +1,91 @@
+"""What every editor of a field shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.widgets.note import Note
+from app.widgets.quantity_text import Units
+from core.model import Finding, Model
+from core.model.fields import Element, Field
+
+Commit = Callable[[Any, object], str]
+"""commit(new value, gesture) → '' when accepted, else the reason in words."""
+Promote = Callable[[str], None]
+"""promote(path): make the number at a path such as "shapes.0.radius" a named parameter."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an editor needs besides its value."""
+
+    model: Model
+    settings: Units
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Values of the model's parameters."""
+    coordinates: tuple[str, ...] = ()
+    """Dimensions of the joint coordinates that the element is about."""
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    """By the path of the field."""
+    read_only: bool = False
+    promote: Promote | None = None
+    suggest: Callable[[str], str] | None = None
+    """suggest(path): the name a promoted number would get."""
+
+
+class FieldEditor(QWidget):
+    """Edits one field of an element. `wide` editors take the row beneath their label."""
+
+    wide = False
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.owner, self.field, self.path, self.commit = owner, field, path, commit
+        self.note = Note(self)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(2)
+        self._finding: tuple[str, str] = ("", "")
+        self._said: tuple[str, str] = ("", "")
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        """Show the field's value of `owner`, keeping focus and what is being typed."""
+
+    def unit(self) -> str:
+        """Unit to be shown once, in the label; '' when the editor shows it."""
+        return ""
+
+    def explain(self, words: str, severity: str = "") -> None:
+        """Words beneath the field: a reason or a formula's value; without them the finding shows."""
+        self._said = (words, severity)
+        self._speak()
+
+    def show_findings(self, findings: tuple[Finding, ...]) -> None:
+        """Findings about this field."""
+        words = "\n".join(f"{f.text} {f.remedy}".strip() for f in findings)
+        self._finding = (words, findings[0].severity if findings else "")
+        self._speak()
+
+    def _speak(self) -> None:
+        said, severity = self._said
+        found, found_severity = self._finding
+        if said and found and severity != "error":
+            self.note.say(f"{found}\n{said}", found_severity)
+        elif said:
+            self.note.say(said, severity)
+        else:
+            self.note.say(found, found_severity)
+
+    def attempt(self, value: Any, gesture: object = None) -> str:
+        """Commit a value and show the reason if it is refused."""
+        problem = self.commit(value, gesture if gesture is not None else object())
+        self.explain(problem, "error" if problem else "")
+        return problem
+
+    def close_row(self) -> None:
+        """Put the note beneath the editor's widgets; to be called at the end of construction."""
+        self.column.addWidget(self.note)

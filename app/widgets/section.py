@@ -1,0 +1,94 @@
+"""A foldable group with a title line; its content is made when it is first opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from app.icons import icon
+
+INDENT = 10
+"""Pixels by which the content stands to the right of the title."""
+
+remembered: dict[str, bool] = {}
+"""Which groups are open, by key, as long as the program runs."""
+
+
+class Section(QWidget):
+    """Title line (arrow, title, buttons) and content beneath. `fold` is told by the signal `folded(bool)`."""
+
+    folded = Signal(bool)
+
+    def __init__(self, title: str, make: Callable[[], QWidget], key: str = "", *, opened: bool = True,
+                 parent: QWidget | None = None) -> None:  # fmt: skip
+        super().__init__(parent)
+        self.key = key
+        self._make = make
+        self._words = ""
+        self.content: QWidget | None = None
+        self.arrow = QToolButton(self, text=title, checkable=True, autoRaise=True)
+        self.arrow.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.arrow.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.arrow.setIconSize(QSize(12, 12))
+        self.arrow.setStyleSheet("QToolButton, QToolButton:checked, QToolButton:hover { border: 0; font-weight: 600;"
+                                 " padding: 3px 0; background: transparent; }")  # fmt: skip
+        self.arrow.clicked.connect(self._clicked)
+        self.summary = QLabel(self)
+        self.summary.setProperty("muted", True)
+        self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.header = QHBoxLayout()
+        self.header.setContentsMargins(0, 0, 0, 0)
+        self.header.setSpacing(0)
+        self.header.addWidget(self.arrow)
+        self.header.addWidget(self.summary, 1)
+        self.body = QVBoxLayout()
+        self.body.setContentsMargins(INDENT, 0, 0, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 2, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(self.header)
+        column.addLayout(self.body)
+        self.open(remembered.get(key, opened))
+
+    def summarize(self, words: str) -> None:
+        """A few muted words beside the title while the group is folded."""
+        self._words = words
+        self.summary.setText("" if self.opened else words)
+
+    def set_title(self, title: str) -> None:
+        """Change the title."""
+        self.arrow.setText(title)
+
+    def add_button(self, icon_name: str, help: str, run: Callable[[], object]) -> QToolButton:
+        """A small button at the right end of the title line."""
+        button = QToolButton(self, icon=icon(icon_name), toolTip=help, autoRaise=True)
+        button.setIconSize(QSize(14, 14))
+        button.setStyleSheet("QToolButton { padding: 2px; }")
+        button.setAccessibleName(help)
+        button.clicked.connect(lambda: run())
+        self.header.addWidget(button)
+        return button
+
+    @property
+    def opened(self) -> bool:
+        """True while the content is to be seen."""
+        return self.arrow.isChecked()
+
+    def open(self, on: bool = True) -> None:
+        """Show or hide the content."""
+        self.arrow.setChecked(on)
+        self.arrow.setIcon(icon("down" if on else "right"))
+        if on and self.content is None:
+            self.content = self._make()
+            self.body.addWidget(self.content)
+        if self.content is not None:
+            self.content.setVisible(on)
+        self.summary.setText("" if on else self._words)
+        self.folded.emit(on)
+
+    def _clicked(self, on: bool) -> None:
+        if self.key:
+            remembered[self.key] = on
+        self.open(on)

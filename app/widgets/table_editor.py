@@ -1,0 +1,411 @@
+"""A list of nested elements as an editable table: DH rows, and the limits of a joint's coordinates."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QBrush, QFont
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.icons import icon
+from app.widgets.element_form import ElementForm, replaced
+from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.note import severity_color
+from app.widgets.presentation import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
+from app.widgets.quantity_text import Measure, number, quantity, read, value_in
+from app.widgets.section import Section
+from core.errors import KinetostatError
+from core.model import DHRow, Limit
+from core.model.chains import split_offset
+from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
+
+Index = QModelIndex | QPersistentModelIndex
+VISIBLE_ROWS = 9
+
+
+class _Delegate(QStyledItemDelegate):
+    """Cells are edited as text, choices with a combo box; what is finished goes to the table editor."""
+
+    def __init__(self, editor: TableEditor) -> None:
+        super().__init__(editor)
+        self.editor = editor
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        options = self.editor.options_at(index.column())
+        if options:
+            combo = QComboBox(parent)
+            combo.addItems(options)
+            combo.activated.connect(lambda _i: (self.commitData.emit(combo), self.closeEditor.emit(combo)))
+            return combo
+        line = QLineEdit(parent)
+        line.setFrame(False)
+        return line
+
+    def setEditorData(self, widget: QWidget, index: Index) -> None:
+        text = self.editor.text_to_edit(index.row(), index.column())
+        if isinstance(widget, QComboBox):
+            widget.setCurrentText(text)
+        elif isinstance(widget, QLineEdit):
+            widget.setText(text)
+            widget.selectAll()
+
+    def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        text = widget.currentText() if isinstance(widget, QComboBox) else ""
+        if isinstance(widget, QLineEdit):
+            text = widget.text()
+            if not widget.isModified():
+                return
+        self.editor.take(index.row(), index.column(), text)
+
+
+class TableEditor(FieldEditor):
+    """One element per row. Rows of a joint's limits are its coordinates; DH rows can be added, moved, removed,
+    and what does not fit in the table shows beneath it for the row that is chosen."""
+
+    wide = True
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, PartsKind)
+        self.type: type = field.kind.element
+        self.fixed_rows = self.type is Limit
+        self.value: tuple[Any, ...] = ()
+        self.refused: dict[tuple[int, str], tuple[str, str]] = {}
+        self._shown: tuple[Element, Context] | None = None
+        self.columns: tuple[str, ...] = columns_of(self.type)
+        self.detail: Section | None = None
+        self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
+        self.section.arrow.setToolTip(field.help)
+        self.column.addWidget(self.section)
+        self.close_row()
+
+    # --------------------------------------------------------------------------- making
+
+    def _make(self) -> QWidget:
+        box = QWidget()
+        column = QVBoxLayout(box)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self.table = QTableWidget(0, len(self.columns), box)
+        self.table.setItemDelegate(_Delegate(self))
+        self.table.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked
+            | QAbstractItemView.EditTrigger.AnyKeyPressed
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+            | QAbstractItemView.EditTrigger.SelectedClicked
+        )
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.table.horizontalHeader().setMinimumSectionSize(30)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 10)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.currentCellChanged.connect(lambda *_: self._show_detail())
+        column.addWidget(self.table)
+        if not self.fixed_rows:
+            column.addLayout(self._buttons(box))
+            self.detail = Section("Row", self._make_detail, f"{self.owner.__name__}.{self.field.name}.row",
+                                  opened=False)  # fmt: skip
+            self.detail.folded.connect(lambda _on: self._show_detail())
+            column.addWidget(self.detail)
+        return box
+
+    def _buttons(self, box: QWidget) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        self.buttons = {}
+        for name, help, run in (
+            ("add", "Add a row", self.add_row),
+            ("duplicate", "Duplicate the row", self.copy_row),
+            ("up", "Move the row up", lambda: self.move_row(-1)),
+            ("down", "Move the row down", lambda: self.move_row(1)),
+            ("remove", "Remove the row", self.remove_row),
+        ):
+            button = QToolButton(box, icon=icon(name), toolTip=help, autoRaise=True)
+            button.setAccessibleName(help)
+            button.clicked.connect(run)
+            self.buttons[name] = button
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    def _make_detail(self) -> QWidget:
+        form = ElementForm(self.type, self._put_detail, f"{self.path}.0", skip=self.columns)
+        return form
+
+    # --------------------------------------------------------------------------- showing
+
+    def show_value(self, value: tuple[Any, ...], owner: Element, context: Context) -> None:
+        if value != self.value:
+            self.refused.clear()
+        self.value = value
+        self._shown = (owner, context)
+        self.columns = columns_of(self.type, owner)
+        count = "" if self.fixed_rows or not value else f" ({len(value)})"
+        self.section.set_title(title_of(self.field, self.owner) + count)
+        self.section.summarize("" if value else "none")
+        if self.section.content is None:
+            return
+        self._fill()
+        if not self.fixed_rows:
+            for button in self.buttons.values():
+                button.setEnabled(not context.read_only)
+        self._show_detail()
+        self._explain()
+
+    def _rows(self) -> int:
+        assert self._shown is not None
+        return len(coordinate_titles(self._shown[0])) if self.fixed_rows else len(self.value)
+
+    def _fill(self) -> None:
+        assert self._shown is not None
+        _owner, _context = self._shown
+        rows = self._rows()
+        self.table.setRowCount(rows)
+        fields = {field.name: field for field in fields_of(self.type)}
+        uniform = len({self._coordinate(row) for row in range(rows)}) == 1
+        heads = [self._head(fields[name], uniform and rows > 0) for name in self.columns]
+        self.table.setHorizontalHeaderLabels(heads)
+        for index, name in enumerate(self.columns):
+            self.table.horizontalHeaderItem(index).setToolTip(fields[name].help)
+        titles = self._row_titles(rows)
+        self.table.setVerticalHeaderLabels(list(titles))
+        self.table.verticalHeader().setVisible(any(titles))
+        for column in range(len(self.columns)):
+            for row in range(rows):
+                self._fill_cell(row, column)
+            if self.options_at(column):
+                self.table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        frame = 2 * self.table.frameWidth() + 2
+        height = self.table.verticalHeader().defaultSectionSize() * min(max(rows, 1), VISIBLE_ROWS)
+        self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + height + frame)
+
+    def _row_titles(self, rows: int) -> tuple[str, ...]:
+        if not self.fixed_rows:
+            return tuple(str(i + 1) for i in range(rows))
+        assert self._shown is not None
+        titles = coordinate_titles(self._shown[0])
+        if len(titles) < 2:
+            return titles
+        symbols = [Measure(self._coordinate(i)).display(self._shown[1].settings).symbol for i in range(rows)]
+        return tuple(f"{title} {symbol}".strip() for title, symbol in zip(titles, symbols, strict=True))
+
+    def _head(self, field: Field, uniform: bool) -> str:
+        title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
+            field.name, title_of(field, self.type)
+        )
+        if not isinstance(field.kind, ScalarKind) or (not uniform and field.kind.dimension == "none"):
+            return title
+        assert self._shown is not None
+        symbol = self._measure(0, field).display(self._shown[1].settings).symbol
+        return f"{title}\n{symbol}" if symbol else title
+
+    def _fill_cell(self, row: int, column: int) -> None:
+        assert self._shown is not None
+        name, context = self.columns[column], self._shown[1]
+        item = self.table.item(row, column)
+        if item is None:
+            item = QTableWidgetItem()
+            self.table.setItem(row, column, item)
+        refused = self.refused.get((row, name))
+        value = self._get(row, name)
+        text = refused[0] if refused else self._text(value, row, column, 5)
+        if item.text() != text:
+            item.setText(text)
+        is_choice = bool(self.options_at(column))
+        if is_choice:
+            item.setIcon(icon(text))
+            item.setText(text[:1].upper())
+        item.setToolTip(refused[1] if refused else self._tip(value, row, column))
+        palette = self.palette()
+        color = severity_color("error", palette) if refused else palette.text().color()
+        item.setForeground(QBrush(color))
+        font = QFont(self.table.font())
+        font.setItalic(isinstance(value, str) and not is_choice)
+        font.setBold(self._is_variable(row, name))
+        item.setFont(font)
+        if not is_choice:
+            item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        item.setFlags(flags if context.read_only else flags | Qt.ItemFlag.ItemIsEditable)
+
+    def _text(self, value: Any, row: int, column: int, digits: int) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value
+        assert self._shown is not None
+        field = self._field(column)
+        text = number(value, self._measure(row, field), self._shown[1].settings, digits)
+        return text
+
+    def _tip(self, value: Any, row: int, column: int) -> str:
+        if value is None:
+            return "none"
+        if self.options_at(column):
+            return str(value)
+        assert self._shown is not None
+        context, field = self._shown[1], self._field(column)
+        worth = value_in(value, context.values)
+        text = "" if worth is None else quantity(worth, self._measure(row, field), context.settings, 12)
+        if isinstance(value, str):
+            text = f"{value} = {text}"
+        if self._is_variable(row, self.columns[column]):
+            return f"{text}\nAdded to the joint coordinate {self._variable(row)}"
+        return text
+
+    def _is_variable(self, row: int, name: str) -> bool:
+        if self.type is not DHRow or row >= len(self.value):
+            return False
+        return name == ("theta" if self.value[row].kind == "revolute" else "d")
+
+    def _variable(self, row: int) -> str:
+        return str(self.value[row].variable or f"q{row + 1}")
+
+    def _field(self, column: int) -> Field:
+        return next(field for field in fields_of(self.type) if field.name == self.columns[column])
+
+    def _coordinate(self, row: int) -> str:
+        assert self._shown is not None
+        own = coordinates_of(self.value[row]) if row < len(self.value) else None
+        dimensions = own if own is not None else coordinates_of(self._shown[0]) or self._shown[1].coordinates
+        if own is not None:
+            return own[0]
+        return dimensions[row] if row < len(dimensions) else "none"
+
+    def _measure(self, row: int, field: Field) -> Measure:
+        assert isinstance(field.kind, ScalarKind)
+        assert self._shown is not None
+        return measure_of(self.type, field.name, field.kind, self._shown[0], self._coordinate(row))
+
+    def _get(self, row: int, name: str) -> Any:
+        return getattr(self.value[row], name) if row < len(self.value) else None
+
+    def _show_detail(self) -> None:
+        if self.detail is None or self._shown is None:
+            return
+        row = max(0, self.table.currentRow())
+        self.detail.setVisible(row < len(self.value))
+        self.detail.set_title(f"Row {row + 1}: symbol, mass, limits, shapes")
+        form = self.detail.content
+        if isinstance(form, ElementForm) and self.detail.opened and row < len(self.value):
+            context = dataclasses.replace(self._shown[1], promote=None)
+            form.show_element(self.value[row], context)
+
+    # --------------------------------------------------------------------------- editing
+
+    def options_at(self, column: int) -> tuple[str, ...]:
+        """The choices of a column; () when it holds numbers."""
+        kind = self._field(column).kind
+        return kind.options if isinstance(kind, ChoiceKind) else ()
+
+    def text_to_edit(self, row: int, column: int) -> str:
+        """What a cell's editor begins with: a refused text, or the value in full."""
+        name = self.columns[column]
+        refused = self.refused.get((row, name))
+        return refused[0] if refused else self._text(self._get(row, name), row, column, 12)
+
+    def take(self, row: int, column: int, text: str) -> None:
+        """Commit what was typed in a cell; a refused text stays, in red, with the reason beneath the table."""
+        name = self.columns[column]
+        try:
+            problem = self.put(row, name, self._read(row, column, text))
+        except KinetostatError as error:
+            problem = f"{error.what} {error.remedy}".strip()
+        if problem:
+            self.refused[row, name] = (text, problem)
+        else:
+            self.refused.pop((row, name), None)
+        if row < self.table.rowCount():
+            self._fill_cell(row, column)
+        self._explain()
+
+    def _explain(self) -> None:
+        reason = next(iter(self.refused.values()), ("", ""))[1]
+        self.explain(reason, "error" if reason else "")
+
+    def _read(self, row: int, column: int, text: str) -> Value | None:
+        if self.options_at(column):
+            return text
+        assert self._shown is not None
+        context, field = self._shown[1], self._field(column)
+        assert isinstance(field.kind, ScalarKind)
+        if field.kind.optional and not text.strip():
+            return None
+        if self._is_variable(row, field.name):
+            offset = _offset(text, self._variable(row))
+            if offset is not None:
+                return offset
+        return read(text, self._measure(row, field), context.settings, context.values)
+
+    def put(self, row: int, name: str, value: Any, gesture: object = None) -> str:
+        """Commit one cell."""
+        items = list(self.value)
+        while len(items) <= row:
+            items.append(self.type())
+        new, problem = replaced(items[row], name, value)
+        if problem:
+            return problem
+        items[row] = new
+        while self.fixed_rows and items and items[-1] == self.type():
+            items.pop()
+        return self.commit(tuple(items), gesture or object())
+
+    def _put_detail(self, name: str, value: Any, gesture: object) -> str:
+        return self.put(max(0, self.table.currentRow()), name, value, gesture)
+
+    def add_row(self) -> None:
+        """A new row after the current one."""
+        row = self.table.currentRow()
+        at = row + 1 if 0 <= row < len(self.value) else len(self.value)
+        self._commit_rows([*self.value[:at], self.type(), *self.value[at:]], at)
+
+    def copy_row(self) -> None:
+        """A copy of the current row after it."""
+        row = self.table.currentRow()
+        if 0 <= row < len(self.value):
+            self._commit_rows([*self.value[: row + 1], self._unnamed(row), *self.value[row + 1 :]], row + 1)
+
+    def _unnamed(self, row: int) -> Any:
+        return dataclasses.replace(self.value[row], variable="") if self.type is DHRow else self.value[row]
+
+    def move_row(self, by: int) -> None:
+        """Exchange the current row with its neighbour."""
+        row, other = self.table.currentRow(), self.table.currentRow() + by
+        if 0 <= row < len(self.value) and 0 <= other < len(self.value):
+            items = list(self.value)
+            items[row], items[other] = items[other], items[row]
+            self._commit_rows(items, other)
+
+    def remove_row(self) -> None:
+        """Take the current row (or the last) away."""
+        row = self.table.currentRow() if 0 <= self.table.currentRow() < len(self.value) else len(self.value) - 1
+        if row >= 0:
+            self._commit_rows([*self.value[:row], *self.value[row + 1 :]], row)
+
+    def _commit_rows(self, items: list[Any], current: int) -> None:
+        if not self.attempt(tuple(items)):
+            self.table.setCurrentCell(min(current, len(items) - 1), max(0, self.table.currentColumn()))
+
+
+def _offset(text: str, variable: str) -> Value | None:
+    """The constant of an entry "q1 + 90 deg", as textbooks write the joint's own column."""
+    try:
+        return split_offset(text, variable)
+    except KinetostatError:
+        return None
