@@ -58,7 +58,7 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.ready-dev
-	$(BIN)/python docs/make_functions.py
+	$(BIN)/python -m docs.make_functions
 	$(BIN)/python -m viz.thumbnails
 	.ci/with_screen $(BIN)/python -m app.screenshots docs/pictures
 

@@ -1,0 +1,92 @@
+"""What lies in the tree: no places of one machine, no broken links, verbs and versions that exist."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import kinetostat
+from resources import ICONS
+
+ROOT = Path(__file__).parents[2]
+TEXT = {".py", ".md", ".toml", ".kst", ".rob", ".urdf", ".xml", ".json", ".yml", ".cfg", ".txt", ".svg", ".csv", ""}
+SKIP = {".git", ".venv", "build", "dist", "__pycache__", "node_modules"}
+# written in pieces so that this file does not find itself
+PLACES = (
+    "/wo" + "rk/",
+    "/ro" + "ot/",
+    "/ho" + "me/",
+    "/opt" + "/py",
+    "C:\\Us" + "ers",
+    "127.0" + ".0.1",
+    "pypi" + ".org",
+)
+
+
+def texts() -> list[Path]:
+    return [
+        path
+        for path in ROOT.rglob("*")
+        if path.suffix in TEXT
+        and path.is_file()
+        and not any(part in SKIP or part.endswith(("_cache", ".egg-info")) for part in path.relative_to(ROOT).parts)
+    ]
+
+
+def documents() -> list[Path]:
+    return [path for path in texts() if path.suffix == ".md"]
+
+
+def test_no_places_of_one_machine():
+    found = []
+    for path in texts():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found += [f"{path.relative_to(ROOT)}: {place}" for place in PLACES if place in text]
+    assert not found
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path):
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
+    assert not missing
+
+
+def test_verbs_named_in_documents_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        named = set(re.findall(r"^\s*make ([a-z]+)|`make ([a-z]+)`", path.read_text(encoding="utf-8"), re.MULTILINE))
+        assert {a or b for a, b in named} <= targets
+
+
+def test_one_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "version" in project["dynamic"]
+    shown = subprocess.run(
+        [sys.executable, "-m", "app", "--version"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert shown.stdout.split()[-1] == kinetostat.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(kinetostat.__version__)}\b", changes, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted(ICONS.glob("*.svg")), ids=lambda path: path.stem)
+def test_icon_is_a_drawing_on_the_common_grid(path):
+    root = ElementTree.parse(path).getroot()
+    if path.stem == "kinetostat":
+        assert root.get("viewBox") == "0 0 256 256"
+    else:
+        assert root.get("viewBox") == "0 0 24 24"
+        assert root.get("stroke") == "currentColor"
+
+
+def test_icons_named_in_code_exist():
+    names = set()
+    for path in (ROOT / "app").rglob("*.py"):
+        names |= set(re.findall(r'icon\s*=\s*"([a-z_]+)"', path.read_text(encoding="utf-8")))
+        names |= set(re.findall(r'\bicon\("([a-z_]+)"', path.read_text(encoding="utf-8")))
+    assert names <= {path.stem for path in ICONS.glob("*.svg")}
