@@ -1,0 +1,190 @@
+"""Where the scene is seen from: an immutable view and the pure motions that make a new one.
+
+World z is up (turntable). Pixels count from the upper left corner of the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import atan2, cos, pi, radians, sin, tan
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from vtkmodules.vtkRenderingCore import vtkCamera
+
+from viz.placement import Array
+
+FIELD_OF_VIEW = radians(26.0)
+"""Vertical opening: long enough a lens that parallel axes look parallel."""
+MAX_ELEVATION = pi / 2.0
+
+PRESETS: Mapping[str, tuple[float, float]] = MappingProxyType({
+    "iso": (radians(-52.0), radians(26.0)),
+    "front": (radians(-90.0), 0.0),
+    "back": (radians(90.0), 0.0),
+    "right": (0.0, 0.0),
+    "left": (radians(180.0), 0.0),
+    "top": (radians(-90.0), MAX_ELEVATION),
+    "bottom": (radians(-90.0), -MAX_ELEVATION),
+})  # fmt: skip
+"""Azimuth and elevation (rad) of the eye seen from the target. Front looks along +y, x to the right."""
+
+
+class Ray(NamedTuple):
+    """A line of sight: (3,) origin in m and (3,) unit direction, world axes."""
+
+    origin: Array
+    direction: Array
+
+    def at(self, distance: float) -> Array:
+        """(3,) the point at a distance along the ray."""
+        return self.origin + distance * self.direction
+
+
+@dataclass(frozen=True)
+class View:
+    """target (m), the point looked at; distance (m) of the eye; azimuth and elevation (rad) of the eye about it."""
+
+    target: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    distance: float = 3.0
+    azimuth: float = PRESETS["iso"][0]
+    elevation: float = PRESETS["iso"][1]
+    parallel: bool = False
+
+    @property
+    def axes(self) -> Array:
+        """(3, 3) columns right, up, toward the eye, in world axes."""
+        ca, sa, ce, se = cos(self.azimuth), sin(self.azimuth), cos(self.elevation), sin(self.elevation)
+        return np.array([[-sa, -se * ca, ce * ca], [ca, -se * sa, ce * sa], [0.0, ce, se]])
+
+    @property
+    def eye(self) -> Array:
+        """(3,) the place of the eye, m."""
+        return np.array(self.target) + self.distance * self.axes[:, 2]
+
+    @property
+    def half_height(self) -> float:
+        """Half the height of what is seen at the target's depth, m."""
+        return self.distance * tan(FIELD_OF_VIEW / 2.0)
+
+
+def orbit(view: View, yaw: float, pitch: float, pivot: ArrayLike | None = None) -> View:
+    """The view turned about z by `yaw` and tilted by `pitch` (rad) about the target or about a pivot point."""
+    elevation = min(max(view.elevation + pitch, -MAX_ELEVATION), MAX_ELEVATION)
+    turned = replace(view, azimuth=_wrapped(view.azimuth + yaw), elevation=elevation)
+    if pivot is None:
+        return turned
+    arm = view.axes.T @ (np.array(view.target) - np.asarray(pivot, dtype=float))
+    return replace(turned, target=_point(np.asarray(pivot) + turned.axes @ arm))
+
+
+def pan(view: View, right: float, up: float) -> View:
+    """The view moved in its own plane by fractions of the picture's height: what is seen moves by that much."""
+    shift = view.axes[:, :2] @ np.array([right, up]) * 2.0 * view.half_height
+    return replace(view, target=_point(np.array(view.target) - shift))
+
+
+def zoom(view: View, factor: float, at: ArrayLike | None = None) -> View:
+    """The view `factor` times nearer (> 1) or farther; the point `at` keeps its place in the picture."""
+    distance = min(max(view.distance / factor, 1e-6), 1e9)
+    scale = distance / view.distance
+    target = np.array(view.target)
+    fixed = target if at is None else np.asarray(at, dtype=float)
+    return replace(view, distance=distance, target=_point(fixed + scale * (target - fixed)))
+
+
+def preset(view: View, name: str) -> View:
+    """The view from a named side (a key of PRESETS), target and distance kept."""
+    azimuth, elevation = PRESETS[name]
+    return replace(view, azimuth=azimuth, elevation=elevation)
+
+
+def toward(view: View, direction: ArrayLike) -> View:
+    """The view whose eye lies in a direction (3,) from the target."""
+    x, y, z = np.asarray(direction, dtype=float)
+    flat = float(np.hypot(x, y))
+    azimuth = atan2(y, x) if flat > 1e-6 else PRESETS["top"][0]
+    return replace(view, azimuth=azimuth, elevation=atan2(z, flat))
+
+
+def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = 1.12) -> View:
+    """The view with the box (xmin, xmax, ymin, ymax, zmin, zmax) in the middle of the picture and just inside.
+
+    aspect : width / height of the picture
+    """
+    low, high = np.asarray(bounds, dtype=float).reshape(3, 2).T
+    if not (np.isfinite(low).all() and np.isfinite(high).all()) or (high < low).any():
+        return view
+    middle = (low + high) / 2.0
+    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    seen = (corners - middle) @ view.axes
+    slope = tan(FIELD_OF_VIEW / 2.0)
+    need = np.maximum(np.abs(seen[:, 1]), np.abs(seen[:, 0]) / aspect) * margin
+    depth = 0.0 if view.parallel else seen[:, 2]
+    distance = float(np.max(need / slope + depth))
+    return replace(view, target=_point(middle), distance=max(distance, 1e-4))
+
+
+def between(start: View, end: View, t: float) -> View:
+    """The view at t (0 … 1) on the way from one to another: shorter way round, eased at both ends."""
+    s = t * t * (3.0 - 2.0 * t)
+    turn = _wrapped(end.azimuth - start.azimuth)
+    target = (1.0 - s) * np.array(start.target) + s * np.array(end.target)
+    return View(
+        _point(target),
+        start.distance ** (1.0 - s) * end.distance**s,
+        _wrapped(start.azimuth + s * turn),
+        (1.0 - s) * start.elevation + s * end.elevation,
+        end.parallel if s >= 0.5 else start.parallel,
+    )
+
+
+def ray(view: View, size: tuple[int, int], x: float, y: float) -> Ray:
+    """The line of sight through a pixel of a picture of `size` (width, height)."""
+    u = (2.0 * x - size[0]) / size[1]
+    v = 1.0 - 2.0 * y / size[1]
+    right, up, back = view.axes.T
+    across = view.half_height * (u * right + v * up)
+    if view.parallel:
+        return Ray(np.array(view.target) + across + view.distance * back, -back)
+    direction = across - view.distance * back
+    return Ray(view.eye, direction / np.linalg.norm(direction))
+
+
+def project(view: View, size: tuple[int, int], point: ArrayLike) -> tuple[float, float]:
+    """The pixel where a point (3,) is seen (also outside the picture; behind the eye: nan)."""
+    right, up, depth = (np.asarray(point, dtype=float) - np.array(view.target)) @ view.axes
+    distance = view.distance if view.parallel else view.distance - depth
+    if distance <= 0.0:
+        return float("nan"), float("nan")
+    scale = size[1] / (2.0 * distance * tan(FIELD_OF_VIEW / 2.0))
+    return size[0] / 2.0 + right * scale, size[1] / 2.0 - up * scale
+
+
+def metres_per_pixel(view: View, size: tuple[int, int], point: ArrayLike) -> float:
+    """Length that one pixel covers at the depth of a point, m."""
+    depth = float((np.asarray(point, dtype=float) - np.array(view.target)) @ view.axes[:, 2])
+    distance = view.distance if view.parallel else max(view.distance - depth, 1e-9)
+    return 2.0 * distance * tan(FIELD_OF_VIEW / 2.0) / size[1]
+
+
+def apply(view: View, camera: vtkCamera) -> None:
+    """Put VTK's camera where the view says."""
+    camera.SetPosition(*view.eye)
+    camera.SetFocalPoint(*view.target)
+    camera.SetViewUp(*view.axes[:, 1])
+    camera.SetViewAngle(FIELD_OF_VIEW * 180.0 / pi)
+    camera.SetParallelProjection(view.parallel)
+    camera.SetParallelScale(view.half_height)
+
+
+def _wrapped(angle: float) -> float:
+    return (angle + pi) % (2.0 * pi) - pi
+
+
+def _point(values: ArrayLike) -> tuple[float, float, float]:
+    x, y, z = np.asarray(values, dtype=float).tolist()
+    return x, y, z

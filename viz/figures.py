@@ -1,0 +1,161 @@
+"""Actors of a draw list: made once per item, kept while the item stays equal, then only moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
+
+from viz.items import Item
+from viz.look import LIGHT, Look
+from viz.meshes import mesh
+from viz.placement import Array, along, matrix
+
+Poses = Mapping[str, ArrayLike]
+"""Name of a body or frame → (4, 4) world ← that frame."""
+
+
+class Figure:
+    """One item and its actor."""
+
+    def __init__(self, item: Item, look: Look) -> None:
+        self.item = item
+        self.data = mesh(item.geometry)
+        self.mapper = vtkPolyDataMapper()
+        self.mapper.SetInputData(self.data)
+        self.mapper.SetScalarVisibility(self.data.GetPointData().GetScalars() is not None)
+        self.matrix = vtkMatrix4x4()
+        self.actor = vtkActor()
+        self.actor.SetMapper(self.mapper)
+        self.actor.SetUserMatrix(self.matrix)
+        self.pose = np.eye(4)
+        self.place = matrix(item.placement)
+        self.paint(look)
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        shine(self.actor, look.colour(self.item.colour), self.item.role)
+        self.actor.GetProperty().SetOpacity(self.item.opacity)
+
+    def put(self, pose: Array, row: Sequence[float]) -> None:
+        """Move the actor; `row` is the pose as sixteen numbers."""
+        self.pose = pose
+        self.matrix.DeepCopy(row)
+
+
+def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shape") -> None:
+    """Give an actor a colour and the soft material of its role."""
+    surface = actor.GetProperty()
+    surface.SetColor(*colour)
+    surface.SetInterpolationToPhong()
+    surface.SetAmbient(0.2)
+    surface.SetDiffuse(0.84)
+    surface.SetSpecular({"joint": 0.28, "shape": 0.16, "link": 0.14, "inertia": 0.1}.get(role, 0.1))
+    surface.SetSpecularPower(32.0)
+    if role in ("frame", "com"):
+        surface.SetAmbient(0.35)
+        surface.SetDiffuse(0.7)
+    surface.SetLineWidth(1.6)
+
+
+class Figures:
+    """All actors of a draw list in one renderer."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look = LIGHT) -> None:
+        self.renderer = renderer
+        self.look = look
+        self.table: dict[str, Figure] = {}
+        self.items: tuple[Item, ...] = ()
+        self.is_shown: Callable[[Item], bool] = lambda item: item.shown
+        self._places = np.zeros((0, 4, 4))
+        self._stiff: list[Figure] = []
+        self._stretched: list[Figure] = []
+        self._poses: Poses = {}
+
+    def reconcile(self, items: tuple[Item, ...]) -> None:
+        """Draw these items: unchanged ones keep their actors, others are made, replaced or dropped."""
+        self.items = items
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Follow changes of what is to be shown."""
+        wanted = {item.id: item for item in self.items if item.role != "label" and self.is_shown(item)}
+        for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
+            self.renderer.RemoveActor(self.table.pop(name).actor)
+        for name, item in wanted.items():
+            figure = self.table.get(name)
+            if figure is None:
+                figure = self.table[name] = Figure(item, self.look)
+                self.renderer.AddActor(figure.actor)
+            elif figure.item != item:
+                figure.item = item
+                figure.place = matrix(item.placement)
+                figure.paint(self.look)
+        self._arrange()
+        self.move(self._poses)
+
+    def _arrange(self) -> None:
+        self._stiff = [figure for figure in self.table.values() if figure.item.until is None]
+        self._stretched = [figure for figure in self.table.values() if figure.item.until is not None]
+        self._places = np.array([figure.place for figure in self._stiff]).reshape(-1, 4, 4)
+
+    def move(self, poses: Poses) -> None:
+        """Put every actor where its frame is now. Frames without a pose stay at the world's origin."""
+        self._poses = poses
+        identity = np.eye(4)
+        if self._stiff:
+            frames = np.array([poses.get(figure.item.frame, identity) for figure in self._stiff], dtype=float)
+            placed = frames @ self._places
+            for figure, pose, row in zip(self._stiff, placed, placed.reshape(-1, 16).tolist(), strict=True):
+                figure.put(pose, row)
+        for figure in self._stretched:
+            pose = stretched(figure.item, poses)
+            figure.put(pose, pose.ravel().tolist())
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        self.look = look
+        for figure in self.table.values():
+            figure.paint(look)
+
+    def of(self, ref: object) -> list[Figure]:
+        """The figures of an element."""
+        return [figure for figure in self.table.values() if figure.item.ref == ref]
+
+
+def _same(figure: Figure, item: Item) -> bool:
+    """True if the actor can stay: what differs, if anything, is only the place or the colour."""
+    return figure.item.geometry == item.geometry and figure.item.role == item.role
+
+
+def stretched(item: Item, poses: Poses) -> Array:
+    """(4, 4) pose of a form one unit long in z, centred, between its own place and that of `item.until`.
+
+    It keeps its x direction where it can, so that square rods do not twist.
+    """
+    assert item.until is not None
+    identity = np.eye(4)
+    start = np.asarray(poses.get(item.frame, identity), dtype=float) @ matrix(item.placement)
+    end = (np.asarray(poses.get(item.until.frame, identity), dtype=float) @ matrix(item.until.placement))[:3, 3]
+    way = end - start[:3, 3]
+    length = float(np.linalg.norm(way))
+    if length < 1e-9:
+        return start @ np.diag([1.0, 1.0, 1e-6, 1.0])
+    sign = 1.0 if float(way @ start[:3, 2]) >= 0.0 else -1.0
+    result = along(way * sign)
+    side = start[:3, 0] - result[:3, 2] * float(start[:3, 0] @ result[:3, 2])
+    if float(np.linalg.norm(side)) > 1e-6:
+        result[:3, 0] = side / np.linalg.norm(side)
+        result[:3, 1] = np.cross(result[:3, 2], result[:3, 0])
+    result[:3, 2] *= length
+    result[:3, 3] = start[:3, 3] + way / 2.0
+    return result
+
+
+def ghostly(item: Item, opacity: float) -> Item:
+    """The item as a see-through copy."""
+    return replace(item, opacity=opacity * item.opacity, ref=None)

@@ -1,0 +1,164 @@
+"""Forms the scene can draw, as plain values: equal values are the same form and share one mesh.
+
+Lengths in m, angles in rad. Revolved forms stand along their z axis, centred, unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+from viz.placement import IDENTITY, Placement
+
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Base of all forms."""
+
+
+@dataclass(frozen=True)
+class Box(Geometry):
+    """A cuboid with edges cut by `bevel`."""
+
+    size: Point
+    bevel: float = 0.0
+
+
+@dataclass(frozen=True)
+class Cylinder(Geometry):
+    """A cylinder along z; `sides` = 6 makes a nut."""
+
+    radius: float
+    length: float
+    bevel: float = 0.0
+    sides: int = 48
+
+
+@dataclass(frozen=True)
+class Tube(Geometry):
+    """A hollow cylinder along z."""
+
+    inner: float
+    outer: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Sphere(Geometry):
+    """A ball."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Geometry):
+    """A ball stretched to three semi-axes."""
+
+    radii: Point
+
+
+@dataclass(frozen=True)
+class Capsule(Geometry):
+    """A cylinder along z of the given length with half balls at its ends."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Cone(Geometry):
+    """A cone or, with `top` > 0, a truncated cone along z, centred at half its height."""
+
+    radius: float
+    length: float
+    top: float = 0.0
+
+
+@dataclass(frozen=True)
+class Arc(Geometry):
+    """A piece of a torus about z, from `start` to `end`, counted from x; `radius` to the middle of the tube."""
+
+    radius: float
+    tube: float
+    start: float = 0.0
+    end: float = 2.0 * pi
+
+
+@dataclass(frozen=True)
+class Sector(Geometry):
+    """A flat piece of a disc or ring in the xy plane."""
+
+    inner: float
+    outer: float
+    start: float = 0.0
+    end: float = 2.0 * pi
+
+
+@dataclass(frozen=True)
+class Arrow(Geometry):
+    """An arrow from the origin along z."""
+
+    length: float
+    shaft: float
+    head_radius: float
+    head_length: float
+
+
+@dataclass(frozen=True)
+class Helix(Geometry):
+    """A wire winding about z, centred; `pitch` is the advance per turn (negative: left-handed)."""
+
+    radius: float
+    tube: float
+    pitch: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Triad(Geometry):
+    """Three arrows x red, y green, z blue from the origin; `z_factor` lengthens z (axes of DH frames)."""
+
+    length: float
+    z_factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class CenterMark(Geometry):
+    """The quartered ball that marks a centre of mass."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class MissingMesh(Geometry):
+    """A wire box with crossed faces where a mesh file is missing."""
+
+    size: float
+
+
+@dataclass(frozen=True)
+class MeshFile(Geometry):
+    """A mesh file as the person named it, looked for from the model's file `origin`.
+    `size` (m) is that of the placeholder when the file is missing."""
+
+    file: str
+    origin: str
+    scale: Point = (1.0, 1.0, 1.0)
+    size: float = 0.1
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A form at a place inside a compound."""
+
+    geometry: Geometry
+    placement: Placement = IDENTITY
+
+
+@dataclass(frozen=True)
+class Compound(Geometry):
+    """Several forms that move as one."""
+
+    parts: tuple[Placed, ...]

@@ -1,0 +1,304 @@
+"""The draw list: what of a model is to be seen, as plain values. Needs no GPU; `Scene` turns it into actors.
+
+Every item says with which body or frame it moves; poses then move items without a new list. Parameters change the
+list (lengths, shapes, joint places): call `items(model, p)` again, unchanged items compare equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from core.model import WORLD, Body, Joint, Material, Model
+from core.model import shapes as s
+from viz import geometry as g
+from viz.jointshapes import Facts, gripper, pieces, plinth
+from viz.look import BODY_HUES, Colour
+from viz.masspoints import mass_items
+from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
+from viz.skeleton import Port, Skeleton, route
+
+Ref = tuple[str, str]
+"""(collection, name) of an element of the model; equal to the session's `Ref`."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where a stretched item ends: the origin of a frame fixed to another body or frame."""
+
+    frame: str
+    placement: Placement
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to draw. Items with the same id in two lists are the same thing, changed or not.
+
+    role  : shape, collision, link, joint, ground, frame, com, inertia, label: what toggles act on
+    shown : seen unless a toggle says otherwise
+    until : if set, the form is one unit long in z and is stretched from its place to there
+    """
+
+    id: str
+    ref: Ref | None
+    frame: str
+    geometry: g.Geometry
+    role: str
+    colour: Colour
+    placement: Placement = IDENTITY
+    shown: bool = True
+    until: Span | None = None
+    opacity: float = 1.0
+    text: str = ""
+
+
+def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
+    """The draw list of a model with independent parameters replaced by `p` (see `Model.values`)."""
+    skeleton = Skeleton(model, model.values(p))
+    plain = not any(_visible(body) for body in skeleton.model.bodies)
+    found: list[Item] = []
+    for index, body in enumerate(skeleton.model.bodies):
+        colour = f"body{index % BODY_HUES}"
+        found += _shape_items(skeleton, body, colour)
+        if not _visible(body) and (plain or _moves(skeleton, body)):
+            found += _link_items(skeleton, body, colour)
+    for joint in skeleton.model.joints:
+        found += _joint_items(skeleton, joint)
+    found += _frame_items(skeleton, model)
+    for body in skeleton.model.bodies:
+        found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius)]
+    return tuple(found)
+
+
+def _visible(body: Body) -> bool:
+    return any(shape.role != "collision" for shape in body.shapes)
+
+
+def _moves(skeleton: Skeleton, body: Body) -> bool:
+    """Whether a body without shapes deserves a bar in a model whose other bodies have shapes."""
+    driver = skeleton.driver.get(body.name)
+    return driver is None or driver.kind != "fixed"
+
+
+# ------------------------------------------------------------------------------- shapes
+
+
+def _shape_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
+    materials = {material.name: material for material in skeleton.model.materials}
+    for i, shape in enumerate(body.shapes):
+        colour = _shape_colour(shape, materials) or hue
+        collision = shape.role == "collision"
+        yield Item(
+            id=f"shape/{body.name}/{i}",
+            ref=("bodies", body.name),
+            frame=body.name,
+            geometry=shape_geometry(shape, skeleton.model.origin, skeleton.values, 4.0 * skeleton.radius),
+            role="collision" if collision else "shape",
+            colour="limit" if collision else colour,
+            placement=placement(pose_matrix(shape.pose, skeleton.values)),
+            shown=not collision,
+            opacity=0.35 if collision else (colour[3] if isinstance(colour, tuple) and len(colour) == 4 else 1.0),
+        )
+
+
+def _shape_colour(shape: s.Shape, materials: Mapping[str, Material]) -> Colour | None:
+    if shape.color is not None:
+        return tuple(shape.color)
+    material = materials.get(shape.material)
+    return None if material is None or material.color is None else tuple(material.color)
+
+
+def shape_geometry(shape: s.Shape, origin: str, values: Mapping[str, float], size: float = 0.1) -> g.Geometry:
+    """The form of a shape of the document; lengths below 1e-9 m are drawn as that."""
+
+    def length(value: float | str) -> float:
+        return max(abs(number(value, values)), 1e-9)
+
+    if isinstance(shape, s.Box):
+        return g.Box((length(shape.size[0]), length(shape.size[1]), length(shape.size[2])))
+    if isinstance(shape, s.Sphere):
+        return g.Sphere(length(shape.radius))
+    if isinstance(shape, s.Cylinder):
+        return g.Cylinder(length(shape.radius), length(shape.length))
+    if isinstance(shape, s.Capsule):
+        return g.Capsule(length(shape.radius), length(shape.length))
+    if isinstance(shape, s.Cone):
+        return g.Cone(length(shape.radius), length(shape.length))
+    assert isinstance(shape, s.Mesh)
+    x, y, z = numbers(shape.scale, values).tolist()
+    return g.MeshFile(shape.file, origin, (x, y, z), size)
+
+
+# ------------------------------------------------------------------------------- default links
+
+
+def _link_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
+    parts = _link_parts(skeleton, body)
+    if parts:
+        yield Item(
+            id=f"link/{body.name}",
+            ref=("bodies", body.name),
+            frame=body.name,
+            geometry=g.Compound(tuple(parts)),
+            role="link",
+            colour="ground" if _grounded(skeleton, body) else hue,
+        )
+
+
+def _grounded(skeleton: Skeleton, body: Body) -> bool:
+    driver = skeleton.driver.get(body.name)
+    return driver is not None and driver.kind == "fixed" and skeleton.anchor(driver.parent)[0] == WORLD
+
+
+def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
+    r = skeleton.radius
+    ports = skeleton.ports[body.name]
+    if not ports:
+        return [_block(skeleton, body)]
+    parts: list[g.Placed] = []
+    for port in ports[1:]:
+        parts += bars(route(ports[0], port, 0.3 * r), 0.52 * r)
+    if parts:
+        return parts
+    mass = skeleton.mass_point(body)
+    if float(np.linalg.norm(mass - ports[0].point)) > 1.2 * r and len(ports) == 1:
+        bob = g.Placed(g.Sphere(1.25 * r), placement(shifted(*mass)))
+        return [*bars([ports[0].point, mass], 0.45 * r), bob]
+    axis = ports[0].axis if ports[0].axis is not None else np.array([0.0, 0.0, 1.0])
+    if len(ports) > 1:  # all joints at one point, as in a wrist: a collar around the first
+        return [g.Placed(g.Tube(0.98 * r, 1.18 * r, 0.6 * r), placement(along(axis, ports[0].point)))]
+    flange = along(axis, ports[0].point) @ shifted(0, 0, 1.35 * r)
+    return [g.Placed(g.Cylinder(0.75 * r, 0.5 * r, 0.1 * r), placement(flange))]
+
+
+def _block(skeleton: Skeleton, body: Body) -> g.Placed:
+    """A body nothing is attached to: the box with its inertia, or a cube."""
+    r, values, inertia = skeleton.radius, skeleton.values, body.inertia
+    mass = number(body.mass, values)
+    size = np.full(3, 3.0 * r)
+    if mass > 0.0:
+        i = numbers((inertia.ixx, inertia.iyy, inertia.izz), values)
+        square = 6.0 / mass * (i.sum() - 2.0 * i)  # box: I_x = m (b² + c²) / 12
+        if (square > 0.0).all():
+            size = np.sqrt(square)
+    x, y, z = size.tolist()
+    return g.Placed(g.Box((x, y, z), 0.06 * min(x, y, z)), placement(shifted(*skeleton.mass_point(body))))
+
+
+def bars(way: list[Array], radius: float) -> list[g.Placed]:
+    """Round bars with round ends along corner points."""
+    parts = []
+    for a, b in pairwise(way):
+        length = float(np.linalg.norm(b - a))
+        if length > 1e-9:
+            pose = along(b - a, (a + b) / 2.0)
+            parts.append(g.Placed(g.Capsule(_round(radius), _round(length)), placement(pose)))
+    return parts
+
+
+def _round(length: float) -> float:
+    return float(f"{length:.9g}")
+
+
+# ------------------------------------------------------------------------------- joints
+
+
+def _joint_items(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
+    sides = {which: skeleton.side(joint, which) for which in "ab"}
+    bodies = {body.name: body for body in skeleton.model.bodies}
+    shown = not any(_visible(bodies[body]) for body, _ in sides.values() if body in bodies)
+    ref = ("joints", joint.name)
+    on_ground = sides["a"][0] == WORLD
+    if joint.kind != "fixed":
+        facts = _facts(skeleton, joint)
+        for piece in pieces(facts):
+            body, pose = sides[piece.side]
+            item = Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
+                        placement(pose @ piece.pose), shown)  # fmt: skip
+            if piece.stretched:
+                other, end = sides["b" if piece.side == "a" else "a"]
+                item = replace(item, until=Span(other, placement(end)))
+            yield item
+    elif shown and not on_ground:
+        body, pose = sides["a"]
+        for piece in pieces(_facts(skeleton, joint)):
+            yield Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
+                       placement(pose), shown)  # fmt: skip
+    if on_ground and shown and joint.kind not in ("free", "planar"):
+        place = np.eye(4)
+        place[:3, 3] = sides["a"][1][:3, 3]
+        drop = max(place[2, 3], 0.0) if 0.5 * skeleton.radius < place[2, 3] else 2.2 * skeleton.radius
+        yield Item(f"ground/{joint.name}", ref, WORLD, plinth(skeleton.radius, float(drop)), "ground", "ground",
+                   placement(place), shown)  # fmt: skip
+
+
+def _facts(skeleton: Skeleton, joint: Joint) -> Facts:
+    values = skeleton.values
+    axis = unit(numbers(joint.axis, values))
+    lower, upper = _travel(joint, values)
+    pitch = number(joint.pitch, values)
+    if joint.kind == "screw":
+        ends = sorted(x * pitch / (2.0 * np.pi) for x in (lower, upper) if x is not None)
+        lower, upper = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
+    return Facts(joint.kind, skeleton.radius, axis, unit(numbers(joint.second_axis, values)), pitch, lower, upper)
+
+
+def _travel(joint: Joint, values: Mapping[str, float]) -> tuple[float | None, float | None]:
+    if not joint.limits:
+        return None, None
+    limit = joint.limits[-1]
+    return (
+        None if limit.lower is None else number(limit.lower, values),
+        None if limit.upper is None else number(limit.upper, values),
+    )
+
+
+# ------------------------------------------------------------------------------- frames and labels
+
+
+def _frame_items(skeleton: Skeleton, model: Model) -> Iterator[Item]:
+    r = skeleton.radius
+    dh = {f"{chain.prefix}link{i}" for chain in model.chains for i in range(1, len(chain.rows) + 1)}
+    dh |= {f"{chain.prefix}base" for chain in model.chains}
+    for body in skeleton.model.bodies:
+        triad = g.Triad(2.6 * r, 1.6 if body.name in dh else 1.0)
+        yield Item(f"frame/{body.name}", ("bodies", body.name), body.name, triad, "frame", "joint", shown=False)
+        yield _label("bodies", body.name, body.name, IDENTITY)
+    tools = {f"{chain.prefix}tool" for chain in model.chains}
+    for frame in skeleton.model.frames:
+        ref = ("frames", frame.name)
+        yield Item(f"frame/{frame.name}", ref, frame.name, g.Triad(2.2 * r), "frame", "joint", shown=False)
+        yield _label("frames", frame.name, frame.name, IDENTITY)
+        body, pose = skeleton.anchor(frame.name)
+        if frame.name in tools and not _has_shapes(skeleton, body):
+            yield _tool_item(skeleton, frame.name, body, pose)
+    for joint in skeleton.model.joints:
+        if joint.kind != "fixed":
+            body, pose = skeleton.side(joint, "a")
+            yield _label("joints", joint.name, body, placement(pose))
+
+
+def _has_shapes(skeleton: Skeleton, body: str) -> bool:
+    return any(b.name == body and _visible(b) for b in skeleton.model.bodies)
+
+
+def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
+    """The gripper at a chain's tool: along the last bar, or along the tool's z where there is none."""
+    r = skeleton.radius
+    direction = pose[:3, 2]
+    ports: list[Port] = skeleton.ports.get(body, [])
+    if ports and float(np.linalg.norm(pose[:3, 3] - ports[0].point)) > 2.0 * r:
+        way = route(ports[0], Port("", pose[:3, 3], None), 0.3 * r)
+        direction = way[-1] - way[-2]
+        return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint",
+                    placement(along(direction, pose[:3, 3])))  # fmt: skip
+    tip = along(direction, pose[:3, 3] + 4.0 * r * unit(direction))
+    return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint", placement(tip))
+
+
+def _label(collection: str, name: str, frame: str, place: Placement) -> Item:
+    return Item(f"label/{collection}/{name}", (collection, name), frame, g.Sphere(1e-3), "label", "text", place,
+                shown=False, text=name)  # fmt: skip

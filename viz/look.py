@@ -1,0 +1,125 @@
+"""Colours of the scene: one light and one dark palette; everything drawn names its colour here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+RGB = tuple[float, float, float]
+LookName = Literal["light", "dark"]
+Colour = str | tuple[float, ...]
+"""A key of a palette ("joint", "body3" …), or red, green, blue and perhaps opacity, each 0 … 1."""
+
+BODY_HUES = 8
+"""How many quiet hues bodies without a material take in turn."""
+
+
+def rgb(text: str) -> RGB:
+    """Red, green, blue (0 … 1) of a colour written as six hexadecimal digits."""
+    return tuple(int(text[i : i + 2], 16) / 255.0 for i in (0, 2, 4))  # type: ignore[return-value]
+
+
+def _palette(bodies: str, **named: str) -> Mapping[str, RGB]:
+    table = {f"body{i}": rgb(text) for i, text in enumerate(bodies.split())}
+    table.update({name: rgb(text) for name, text in named.items()})
+    return MappingProxyType(table)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A palette and the strength of the lights."""
+
+    name: LookName
+    palette: Mapping[str, RGB]
+    light: float
+    """Factor on all lights."""
+    grid_opacity: float
+
+    def colour(self, colour: Colour) -> RGB:
+        """Red, green, blue of a palette key or of a literal colour."""
+        if isinstance(colour, str):
+            return self.palette[colour]
+        return colour[0], colour[1], colour[2]
+
+
+_SHARED = {
+    "accent": "1f7ae0",
+    "hover": "5aa7f2",
+    "dragged": "f5b400",
+    "wrong": "d93a2b",
+    "x": "d6453d",
+    "y": "3f9e4d",
+    "z": "3b6fd4",
+}
+
+LIGHT = Look(
+    "light",
+    _palette(
+        "7f9db9 93ad8c b9a17f a58fb4 7fb0ae b48d8a 9a9fb5 a9ad86",
+        **_SHARED,
+        sky="f7f9fb",
+        horizon="dfe5ec",
+        joint="566271",
+        rod="c3cad2",
+        ground="7d8794",
+        grid="8b98a8",
+        text="28323e",
+        text_back="ffffff",
+        com_light="ffffff",
+        com_dark="1d232b",
+        inertia="c98a3c",
+        ghost="9fb0c3",
+        trace="c2497e",
+        handle="1f7ae0",
+        handle_second="2f9d8f",
+        handle_third="9a5fd0",
+        limit="e07b1f",
+        unreachable="d93a2b",
+        ellipsoid="3a8fb7",
+        ellipsoid_force="c8553d",
+        gravity="6a5acd",
+        missing="d93a2b",
+        cube="eef2f6",
+        cube_hover="b9d7f7",
+    ),
+    light=1.0,
+    grid_opacity=0.55,
+)
+
+DARK = Look(
+    "dark",
+    _palette(
+        "7391b0 86a47f b2976f 9c86ae 74a8a6 ad8380 8e94ad 9fa37a",
+        **(_SHARED | {"accent": "4aa3ff", "hover": "8cc4ff", "x": "e5665e", "y": "5dbb6a", "z": "6d97ee"}),
+        sky="2c333c",
+        horizon="171b20",
+        joint="aab4c0",
+        rod="d5dbe2",
+        ground="6f7986",
+        grid="7b8794",
+        text="e7ecf2",
+        text_back="1c2127",
+        com_light="ffffff",
+        com_dark="0d1014",
+        inertia="d99a4c",
+        ghost="66788c",
+        trace="f07bb0",
+        handle="4aa3ff",
+        handle_second="45c4b2",
+        handle_third="b98af0",
+        limit="f09a4a",
+        unreachable="ff6a5c",
+        ellipsoid="58b4dd",
+        ellipsoid_force="e8765c",
+        gravity="9d90f5",
+        missing="ff6a5c",
+        cube="3a434e",
+        cube_hover="44658a",
+    ),
+    light=0.95,
+    grid_opacity=0.4,
+)
+
+LOOKS: Mapping[str, Look] = MappingProxyType({"light": LIGHT, "dark": DARK})

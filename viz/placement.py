@@ -1,0 +1,100 @@
+"""Poses as plain values: sixteen numbers row by row, so that draw lists compare by value.
+
+Also the one place where poses of the document become matrices for the scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from core.model.fields import Value
+from core.model.parameters import value_of
+from core.model.shapes import Pose
+
+Array = NDArray[np.float64]
+Placement = tuple[float, ...]
+"""A 4×4 matrix row by row, local → surroundings."""
+
+IDENTITY: Placement = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def placement(matrix: ArrayLike) -> Placement:
+    """The value of a 4×4 matrix. Rounded to 1e-12 so that equal poses compare equal."""
+    return tuple((np.round(np.asarray(matrix, dtype=float), 12) + 0.0).ravel().tolist())
+
+
+def matrix(value: Placement) -> Array:
+    """(4, 4) matrix of a placement."""
+    return np.array(value).reshape(4, 4)
+
+
+def number(value: Value | None, values: Mapping[str, float]) -> float:
+    """A field's number (SI) with the given parameter values; None counts as 0."""
+    return 0.0 if value is None else float(value_of(value, values))
+
+
+def numbers(vector: Sequence[Value], values: Mapping[str, float]) -> Array:
+    """(n,) numbers of a vector field."""
+    return np.array([number(item, values) for item in vector], dtype=float)
+
+
+def pose_matrix(pose: Pose, values: Mapping[str, float]) -> Array:
+    """(4, 4) matrix of a pose of the document; a zero quaternion counts as no rotation."""
+    position = tuple(number(item, values) for item in pose.position)
+    rotation = tuple(number(item, values) for item in pose.rotation)
+    return _pose(position, rotation).copy()
+
+
+@lru_cache(maxsize=4096)
+def _pose(position: tuple[float, ...], rotation: tuple[float, ...]) -> Array:
+    result = np.eye(4)
+    if len(rotation) == 4:
+        if any(rotation):
+            result[:3, :3] = Rotation.from_quat(rotation).as_matrix()
+    elif any(rotation):
+        result[:3, :3] = Rotation.from_euler("xyz", rotation).as_matrix()
+    result[:3, 3] = position
+    return result
+
+
+def unit(direction: ArrayLike) -> Array:
+    """(3,) the direction with length one; z if it has no length."""
+    vector = np.asarray(direction, dtype=float)
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 1e-12 else np.array([0.0, 0.0, 1.0])
+
+
+def perpendicular(direction: ArrayLike) -> Array:
+    """(3,) a unit vector perpendicular to a direction: x where possible, else y, projected."""
+    z = unit(direction)
+    seed = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    return unit(seed - z * float(seed @ z))
+
+
+def along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    """(4, 4) a frame at `origin` whose z axis points along `direction` and whose x is `perpendicular`."""
+    z = unit(direction)
+    x = perpendicular(z)
+    result = np.eye(4)
+    result[:3, 0], result[:3, 1], result[:3, 2], result[:3, 3] = x, np.cross(z, x), z, origin
+    return result
+
+
+def shifted(*offset: float) -> Array:
+    """(4, 4) a translation."""
+    result = np.eye(4)
+    result[:3, 3] = offset
+    return result
+
+
+def inverse(pose: Array) -> Array:
+    """(4, 4) inverse of a rigid pose."""
+    result = np.eye(4)
+    result[:3, :3] = pose[:3, :3].T
+    result[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]
+    return result

@@ -1,0 +1,169 @@
+"""Triangles: NumPy arrays ↔ vtkPolyData, normals, and surfaces of revolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+from vtkmodules.vtkCommonTransforms import vtkTransform
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkCleanPolyData, vtkPolyDataNormals
+from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
+
+from viz.placement import Array
+
+FEATURE_ANGLE = 38.0
+"""Degrees: sharper edges stay edges, flatter ones are shaded round (VTK's unit)."""
+
+
+def vtk_points(points: ArrayLike) -> vtkPoints:
+    """Points of an (n, 3) array."""
+    result = vtkPoints()
+    result.SetData(numpy_to_vtk(np.ascontiguousarray(points, dtype=np.float32), deep=True))
+    return result
+
+
+def cells(faces: NDArray[np.int64]) -> vtkCellArray:
+    """Cells of an (n, k) array of point numbers."""
+    count, size = faces.shape
+    flat = np.concatenate([np.full((count, 1), size, dtype=np.int64), faces], axis=1).ravel()
+    result = vtkCellArray()
+    result.SetCells(count, numpy_to_vtkIdTypeArray(np.ascontiguousarray(flat), deep=True))
+    return result
+
+
+def surface(points: ArrayLike, faces: ArrayLike) -> vtkPolyData:
+    """A surface of (n, 3) points and (m, 3 or 4) faces, counter-clockwise seen from outside."""
+    result = vtkPolyData()
+    result.SetPoints(vtk_points(points))
+    result.SetPolys(cells(np.asarray(faces, dtype=np.int64)))
+    return result
+
+
+def wire(points: ArrayLike, segments: ArrayLike) -> vtkPolyData:
+    """Lines between (n, 3) points; `segments` is (m, k)."""
+    result = vtkPolyData()
+    result.SetPoints(vtk_points(points))
+    result.SetLines(cells(np.asarray(segments, dtype=np.int64)))
+    return result
+
+
+def polyline(points: ArrayLike) -> vtkPolyData:
+    """One line through (n, 3) points."""
+    array = np.asarray(points, dtype=float)
+    return wire(array, np.arange(len(array)).reshape(1, -1))
+
+
+def coloured(data: vtkPolyData, colours: ArrayLike) -> vtkPolyData:
+    """The same data with one colour (0 … 1, three or four numbers) per point, or one for all."""
+    table = np.asarray(colours, dtype=float)
+    if table.ndim == 1:
+        table = np.tile(table, (data.GetNumberOfPoints(), 1))
+    array = numpy_to_vtk(np.ascontiguousarray(np.round(table * 255), dtype=np.uint8), deep=True)
+    array.SetName("colour")
+    data.GetPointData().SetScalars(array)
+    return data
+
+
+def with_normals(data: vtkPolyData, feature_angle: float = FEATURE_ANGLE, merge: bool = True) -> vtkPolyData:
+    """The surface with normals, split along edges sharper than `feature_angle` degrees."""
+    if merge:
+        clean = vtkCleanPolyData()
+        clean.SetInputData(data)
+        clean.Update()
+        data = clean.GetOutput()
+    normals = vtkPolyDataNormals()
+    normals.SetInputData(data)
+    normals.SetFeatureAngle(feature_angle)
+    normals.SplittingOn()
+    normals.ConsistencyOff()
+    normals.Update()
+    return normals.GetOutput()
+
+
+def moved(data: vtkPolyData, matrix: Array) -> vtkPolyData:
+    """The data transformed by a 4×4 matrix."""
+    change = vtkTransformPolyDataFilter()
+    change.SetInputData(data)
+    transform = vtkTransform()
+    transform.SetMatrix(vtk_matrix(matrix))
+    change.SetTransform(transform)
+    change.Update()
+    return change.GetOutput()
+
+
+def joined(parts: Sequence[vtkPolyData]) -> vtkPolyData:
+    """Several data sets as one."""
+    append = vtkAppendPolyData()
+    for part in parts:
+        append.AddInputData(part)
+    append.Update()
+    return append.GetOutput()
+
+
+def vtk_matrix(matrix: ArrayLike) -> vtkMatrix4x4:
+    """VTK's matrix of a 4×4 array."""
+    result = vtkMatrix4x4()
+    result.DeepCopy(np.asarray(matrix, dtype=float).ravel().tolist())
+    return result
+
+
+def points_of(data: vtkPolyData) -> Array:
+    """(n, 3) points of a data set."""
+    if data.GetNumberOfPoints() == 0:
+        return np.zeros((0, 3))
+    return vtk_to_numpy(data.GetPoints().GetData()).astype(float)
+
+
+def revolved(profile: ArrayLike, sides: int = 48, closed: bool = False) -> vtkPolyData:
+    """The surface a profile (n, 2) of (radius, height) sweeps about z; outside is on the right going up."""
+    rz = np.asarray(profile, dtype=float)
+    angle = np.arange(sides) * (2.0 * np.pi / sides)
+    points = np.stack(
+        [
+            rz[:, :1] * np.cos(angle),
+            rz[:, :1] * np.sin(angle),
+            np.repeat(rz[:, 1:], sides, axis=1),
+        ],
+        axis=-1,
+    ).reshape(-1, 3)
+    rows = len(rz) if closed else len(rz) - 1
+    i, j = np.meshgrid(np.arange(rows), np.arange(sides), indexing="ij")
+    k, up = (j + 1) % sides, (i + 1) % len(rz)
+    faces = np.stack([i * sides + j, i * sides + k, up * sides + k, up * sides + j], axis=-1).reshape(-1, 4)
+    return surface(points, faces)
+
+
+def swept(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False) -> vtkPolyData:
+    """A round tube along a smooth path (n, 3), with flat ends unless closed."""
+    line = np.asarray(path, dtype=float)
+    tangent = np.gradient(line, axis=0) if not closed else np.roll(line, -1, 0) - np.roll(line, 1, 0)
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
+    normal = np.empty_like(line)
+    seed = np.eye(3)[int(np.argmin(np.abs(tangent[0])))]
+    for i, t in enumerate(tangent):  # parallel transport: keep the last normal, minus its part along the tangent
+        seed = seed - t * float(seed @ t)
+        seed = seed / np.linalg.norm(seed)
+        normal[i] = seed
+    binormal = np.cross(tangent, normal)
+    angle = np.arange(sides) * (2.0 * np.pi / sides)
+    ring = np.cos(angle)[None, :, None] * normal[:, None] + np.sin(angle)[None, :, None] * binormal[:, None]
+    points = (line[:, None] + radius * ring).reshape(-1, 3)
+    count = len(line)
+    rows = count if closed else count - 1
+    i, j = np.meshgrid(np.arange(rows), np.arange(sides), indexing="ij")
+    k, up = (j + 1) % sides, (i + 1) % count
+    faces = np.stack([i * sides + j, i * sides + k, up * sides + k, up * sides + j], axis=-1).reshape(-1, 4)
+    body = surface(points, faces)
+    if closed:
+        return body
+    base = (count - 1) * sides
+    ends = vtkPolyData()
+    ends.SetPoints(vtk_points(points))
+    caps = np.array([np.arange(sides)[::-1], base + np.arange(sides)])
+    ends.SetPolys(cells(caps))
+    return joined([body, ends])

@@ -1,0 +1,272 @@
+"""The scene of one model in one render window: reconciled with draw lists, moved, picked, highlighted.
+
+Pixels are device pixels counted from the upper left corner. The scene renders only when `render` is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import vtkmodules.vtkRenderingFreeType  # draws text
+import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  draws everything
+from numpy.typing import ArrayLike
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+
+from core.model import Model
+from viz import camera, picking
+from viz.camera import Ray, View
+from viz.figures import Figure, Figures, Poses
+from viz.highlight import Outline
+from viz.items import Item, Ref, items
+from viz.labels import Labels
+from viz.look import LOOKS, LookName
+from viz.picking import Target
+from viz.placement import Array
+from viz.polydata import points_of
+from viz.surroundings import Surroundings, light_up
+
+
+@dataclass(frozen=True)
+class Display:
+    """What is shown besides the machine itself. `joints`: None draws them where bodies have no shapes."""
+
+    ground: bool = True
+    axes: bool = False
+    gravity: bool = False
+    frames: bool = False
+    labels: bool = False
+    centers_of_mass: bool = False
+    inertia: bool = False
+    joints: bool | None = None
+    collision: bool = False
+    cube: bool = True
+
+
+@dataclass(frozen=True)
+class Hit:
+    """What lies under a pixel. position (3,) m and normal (3,) in world axes."""
+
+    ref: Ref | None
+    position: Array
+    normal: Array
+    item: str = ""
+
+
+class Scene:
+    """Everything drawn in one render window."""
+
+    def __init__(self, window: vtkRenderWindow, look: LookName = "light", pixel_ratio: float = 1.0) -> None:
+        self.window = window
+        self.pixel_ratio = pixel_ratio
+        self.palette = LOOKS[look]
+        self.model: Model | None = None
+        self.items: tuple[Item, ...] = ()
+        self.view = View()
+        self._values: Mapping[str, float] = {}
+        self.display = Display()
+        self._selected: Ref | None = None
+        self._hovered: Ref | None = None
+        self._poses: Poses = {}
+        self.renderer, self.front = self._renderers()
+        self.figures = Figures(self.renderer, self.palette)
+        self.figures.is_shown = self._is_shown
+        self.labels = Labels(self.front, self.palette)
+        self.surroundings = Surroundings(self.renderer)
+        self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
+        self._paint()
+
+    def _renderers(self) -> tuple[vtkRenderer, vtkRenderer]:
+        """The machine's renderer, and one in front of it for handles and labels that shares its camera."""
+        self.window.SetNumberOfLayers(3)
+        back, front = vtkRenderer(), vtkRenderer()
+        front.SetLayer(1)
+        front.SetActiveCamera(back.GetActiveCamera())
+        for renderer in (back, front):
+            renderer.SetInteractive(False)
+            self.window.AddRenderer(renderer)
+        return back, front
+
+    # ------------------------------------------------------------------------------- the model
+
+    def show(self, model: Model, p: Mapping[str, float] | None = None) -> None:
+        """Draw a model with parameter values `p`; what did not change keeps its actors."""
+        self.model = model
+        self._values = model.values(p)
+        self.items = items(model, p)
+        self.figures.reconcile(self.items)
+        self._after_change()
+
+    def set_display(self, display: Display | None = None, **changes: bool | None) -> None:
+        """Show or hide parts: `set_display(frames=True)`."""
+        self.display = replace(display or self.display, **changes)
+        self.figures.refresh()
+        self._after_change()
+
+    def _after_change(self) -> None:
+        wanted = self.display.labels
+        self.labels.show(tuple(item for item in self.items if item.role == "label" and wanted))
+        self.labels.move(self._poses)
+        self._highlight()
+        self._fit_surroundings()
+
+    def _is_shown(self, item: Item) -> bool:
+        d = self.display
+        if item.role == "joint":
+            return item.shown if d.joints is None else d.joints
+        toggles = {"frame": d.frames, "com": d.centers_of_mass, "inertia": d.inertia, "collision": d.collision}
+        chosen = item.role == "frame" and item.ref is not None and item.ref == self._selected
+        return toggles.get(item.role, item.shown) or chosen
+
+    def move(self, poses: Poses | Sequence[str], arrays: ArrayLike | None = None) -> None:
+        """Put bodies and frames where they are now: a mapping name → (4, 4), or names and an (n, 4, 4) array."""
+        if arrays is not None:
+            poses = dict(zip(poses, np.asarray(arrays, dtype=float), strict=True))
+        assert isinstance(poses, Mapping)
+        self._poses = poses
+        self.figures.move(poses)
+        self.labels.move(poses)
+
+    # ------------------------------------------------------------------------------- look
+
+    def look(self, name: LookName) -> None:
+        """Take the light or the dark colours."""
+        self.palette = LOOKS[name]
+        self._paint()
+        self._after_change()
+
+    def _paint(self) -> None:
+        look = self.palette
+        self.renderer.GradientBackgroundOn()
+        self.renderer.SetBackground(*look.colour("horizon"))
+        self.renderer.SetBackground2(*look.colour("sky"))
+        light_up(self.renderer, look.light)
+        light_up(self.front, look.light)
+        self.figures.paint(look)
+        self.labels.paint(look)
+
+    # ------------------------------------------------------------------------------- selection
+
+    def select(self, ref: Ref | None) -> None:
+        """Outline an element as the selection."""
+        self._selected = ref
+        self.figures.refresh()
+        self._highlight()
+
+    def hover(self, ref: Ref | None) -> None:
+        """Outline an element as the one under the pointer."""
+        if ref != self._hovered:
+            self._hovered = ref
+            self._highlight()
+
+    def _highlight(self) -> None:
+        chosen = self._figures_of(self._selected)
+        touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
+        self._outlines["accent"].show(chosen, self.palette.colour("accent"), self.pixel_ratio)
+        self._outlines["hover"].show(touched, self.palette.colour("hover"), self.pixel_ratio)
+
+    def _figures_of(self, ref: Ref | None) -> list[Figure]:
+        if ref is None or self.model is None:
+            return []
+        if ref[0] == "chains" and any(chain.name == ref[1] for chain in self.model.chains):
+            prefix = self.model.chain(ref[1]).prefix
+            rows = range(1, len(self.model.chain(ref[1]).rows) + 1)
+            names = {f"{prefix}base", f"{prefix}tool", *(f"{prefix}link{i}" for i in rows)}
+            return [f for f in self.figures.table.values() if f.item.ref and f.item.ref[1] in names]
+        return self.figures.of(tuple(ref))
+
+    # ------------------------------------------------------------------------------- picking
+
+    def pick(self, x: float, y: float) -> Hit | None:
+        """The body, joint or frame under a pixel."""
+        found = picking.nearest(self.ray(x, y), self._targets())
+        if found is None:
+            return None
+        item = found.meaning
+        assert isinstance(item, Item)
+        return Hit(item.ref, found.position, found.normal, item.id)
+
+    def _targets(self) -> list[Target]:
+        return [
+            Target(figure.item.geometry, figure.pose, figure.item)
+            for figure in self.figures.table.values()
+            if figure.item.ref is not None and figure.item.role not in ("inertia", "collision")
+        ]
+
+    def ray(self, x: float, y: float) -> Ray:
+        """The line of sight through a pixel."""
+        return camera.ray(self.view, self.size, x, y)
+
+    def project(self, point: ArrayLike) -> tuple[float, float]:
+        """The pixel where a point (3,) is seen."""
+        return camera.project(self.view, self.size, point)
+
+    # ------------------------------------------------------------------------------- camera
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in device pixels."""
+        width, height = self.window.GetSize()
+        return max(width, 1), max(height, 1)
+
+    def bounds(self, ref: Ref | None = None) -> Array:
+        """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m."""
+        figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
+        corners = [figure.actor.GetBounds() for figure in figures if figure.data.GetNumberOfPoints()]
+        if not corners:
+            return np.array([-0.5, 0.5, -0.5, 0.5, 0.0, 0.8])
+        table = np.array(corners)
+        return np.column_stack([table[:, 0::2].min(axis=0), table[:, 1::2].max(axis=0)]).ravel()
+
+    def fit(self, ref: Ref | None = None) -> View:
+        """The present view moved so that an element, or the whole machine, fills the picture."""
+        width, height = self.size
+        return camera.fit(self.view, self.bounds(ref), width / height)
+
+    def _fit_surroundings(self) -> None:
+        if self.model is None:
+            return
+        box = self.bounds().reshape(3, 2)
+        size = float(np.max(box[:, 1] - box[:, 0]))
+        ground = [figure for figure in self.figures.table.values() if figure.item.role == "ground"]
+        low = min([0.0, *(float((points_of(f.data) @ f.pose[:3, :3].T + f.pose[:3, 3])[:, 2].min()) for f in ground)])
+        look, d = self.palette, self.display
+        self.surroundings.show(self.model, dict(self._values), _rounded(size), low, look)
+        self.surroundings.toggle(d.ground, d.axes, d.gravity)
+
+    # ------------------------------------------------------------------------------- drawing
+
+    def settle(self) -> None:
+        """Fit the ground grid and its surroundings to the present pose (the window: after opening and editing)."""
+        self._fit_surroundings()
+
+    def transparent(self, on: bool) -> None:
+        """Leave the background out, for pictures to be laid on others."""
+        self.renderer.SetGradientBackground(not on)
+        if on:
+            self.renderer.SetBackground(0.0, 0.0, 0.0)
+            self.renderer.SetBackgroundAlpha(0.0)
+
+    def close(self) -> None:
+        """Let go of the graphics resources; the scene cannot be used afterwards."""
+        for renderer in (self.front, self.renderer):
+            renderer.RemoveAllViewProps()
+            self.window.RemoveRenderer(renderer)
+
+    def render(self) -> None:
+        """Draw the picture now."""
+        self.prepare()
+        self.window.Render()
+
+    def prepare(self) -> None:
+        """Bring everything that depends on the view up to date, for a render to follow."""
+        camera.apply(self.view, self.renderer.GetActiveCamera())
+        for outline in self._outlines.values():
+            outline.fit(self.size)
+        self.renderer.ResetCameraClippingRange()
+
+
+def _rounded(size: float) -> float:
+    """A size with one or two digits, so that small movements change nothing."""
+    return float(f"{size:.1g}") if np.isfinite(size) and size > 0.0 else 1.0

@@ -1,0 +1,163 @@
+"""Where the joints sit on each body: from this, bodies without shapes get bars that connect their joints.
+
+A port is a place on a body where something attaches: a joint's frame, a tool frame, the centre of mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from core.model import WORLD, Body, Frame, Joint, Model
+from viz.placement import Array, numbers, pose_matrix, unit
+
+JOINT_RADIUS_PER_REACH = 0.04
+JOINT_RADIUS_PER_LINK = 0.17
+"""A joint's radius: 4 % of the machine's reach, but at most 17 % of its typical link, so that long chains stay slim."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A place on a body, in the body's frame. `axis` is None where nothing turns (tool, centre of mass)."""
+
+    joint: str
+    point: Array
+    axis: Array | None
+
+
+class Skeleton:
+    """The joints, seen from the bodies, for given parameter values."""
+
+    def __init__(self, model: Model, values: Mapping[str, float]) -> None:
+        self.model = model.expanded
+        self.values = values
+        self.frames: dict[str, Frame] = {frame.name: frame for frame in self.model.frames}
+        self._anchors: dict[str, tuple[str, Array]] = {WORLD: (WORLD, np.eye(4))}
+        self.driver: dict[str, Joint] = {}
+        """The first joint that carries each body: the others close loops."""
+        for joint in self.model.joints:
+            self.driver.setdefault(self.anchor(joint.child)[0], joint)
+
+    def anchor(self, name: str) -> tuple[str, Array]:
+        """The body (or world) a body or frame belongs to, and its pose there."""
+        if name not in self._anchors:
+            frame = self.frames.get(name)
+            if frame is None:
+                self._anchors[name] = (name, np.eye(4))
+            else:
+                body, pose = self.anchor(frame.parent)
+                self._anchors[name] = (body, pose @ pose_matrix(frame.pose, self.values))
+        return self._anchors[name]
+
+    def side(self, joint: Joint, which: str) -> tuple[str, Array]:
+        """Body and pose of a joint's frame "a" or "b"."""
+        body, pose = self.anchor(joint.parent if which == "a" else joint.child)
+        return body, pose @ pose_matrix(joint.a if which == "a" else joint.b, self.values)
+
+    @cached_property
+    def ports(self) -> dict[str, list[Port]]:
+        """Ports of every body; that of the joint which carries it comes first."""
+        table: dict[str, list[Port]] = {WORLD: []} | {body.name: [] for body in self.model.bodies}
+        for joint in self.model.joints:
+            axis = unit(numbers(joint.axis, self.values))
+            for which in "ab":
+                body, pose = self.side(joint, which)
+                turns = pose[:3, :3] @ axis if joint.kind not in ("fixed", "free", "spherical") else None
+                port = Port(joint.name, pose[:3, 3], turns)
+                first = which == "b" and self.driver.get(body) is joint
+                table[body].insert(0 if first else len(table[body]), port)
+        used = {f.parent for f in self.model.frames} | {j.parent for j in self.model.joints}
+        used |= {j.child for j in self.model.joints}
+        for frame in self.model.frames:
+            body, pose = self.anchor(frame.name)
+            if frame.name not in used and body != WORLD:
+                table[body].append(Port("", pose[:3, 3], None))
+        return table
+
+    def mass_point(self, body: Body) -> Array:
+        """(3,) the given centre of mass in the body's frame."""
+        return numbers(body.center_of_mass, self.values)
+
+    def lengths(self) -> list[float]:
+        """Distances between the first port and the others, over all bodies, m; without zeros."""
+        found = []
+        for body in self.model.bodies:
+            ports = self.ports[body.name]
+            start = ports[0].point if ports else np.zeros(3)
+            ends = [port.point for port in ports[1:]] or [self.mass_point(body)]
+            found += [float(np.linalg.norm(end - start)) for end in ends]
+        return [length for length in found if length > 1e-9 and np.isfinite(length)]
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of a revolute joint, m, in proportion to the machine."""
+        lengths = self.lengths()
+        if not lengths:
+            return self._radius_of_shapes()
+        reach = self._reach()
+        typical = float(np.median([length for length in lengths if length > 0.02 * reach] or lengths))
+        return min(JOINT_RADIUS_PER_REACH * reach, JOINT_RADIUS_PER_LINK * typical)
+
+    def _reach(self) -> float:
+        """The longest way from the ground along the links, m."""
+        ways = {WORLD: 0.0}
+        for name in self.driver:
+            self._way(name, ways)
+        return max([*ways.values(), *self.lengths()])
+
+    def _way(self, body: str, ways: dict[str, float]) -> float:
+        """Length of the way to a body's far end: its carrier's way plus its own longest bar."""
+        path: list[str] = []
+        while body not in ways and body not in path:
+            path.append(body)
+            joint = self.driver.get(body)
+            body = self.side(joint, "a")[0] if joint is not None else WORLD
+        total = ways.get(body, 0.0)
+        for name in reversed(path):
+            ports = self.ports[name]
+            total += max((float(np.linalg.norm(p.point - ports[0].point)) for p in ports[1:]), default=0.0)
+            ways[name] = total
+        return total
+
+    def _radius_of_shapes(self) -> float:
+        sizes = [
+            float(np.abs(numbers(value, self.values)).max())
+            for body in self.model.bodies
+            for shape in body.shapes
+            for value in [getattr(shape, "size", (getattr(shape, "radius", 0.0), getattr(shape, "length", 0.0)))]
+        ]
+        return 0.15 * max(sizes) if sizes and max(sizes) > 0 else 0.05
+
+
+def route(start: Port, end: Port, slender: float) -> list[Array]:
+    """Corner points of a bar between two ports: along the first axis, over the common normal, along the second
+    axis (as Denavit and Hartenberg walk), or straight where that way is long or its corners are not worth it."""
+    p, q = start.point, end.point
+    direct = float(np.linalg.norm(q - p))
+    corners = [p, *_normal_feet(start, end), q]
+    way = [corners[0]]
+    for corner in corners[1:]:
+        if float(np.linalg.norm(corner - way[-1])) > slender:
+            way.append(corner)
+    if float(np.linalg.norm(way[-1] - q)) > 0.0:
+        way = [*way[:-1], q] if len(way) > 1 else [p, q]
+    total = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(way))
+    return way if total <= 1.75 * direct + slender else [p, q]
+
+
+def _normal_feet(start: Port, end: Port) -> list[Array]:
+    """Feet of the common normal on both axes; for parallel axes, or without a second one, the foot of the end."""
+    if start.axis is None:
+        return []
+    p, q, u = start.point, end.point, start.axis
+    w = end.axis
+    if w is None or float(np.linalg.norm(np.cross(u, w))) < 1e-6:
+        return [p + u * float(u @ (q - p))]
+    # p + s u and q + t w, joined perpendicular to both axes
+    system = np.array([[1.0, -float(u @ w)], [float(u @ w), -1.0]])
+    s, t = np.linalg.solve(system, [float(u @ (q - p)), float(w @ (q - p))])
+    return [p + s * u, q + t * w]

@@ -1,0 +1,129 @@
+"""What stands around the machine: the ground grid that fades into the distance, world axes, gravity, lights."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkRenderingCore import vtkActor, vtkLight, vtkPolyDataMapper, vtkRenderer
+
+from core.model import Model
+from viz import geometry as g
+from viz.figures import shine
+from viz.look import Look
+from viz.meshes import mesh
+from viz.placement import Array, along, numbers
+from viz.polydata import coloured, vtk_matrix, wire
+
+LINES = 24
+"""Grid lines on each side of the middle."""
+
+
+def spacing(length: float) -> float:
+    """The round number (1, 2 or 5 times a power of ten) nearest below a length, m."""
+    power = 10.0 ** floor(log10(max(length, 1e-9)))
+    return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= length * (1.0 + 1e-12))
+
+
+def grid(step: float, center: Array, height: float, colour: tuple[float, float, float], opacity: float) -> vtkPolyData:
+    """Lines `step` apart (every fifth stronger), multiples of it, fading out with distance from `center` (2,)."""
+    middle = np.round(center / step)
+    offsets = np.arange(-LINES, LINES + 1)
+    cuts = np.linspace(-LINES, LINES, 2 * LINES + 1)
+    points, colours, segments = [], [], []
+    for axis in (0, 1):
+        for offset in offsets:
+            strong = 1.0 if round(middle[axis] + offset) % 5 == 0 else 0.45
+            base = sum(map(len, points))
+            line = np.empty((len(cuts), 3))
+            line[:, axis], line[:, 1 - axis], line[:, 2] = offset, cuts, 0.0
+            fade = np.clip(1.0 - np.hypot(line[:, 0], line[:, 1]) / LINES, 0.0, 1.0) ** 1.4
+            points.append(line)
+            colours.append(np.column_stack([np.tile(colour, (len(cuts), 1)), opacity * strong * fade]))
+            segments += [(base + k, base + k + 1) for k in range(len(cuts) - 1)]
+    place = np.array([*(middle * step), height])
+    lines = np.concatenate(points)
+    lines[:, :2] *= step
+    return coloured(wire(lines + place, segments), np.concatenate(colours))
+
+
+class Surroundings:
+    """The actors around the machine."""
+
+    def __init__(self, renderer: vtkRenderer) -> None:
+        self.renderer = renderer
+        self._grid = _actor()
+        self._grid.GetProperty().LightingOff()
+        self._axes = _actor()
+        self._gravity = _actor()
+        self._key: object = None
+        for actor in (self._grid, self._axes, self._gravity):
+            actor.PickableOff()
+            actor.UseBoundsOff()
+            renderer.AddActor(actor)
+
+    def show(self, model: Model, values: dict[str, float], size: float, floor_height: float, look: Look) -> None:
+        """Fit grid, axes and gravity arrow to a machine of a size (m) that stands on a height (m)."""
+        key = (model.world, size, floor_height, look.name, tuple(values.items()))
+        if key == self._key:
+            return
+        self._key = key
+        step = spacing(size / 6.0)
+        data = grid(step, np.zeros(2), floor_height, look.colour("grid"), look.grid_opacity)
+        self._grid.GetMapper().SetInputData(data)
+        self._grid.GetMapper().SetScalarVisibility(True)
+        self._axes.GetMapper().SetInputData(mesh(g.Triad(0.22 * size)))
+        shine(self._axes, look.colour("joint"), "frame")
+        self._show_gravity(model, values, size, look)
+
+    def _show_gravity(self, model: Model, values: dict[str, float], size: float, look: Look) -> None:
+        gravity = model.world.gravity
+        place = np.array([0.55, -0.55, 0.75]) * size
+        direction = numbers(gravity.acceleration, values)
+        if gravity.kind == "point":
+            direction = numbers(gravity.center, values) - place
+        self.has_gravity = gravity.kind != "none" and float(np.linalg.norm(direction)) > 0.0
+        arrow = g.Arrow(0.28 * size, 0.006 * size, 0.02 * size, 0.07 * size)
+        self._gravity.GetMapper().SetInputData(mesh(arrow))
+        self._gravity.SetUserMatrix(vtk_matrix(along(direction, place)))
+        shine(self._gravity, look.colour("gravity"))
+
+    has_gravity = False
+
+    def toggle(self, ground: bool, axes: bool, gravity: bool) -> None:
+        """Show or hide the parts."""
+        self._grid.SetVisibility(ground)
+        self._axes.SetVisibility(axes)
+        self._gravity.SetVisibility(gravity and self.has_gravity)
+
+
+def _actor() -> vtkActor:
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputData(vtkPolyData())
+    actor = vtkActor()
+    actor.SetMapper(mapper)
+    return actor
+
+
+LIGHTS = (
+    ((-0.5, 0.75, 1.0), 0.74, (1.0, 0.985, 0.96)),
+    ((1.0, 0.2, 0.9), 0.42, (0.94, 0.97, 1.0)),
+    ((0.0, -0.9, 0.7), 0.2, (1.0, 0.97, 0.94)),
+    ((0.1, 0.8, -0.8), 0.3, (1.0, 1.0, 1.0)),
+)
+"""Key, fill, light from the floor and rim: direction in camera axes (right, up, toward the eye), strength, colour."""
+
+
+def light_up(renderer: vtkRenderer, strength: float) -> None:
+    """Replace the lights of a renderer by soft ones that go with the camera."""
+    renderer.RemoveAllLights()
+    renderer.AutomaticLightCreationOff()
+    for place, intensity, colour in LIGHTS:
+        light = vtkLight()
+        light.SetLightTypeToCameraLight()
+        light.SetPosition(*place)
+        light.SetFocalPoint(0.0, 0.0, 0.0)
+        light.SetIntensity(intensity * strength)
+        light.SetColor(*colour)
+        renderer.AddLight(light)
