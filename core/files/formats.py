@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import FileError, KinetostatError
+from core.files.dh_csv import read_csv, write_csv
+from core.files.dh_toml import read_toml, write_toml
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
+from core.files.robotica_reader import read_robotica
+from core.files.robotica_writer import write_robotica
 from core.files.source import Options, Reading, Source, Writing, encoded, source_of_file, source_of_text, write_whole
 from core.files.urdf_reader import read_urdf
 from core.model import Finding, Model
@@ -31,6 +35,20 @@ class Format(NamedTuple):
 _TABLE = (
     Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
     Format("urdf", "URDF robot", (".urdf",), read_urdf, None, re.compile(rb"<(?:\w+:)?robot[\s>]")),
+    Format(
+        "robotica",
+        "Robotica data file",
+        (".rob", ".robotica"),
+        read_robotica,
+        write_robotica,
+        re.compile(rb"^\s*DOF\s*=", re.M | re.I),
+    ),
+    Format(
+        "csv", "DH table (CSV)", (".csv",), read_csv, write_csv, re.compile(rb"^#\s*convention\s*[:=]", re.M | re.I)
+    ),
+    Format(
+        "toml", "DH table (TOML)", (".toml",), read_toml, write_toml, re.compile(rb"^\s*convention\s*=", re.M | re.I)
+    ),
 )
 
 FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
