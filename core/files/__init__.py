@@ -1,6 +1,6 @@
 """Files: readers and writers of every format, and where meshes lie."""
 
-from core.files.formats import FORMATS, NATIVE, Format, dumps, format_of, load, loads, read, save, write
+from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write
 from core.files.mesh_lookup import MESH_SUFFIXES, resolve_mesh
 from core.files.meshes import MeshData, MeshPart, load_mesh
 from core.files.source import Options, Reading, Source, Writing
@@ -16,6 +16,7 @@ __all__ = [
     "Reading",
     "Source",
     "Writing",
+    "check",
     "dumps",
     "format_of",
     "load",

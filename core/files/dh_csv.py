@@ -34,8 +34,10 @@ from core.model.expression import number_text, parse
 from core.model.fields import Value
 from core.model.units import UNITS
 
-_META = re.compile(r"^\s*#\s*(?P<key>convention|name|description|gravity|parameter\s+(?P<name>\S+))\s*[:=]\s*(?P<value>.*)$",
-                   re.IGNORECASE)  # fmt: skip
+_META = re.compile(
+    r"^\s*#\s*(?P<key>convention|name|description|gravity|parameter\s+(?P<name>\S+))\s*[:=]\s*(?P<value>.*)$",
+    re.IGNORECASE,
+)
 _HEADER_UNIT = re.compile(r"^(?P<word>[^\[(]*?)\s*[\[(]\s*(?P<unit>[^\])]*)\s*[\])]\s*$")
 _WHERE = "a line '# convention: standard' at the top"
 MAX_ROWS = 1000
@@ -169,7 +171,7 @@ def write_csv(model: Model) -> Writing:
     if gravity.kind != "point" and model.world != type(model.world)():
         vector = gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
         lines.append(f"# gravity: {', '.join(map(_text, vector))}")
-    lines += [f"# parameter {p.name}: {_text(p.value)}" for p in model.parameters if not p.assumed]
+    lines += [f"# parameter {p.name}: {_text(p.value)}" for p in model.parameters if not is_assumption(p)]
     variables = chain.variables()
     rows = [row_values(row, variables[i], i + 1) for i, row in enumerate(chain.rows)]
     used = [name for name in COLUMNS if any(name in row for row in rows)]

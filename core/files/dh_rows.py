@@ -85,11 +85,17 @@ def row_fields(row: RowText, variable: str, number: int) -> dict[str, Any]:
 
 def assumed_parameters(texts: Iterable[str], known: Iterable[str] = ()) -> tuple[Parameter, ...]:
     """Parameters for the symbols of formulas that have no value: 1, or 9.81 for g."""
+    known = set(known)
     return tuple(
         Parameter(name=name, value=GRAVITY if name == "g" else 1.0, assumed=True)
         for name in symbols(texts)
-        if name not in set(known)
+        if name not in known
     )
+
+
+def is_assumption(parameter: Parameter) -> bool:
+    """True if leaving the parameter's value out of a file loses nothing."""
+    return parameter == assumed_parameters([parameter.name])[0]
 
 
 def own_entry(row: DHRow, variable: str, dialect: Any = "native") -> str:

@@ -30,8 +30,8 @@ PLAIN = ("mass", "armature", "damping", "friction", "rest")
 COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["center_of_mass"], *TENSOR)
 """Columns of a CSV table; only `type` and the four entries are needed."""
 
-ALIASES = {"kind": "type", "jointtype": "type", "sigma": "type", "variable": "joint", "symbol": "joint", "name": "joint",
-           "twist": "alpha", "length": "a", "m": "mass", "min": "lower", "max": "upper", "qmin": "lower",
+ALIASES = {"kind": "type", "jointtype": "type", "sigma": "type", "variable": "joint", "symbol": "joint",
+           "name": "joint", "twist": "alpha", "length": "a", "m": "mass", "min": "lower", "max": "upper", "qmin": "lower",
            "qmax": "upper", "r": "a", "α": "alpha", "θ": "theta", "link": "joint", "j": "joint", "i": "joint",
            "cx": "com_x", "cy": "com_y", "cz": "com_z", "jm": "armature", "b": "damping"}  # fmt: skip
 """Other words for columns."""
@@ -133,9 +133,11 @@ class _Build:
 
     def variables(self, texts: list[RowText]) -> list[str]:
         """The variable of each row: as the column `joint` says when the own entry holds it, else as recognised."""
-        given = {parameter.name for parameter in self.table.parameters}
+        elsewhere = [parameter.name for parameter in self.table.parameters]
+        for number, row in enumerate(self.table.rows, 1):
+            elsewhere += [self.formula(number, key) for key in row if key in COLUMNS[6:]]
         try:
-            found = joint_variables(texts, sorted(given))
+            found = joint_variables(texts, elsewhere)
         except ExpressionError as error:
             number = next(n for n, text in enumerate(texts, 1) if f"'{text.own}'" in error.what)
             raise self.error(number, "theta" if texts[number - 1].kind == "revolute" else "d", error) from None

@@ -201,7 +201,7 @@ def write_toml(model: Model) -> Writing:
     for key, pose in (("base", chain.base), ("tool", chain.tool)):
         if pose != Pose():
             lines.append(f"{key} = {{ position = {_toml(pose.position)}, rotation = {_toml(pose.rotation)} }}")
-    known = [parameter for parameter in model.parameters if not parameter.assumed]
+    known = [parameter for parameter in model.parameters if not is_assumption(parameter)]
     if known:
         lines += ["", "[parameters]", *map(_parameter, known)]
     variables = chain.variables()

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from core.errors import FileError, KinetostatError
 from core.files.dh_csv import read_csv, write_csv
 from core.files.dh_toml import read_toml, write_toml
+from core.files.mesh_lookup import resolve_mesh
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
 from core.files.robotica_reader import read_robotica
 from core.files.robotica_writer import write_robotica
 from core.files.source import Options, Reading, Source, Writing, encoded, source_of_file, source_of_text, write_whole
 from core.files.urdf_reader import read_urdf
-from core.model import Finding, Model
+from core.model import Finding, Model, plausibility
 
 
 class Format(NamedTuple):
@@ -119,6 +120,11 @@ def _by_id(format: str) -> Format:
     if format not in FORMATS:
         raise FileError(f"There is no format '{format}'.", remedy=f"Use one of {', '.join(FORMATS)}.")
     return FORMATS[format]
+
+
+def check(model: Model) -> tuple[Finding, ...]:
+    """What is questionable in a model: `core.model.plausibility.check`, and missing mesh files."""
+    return plausibility.check(model, resolve_mesh)
 
 
 # ------------------------------------------------------------------------------------------ writing

@@ -55,7 +55,7 @@ def _candidates(file: str, origin: str, packages: Mapping[str, str]) -> Iterator
     except ValueError:
         return
     if uri.scheme in ("package", "model"):
-        name, rest = uri.netloc, unquote(uri.path).lstrip("/")
+        name, _, rest = unquote(uri.netloc + uri.path).lstrip("/").partition("/")
         if name and ".." not in Path(rest).parts:
             for place in package_folders(name, folder, packages):
                 yield place / rest

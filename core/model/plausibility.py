@@ -1,0 +1,360 @@
+"""Physical doubts about a model, as findings with a remedy; nothing here refuses a model.
+
+    check(model) -> tuple[Finding, …]
+
+Sources: the triangle inequality of principal moments, A + B ≥ C (any mass distribution), and what solvers need
+(every part that moves on its own has inertia).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.model.bodies import WORLD, Body, Gravity
+from core.model.expression import names, parse
+from core.model.fields import Element, ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.findings import Finding, Severity
+from core.model.joints import Joint, Limit
+from core.model.model import WORDS, Model
+from core.model.parameters import value_of
+from core.model.shapes import Capsule, Cone, Cylinder, Mesh, Pose, Shape, Sphere
+
+TRIANGLE_TOLERANCE = 1e-4
+"""Relative to the largest moment: published numbers are rounded to about four digits."""
+NO_INERTIA = 1e-12
+"""kg·m²; below it a moment counts as zero (a gram within a thousandth of a millimetre)."""
+PERPENDICULAR_TOLERANCE = 1e-6
+UNIT_TOLERANCE = 1e-3
+FAR = 3.0
+"""A centre of mass is far off when it lies more than this many radii from every shape of its body."""
+
+FindFile = Callable[[str, str], object]
+"""(file, origin) → where the file lies, None if nowhere (`core.files.resolve_mesh`)."""
+
+
+def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...]:
+    """What is questionable in a model. With `find_file` missing mesh files are told too."""
+    checks = _Checks(model.expanded, find_file)
+    return (*_bad_formulas(model), *_parameters(model), *checks.all())
+
+
+# ------------------------------------------------------------------------------- formulas, parameters
+
+
+def _bad_formulas(model: Model) -> Iterator[Finding]:
+    """Formulas without a finite value at the present parameters."""
+    values = model.values()
+    for collection, element in [*model.elements(), ("world", model.world)]:
+        for inner in nested_elements(element):
+            for field in fields_of(type(inner)):
+                if isinstance(field.kind, ScalarKind | VectorKind):
+                    value = getattr(inner, field.name)
+                    for item in value if isinstance(value, tuple) else (value,):
+                        if isinstance(item, str) and not np.isfinite(_number(item, values)):
+                            name = getattr(element, "name", "")
+                            yield Finding("error", f"'{item}' has no finite value.", "Change it or its parameters.",
+                                          collection, name, field.name)  # fmt: skip
+
+
+def _number(value: Any, values: Mapping[str, float]) -> float:
+    """A number field's value; NaN where the formula has none, and for None."""
+    if value is None:
+        return np.nan
+    try:
+        return float(value_of(value, values))
+    except (KinetostatError, TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _parameters(model: Model) -> Iterator[Finding]:
+    values = model.values()
+    used = _used_names(model)
+    for parameter in model.parameters:
+
+        def found(severity: Severity, text: str, remedy: str, field: str, name: str = parameter.name) -> Finding:
+            return Finding(severity, text, remedy, "parameters", name, field)
+
+        value = values[parameter.name]
+        low, high = _number(parameter.minimum, values), _number(parameter.maximum, values)
+        if low > high:
+            yield found("warning", f"Its range runs from {low:g} down to {high:g}.", "Swap the bounds.", "minimum")
+        elif value < low or value > high:
+            yield found("warning", f"Its value {value:g} lies outside its range {_range(low, high)}.",
+                        "Change the value or the range.", "value")  # fmt: skip
+        if parameter.assumed:
+            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
+        if parameter.name not in used:
+            yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
+
+
+def _range(low: float, high: float) -> str:
+    return f"{'−∞' if np.isnan(low) else f'{low:g}'} … {'∞' if np.isnan(high) else f'{high:g}'}"
+
+
+def _used_names(model: Model) -> set[str]:
+    used: set[str] = set()
+    for inner in nested_elements(model):
+        for field in fields_of(type(inner)):
+            if isinstance(field.kind, ScalarKind | VectorKind):
+                value = getattr(inner, field.name)
+                for item in value if isinstance(value, tuple) else (value,):
+                    used |= names(parse(item)) if isinstance(item, str) else frozenset()
+    return used
+
+
+# ------------------------------------------------------------------------------- bodies, joints
+
+
+class _Checks:
+    """Checks of a model without chains, at the present parameter values."""
+
+    def __init__(self, model: Model, find_file: FindFile | None) -> None:
+        self.model = model
+        self.values = model.values()
+        self.find_file = find_file
+
+    def all(self) -> Iterator[Finding]:
+        """All findings, in the order of the tree."""
+        yield from self.gravity(self.model.world.gravity)
+        for material in self.model.materials:
+            if material.texture:
+                yield from self.file(material.texture, "materials", material.name, "texture")
+        for body in self.model.bodies:
+            yield from self.mass(body)
+            yield from self.shapes(body)
+        for _, element in self.model.elements():
+            yield from self.rotations(element)
+        for joint in self.model.joints:
+            yield from self.axes(joint)
+            yield from self.limits(joint)
+            yield from self.passive(joint)
+        yield from self.couplings()
+        yield from self.massless()
+
+    def number(self, value: Any) -> float:
+        return _number(value, self.values)
+
+    def vector(self, values: Any) -> np.ndarray:
+        return np.array([self.number(value) for value in values])
+
+    def gravity(self, gravity: Gravity) -> Iterator[Finding]:
+        if gravity.kind == "point" and self.number(gravity.mu) <= 0.0:
+            yield Finding("warning", "The gravitational parameter of the point field is not positive.",
+                          "Give mu, e.g. 3.986e14 for the Earth.", "world", "", "gravity")  # fmt: skip
+
+    def rotations(self, element: Element) -> Iterator[Finding]:
+        for inner in nested_elements(element):
+            if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.vector(inner.rotation)):
+                collection = next(c for c in WORDS if element in getattr(self.model, c))
+                yield Finding("error", "A quaternion of length zero is no rotation.", "Write 0, 0, 0, 1.", collection,
+                              getattr(element, "name", ""), "rotation")  # fmt: skip
+
+    # ------------------------------------------------------------------------------- mass
+
+    def mass(self, body: Body) -> Iterator[Finding]:
+        """Mass and inertia of one body."""
+        if body.density is not None:
+            if self.number(body.density) <= 0.0:
+                yield _of(body, "error", "The density is not positive.", "Give a density, e.g. 7850.", "density")
+            elif not body.shapes:
+                yield _of(body, "warning", "With a density but no shape it has no mass.", "Add a shape.", "density")
+            return
+        mass = self.number(body.mass)
+        moments = self.principal_moments(body)
+        if mass < 0.0:
+            yield _of(body, "error", f"The mass {mass:g} kg is negative.", "Give a positive mass.", "mass")
+        if np.isnan(moments).any():
+            return
+        moments[abs(moments) < NO_INERTIA] = 0.0
+        small, middle, large = moments
+        if large > 0.0 and mass == 0.0:
+            yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
+        if small < -TRIANGLE_TOLERANCE * abs(moments).max():
+            text = f"Its inertia has a negative principal moment ({small:.4g} kg·m²)."
+            yield _of(body, "warning", text, "Check the signs: ixy = −∫xy dm, about the centre of mass.", "inertia")
+        elif small + middle < large * (1.0 - TRIANGLE_TOLERANCE):
+            text = f"No real body has these principal moments: {small:.4g} + {middle:.4g} < {large:.4g} kg·m²."
+            yield _of(
+                body, "warning", text, "Check the numbers, and that they are about the centre of mass.", "inertia"
+            )
+
+    def principal_moments(self, body: Body) -> np.ndarray:
+        """(3,) ascending, kg·m²; NaN if a formula has no value."""
+        i = body.inertia
+        xx, yy, zz, xy, xz, yz = self.vector((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz))
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return np.linalg.eigvalsh(tensor) if np.isfinite(tensor).all() else np.full(3, np.nan)
+
+    def massless(self) -> Iterator[Finding]:
+        """Parts that move on their own but have no mass: accelerations there would be unbounded."""
+        bodies = {body.name: body for body in self.model.bodies}
+        if not any(self.has_mass(body) for body in bodies.values()):
+            if bodies:
+                yield Finding("hint", "No body has mass: kinematics only.", "Give masses before dynamics.")
+            return
+        group = self.rigid_groups()
+        heavy = {group[name] for name, body in bodies.items() if self.has_mass(body)} | {group[WORLD]}
+        joints = [j for j in self.model.joints if j.kind != "fixed"]
+        ends = [(group.get(j.parent, ""), group.get(j.child, ""), j) for j in joints]
+        for name in bodies:
+            if group[name] in heavy:
+                continue
+            touching = [j for a, b, j in ends if group[name] in (a, b) and a != b]
+            carried = any(self.number(j.armature) > 0.0 for j in touching)
+            if len(touching) < 2 and not carried:
+                heavy.add(group[name])  # one message per group
+                yield _of(bodies[name], "warning", "It moves but has no mass: forward dynamics cannot work with it.",
+                          "Give it mass, or fix it to its neighbour.", "mass")  # fmt: skip
+
+    def has_mass(self, body: Body) -> bool:
+        return body.density is not None or self.number(body.mass) > 0.0
+
+    def rigid_groups(self) -> dict[str, str]:
+        """Body or frame → representative of what it is rigidly joined to."""
+        leader = {name: name for name in (WORLD, *self.model.index("frame"))}
+
+        def root(name: str) -> str:
+            while leader[name] != name:
+                leader[name] = leader[leader[name]]
+                name = leader[name]
+            return name
+
+        ties = [(frame.parent, frame.name) for frame in self.model.frames]
+        ties += [(joint.parent, joint.child) for joint in self.model.joints if joint.kind == "fixed"]
+        for a, b in ties:
+            leader[root(a)] = root(b)
+        return {name: root(name) for name in leader}
+
+    # ------------------------------------------------------------------------------- shapes
+
+    def shapes(self, body: Body) -> Iterator[Finding]:
+        """Sizes, files, and a centre of mass far outside."""
+        for number, shape in enumerate(body.shapes, 1):
+            for field in fields_of(type(shape)):
+                if field.name in ("size", "radius", "length"):
+                    value = getattr(shape, field.name)
+                    sizes = self.vector(value if isinstance(value, tuple) else (value,))
+                    least = 0.0 if isinstance(shape, Capsule) and field.name == "length" else 1e-300
+                    if (sizes < least).any():
+                        yield _of(body, "warning", f"Shape {number} has a {field.name} that is not positive.",
+                                  "Give a positive one.", "shapes")  # fmt: skip
+            if isinstance(shape, Mesh):
+                yield from self.file(shape.file, "bodies", body.name, "shapes")
+        yield from self.far_center(body)
+
+    def file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
+        if not file:
+            yield Finding("warning", "The mesh names no file.", "Choose a file.", collection, name, field)
+        elif self.find_file is not None and field == "shapes" and self.find_file(file, self.model.origin) is None:
+            yield Finding("warning", f"The mesh '{file}' is not found; a placeholder is shown.",
+                          "Put the file there, or say where its package lies.", collection, name, field)  # fmt: skip
+
+    def far_center(self, body: Body) -> Iterator[Finding]:
+        if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:
+            return
+        if any(isinstance(shape, Mesh) for shape in body.shapes):
+            return
+        center = self.vector(body.center_of_mass)
+        distances = [
+            np.linalg.norm(center - self.vector(shape.pose.position)) / max(self.radius(shape), 1e-300)
+            for shape in body.shapes
+        ]
+        if min(distances) > FAR:
+            yield _of(body, "hint", "The centre of mass lies far outside its shapes.",
+                      "Check it: metres, in the body's frame.", "center_of_mass")  # fmt: skip
+
+    def radius(self, shape: Shape) -> float:
+        """Radius of a ball about the shape's centre that holds it, m."""
+        match shape:
+            case Sphere():
+                return self.number(shape.radius)
+            case Capsule():
+                return self.number(shape.radius) + self.number(shape.length) / 2.0
+            case Cylinder() | Cone():
+                return float(np.hypot(self.number(shape.radius), self.number(shape.length) / 2.0))
+            case _:
+                return float(np.linalg.norm(self.vector(getattr(shape, "size", (0.0,))))) / 2.0
+
+    # ------------------------------------------------------------------------------- joints
+
+    def axes(self, joint: Joint) -> Iterator[Finding]:
+        """Directions of a joint's axes."""
+        if "axis" not in joint.info.uses:
+            return
+        axis = self.vector(joint.axis)
+        length = float(np.linalg.norm(axis))
+        if length == 0.0:
+            yield _of(joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis")
+            return
+        if abs(length - 1.0) > UNIT_TOLERANCE:
+            yield _of(joint, "hint", f"Its axis has length {length:.4g}; only its direction counts.",
+                      "Give a unit vector.", "axis")  # fmt: skip
+        if "second_axis" in joint.info.uses:
+            second = self.vector(joint.second_axis)
+            cosine = float(axis @ second) / max(length * float(np.linalg.norm(second)), 1e-300)
+            if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
+                yield _of(joint, "error", "Its second axis has no direction of its own.",
+                          "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
+            elif abs(cosine) > PERPENDICULAR_TOLERANCE:
+                yield _of(joint, "warning", "Its axes are not perpendicular; only the perpendicular part of the second "
+                          "counts.", "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
+        if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
+            yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
+
+    def limits(self, joint: Joint) -> Iterator[Finding]:
+        """Bounds and rest position."""
+        suffixes = joint.info.coordinates
+        for number, limit in enumerate(joint.limits):
+            low, high = self.number(limit.lower), self.number(limit.upper)
+            which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
+            if low > high:
+                yield _of(joint, "warning", f"The lower limit{which} ({low:g}) lies above the upper ({high:g}).",
+                          "Swap them.", "limits")  # fmt: skip
+            yield from self.rates(joint, limit, which)
+            rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
+            if rest < low or rest > high:
+                yield _of(joint, "warning", f"The rest position{which} ({rest:g}) lies outside the limits "
+                          f"{_range(low, high)}.", "Move it inside.", "rest")  # fmt: skip
+
+    def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
+        for field in ("velocity", "effort"):
+            value = self.number(getattr(limit, field))
+            if value < 0.0:
+                yield _of(joint, "warning", f"The largest {field}{which} is negative.", "Give its size.", "limits")
+            elif value == 0.0:
+                yield _of(joint, "hint", f"The largest {field}{which} is 0: taken at its word the joint cannot be "
+                          "driven.", "Give its size, or leave it empty for none.", "limits")  # fmt: skip
+
+    def passive(self, joint: Joint) -> Iterator[Finding]:
+        for field in ("damping", "friction", "stiffness", "armature"):
+            if self.number(getattr(joint, field)) < 0.0:
+                yield _of(joint, "warning", f"Its {field} is negative: the joint would feed energy in.",
+                          "Give a value of 0 or more.", field)  # fmt: skip
+
+    def couplings(self) -> Iterator[Finding]:
+        """Leaders that cannot lead, circles of followers."""
+        joints = {joint.name: joint for joint in self.model.joints}
+        for joint in self.model.joints:
+            if joint.mimic is None:
+                continue
+            leader = joints[joint.mimic.leader]
+            if leader.info.nq != 1:
+                yield _of(joint, "error", f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
+                          "Follow a joint with one coordinate.", "mimic")  # fmt: skip
+            seen = [joint.name]
+            while (mimic := joints[seen[-1]].mimic) is not None and mimic.leader not in seen:
+                seen.append(mimic.leader)
+            if mimic is not None and mimic.leader == joint.name:
+                yield _of(joint, "error", f"Joints follow each other in a circle: {' → '.join([*seen, joint.name])}.",
+                          "Remove one of the couplings.", "mimic")  # fmt: skip
+            elif self.number(joint.mimic.ratio) == 0.0:
+                yield _of(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
+
+
+def _of(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+    collection = "bodies" if isinstance(element, Body) else "joints"
+    return Finding(severity, text, remedy, collection, element.name, field)
