@@ -7,10 +7,11 @@ mechanical text runs over all of them. Which library computes is decided by the 
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 Scalar = Any
 """A float, or a symbol, or a node of a graph: anything with + − · / and the functions below."""
@@ -86,3 +87,83 @@ def is_zero(x: Scalar) -> bool:
 def is_one(x: Scalar) -> bool:
     """True if x is a literal one."""
     return type(x) is float and x == 1.0
+
+
+class Arithmetic(NamedTuple):
+    """The four operations of a scalar type, where calling them directly is faster than its operators."""
+
+    plus: Callable[[Scalar, Scalar], Scalar]
+    minus: Callable[[Scalar, Scalar], Scalar]
+    times: Callable[[Scalar, Scalar], Scalar]
+    over: Callable[[Scalar, Scalar], Scalar]
+    negated: Callable[[Scalar], Scalar]
+
+
+_PLAIN = Arithmetic(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
+_arithmetic: dict[type, Arithmetic] = {}
+
+
+def register(kind: type, arithmetic: Arithmetic) -> None:
+    """Use `arithmetic` whenever an operand is of type `kind`."""
+    _arithmetic[kind] = arithmetic
+
+
+def _of(a: Scalar, b: Scalar) -> Arithmetic:
+    return _arithmetic.get(type(a)) or _arithmetic.get(type(b)) or _PLAIN
+
+
+def plus(a: Scalar, b: Scalar) -> Scalar:
+    """a + b; a literal zero vanishes."""
+    if is_zero(a):
+        return b
+    if is_zero(b):
+        return a
+    return _of(a, b).plus(a, b)
+
+
+def minus(a: Scalar, b: Scalar) -> Scalar:
+    """a − b; a literal zero vanishes."""
+    if is_zero(b):
+        return a
+    if is_zero(a):
+        return negated(b)
+    return _of(a, b).minus(a, b)
+
+
+def negated(a: Scalar) -> Scalar:
+    """−a; the literal zero stays positive."""
+    if is_zero(a):
+        return 0.0
+    return _of(a, a).negated(a)
+
+
+def times(a: Scalar, b: Scalar) -> Scalar:
+    """a · b; a literal zero absorbs, a literal one vanishes."""
+    if is_zero(a) or is_zero(b):
+        return 0.0
+    for one, other in ((a, b), (b, a)):
+        if type(one) is float:
+            if one == 1.0:
+                return other
+            if one == -1.0:
+                return negated(other)
+    return _of(a, b).times(a, b)
+
+
+def over(a: Scalar, b: Scalar) -> Scalar:
+    """a / b; a literal zero in the numerator absorbs. Raises ZeroDivisionError for a literal zero below."""
+    if is_one(b):
+        return a
+    if type(b) is float and b == 0.0:
+        raise ZeroDivisionError
+    if is_zero(a):
+        return 0.0
+    return _of(a, b).over(a, b)
+
+
+def total(terms: Iterable[Scalar]) -> Scalar:
+    """Sum of the terms."""
+    result: Scalar = 0.0
+    for term in terms:
+        result = plus(result, term)
+    return result

@@ -1,0 +1,224 @@
+"""Loops in motion: accelerations, forces and speeds of a mechanism whose cut joints hold.
+
+M a + h = τ + Gᵀ λ,  G a = −Ġ v  (Featherstone, RBDA 8.4–8.5; Siciliano 7.4). Redundant rows of G (a planar loop of
+revolute joints has two) leave a unique: λ is the least-norm solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
+
+if TYPE_CHECKING:
+    from core.kernel.mechanism import Mechanism, Values
+
+Array = NDArray[np.float64]
+RANK = 1e-9
+"""Singular values below this part of the largest count as zero."""
+
+
+def one_state(mech: Mechanism, q: Any) -> Array:
+    """q as one state (nq,), or a ModelError."""
+    array = np.array(q, dtype=float)
+    if array.shape != (mech.nq,):
+        raise ModelError(f"q has shape {array.shape}; {mech.nq} numbers are needed.",
+                         remedy="mech.q_names lists them in order.")  # fmt: skip
+    return array
+
+
+def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+    """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes."""
+    GT = np.swapaxes(G, -1, -2)
+    solved = np.linalg.solve(M, np.concatenate([rhs[..., None], GT], axis=-1))
+    free, M_GT = solved[..., :1], solved[..., 1:]
+    # G M⁻¹ Gᵀ λ = −Ġ v − G M⁻¹ (τ − h)
+    multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK, hermitian=True) @ (-G_bias[..., None] - G @ free)
+    return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
+
+
+def accelerations(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool) -> Array:
+    """Accelerations of a mechanism with loops."""
+    q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
+    rhs = tau - mech.bias(q, v, p=p, passive=passive)
+    G_bias = mech._call("closure_bias", p, q, v)
+    try:
+        return _multipliers(mech.mass_matrix(q, p=p), rhs, mech.loop_jacobian(q, p=p), G_bias)[0]
+    except np.linalg.LinAlgError:
+        raise singular(mech, q, p) from None
+
+
+def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
+    """The message for forward dynamics without a finite result: which joint, or which number."""
+    from core.kernel.trace import massless
+
+    state = q.reshape(-1, q.shape[-1])
+    bad = ~np.isfinite(state).all(axis=1)
+    if bad.any():
+        name = mech.q_names[int(np.argmax(~np.isfinite(state[bad][0])))]
+        return SimulationError("The coordinate is not a finite number.", where=f"coordinate '{name}'",
+                               remedy="Begin from a finite position.")  # fmt: skip
+    for row in state:
+        M = mech.mass_matrix(row, p=p)
+        if not np.isfinite(M).all():
+            break
+        values, vectors = np.linalg.eigh(M)
+        if values[0] <= 1e-12 * max(values[-1], 1e-300):
+            return massless(mech.v_names[int(np.argmax(np.abs(vectors[:, 0])))])
+    return SimulationError("The accelerations are not finite numbers.",
+                           remedy="Look for extreme values of speeds, forces or parameters.")  # fmt: skip
+
+
+def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
+    """Tree forces τ replaced by equivalent ones at the actuators: B f + Gᵀ λ = τ."""
+    q = np.asarray(q, dtype=float)
+    leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1])
+    states = np.broadcast_to(q, (*leading, mech.nq)).reshape(-1, mech.nq)
+    forces = np.broadcast_to(tau, (*leading, mech.nv)).reshape(-1, mech.nv)
+    result = np.zeros(forces.shape)
+    for k, (state, force) in enumerate(zip(states, forces, strict=True)):
+        G = mech.loop_jacobian(state, p=p)
+        chosen = independent(G) if actuators is None else [_speed(mech, name) for name in actuators]
+        matrix = np.concatenate([np.eye(mech.nv)[:, chosen], G.T], axis=1)
+        solution, _, _, _ = np.linalg.lstsq(matrix, force, rcond=RANK)
+        if np.max(np.abs(matrix @ solution - force), initial=0.0) > 1e-6 * max(
+            1.0, float(np.max(np.abs(force), initial=0.0))
+        ):
+            names = ", ".join(mech.v_names[i] for i in chosen)
+            raise SimulationError(f"Forces at {names} alone cannot produce these accelerations.",
+                                  remedy="Name one actuator for each degree of freedom.")  # fmt: skip
+        result[k, chosen] = solution[: len(chosen)]
+    return result.reshape(*leading, mech.nv)
+
+
+def _speed(mech: Mechanism, name: str) -> int:
+    if name not in mech.v_names:
+        raise ModelError(f"There is no speed '{name}'.", remedy="mech.v_names lists them.")
+    return mech.v_names.index(name)
+
+
+def independent(G: Array) -> list[int]:
+    """Indices of speeds that determine all others: those left when pivots are sought from the last joint back."""
+    nv = G.shape[1]
+    if not G.size:
+        return list(range(nv))
+    _, R, order = qr(G, pivoting=True, mode="economic")
+    size = np.abs(np.diag(R))
+    rank = int(np.sum(size > RANK * max(size[0], 1e-300)))
+    # prefer early joints as independent: dependent columns are chosen among the last ones that keep the rank
+    dependent: list[int] = []
+    for k in range(nv - 1, -1, -1):
+        if len(dependent) == rank:
+            break
+        if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * size[0]) == len(dependent) + 1:
+            dependent.append(k)
+    del order
+    return [k for k in range(nv) if k not in dependent]
+
+
+def consistent_speeds(mech: Mechanism, q: Array, v: Any, weights: Array, p: Values) -> Array:
+    """The speeds nearest to v that keep the loops closed."""
+    v = np.array(v, dtype=float)
+    if v.shape != (mech.nv,):
+        raise ModelError(f"v has shape {v.shape}; {mech.nv} numbers are needed.",
+                         remedy="mech.v_names lists them in order.")  # fmt: skip
+    if not mech.loops:
+        return v
+    columns = mech.loop_jacobian(q, p=p) / weights
+    return v - np.linalg.pinv(columns, rcond=RANK) @ (columns @ (weights * v)) / weights
+
+
+def assembly_error(mech: Mechanism, q: Array, p: Values) -> AssemblyError:
+    """Which joint stays open, and by how much."""
+    gaps = mech.gaps(q, p=p)
+    start, worst, name = 0, -1.0, ""
+    for joint, rows in mech._program.cut_rows.items():
+        part = gaps[start : start + rows]
+        start += rows
+        if (size := float(np.max(np.abs(part), initial=0.0))) > worst:
+            worst, name = size, joint
+    poses = mech.joint_poses(q, p)[name]
+    distance = float(np.linalg.norm(poses[0][:3, 3] - poses[1][:3, 3]))
+    if distance > assembly_tolerance():
+        text = f"The loop cannot be closed: {1000.0 * distance:.4g} mm are missing."
+    else:
+        text = f"The loop cannot be closed: its directions differ by {np.degrees(worst):.4g}°."
+    return AssemblyError(text, where=f"joint '{name}'",
+                         remedy="Change lengths or limits in its loop, or begin nearer to the closed position.")  # fmt: skip
+
+
+def assembly_tolerance() -> float:
+    """Gap (m) below which a message speaks of directions rather than of distances."""
+    return 1e-7
+
+
+def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values) -> Array:
+    """See `Mechanism.move`."""
+    coordinates = mech._coordinates
+    target = q.copy()
+    held = np.zeros(mech.nv, dtype=bool)
+    for name, value in values.items():
+        if not np.isfinite(value):
+            raise ModelError(f"{value} is not a finite number.", where=f"coordinate '{name}'")
+        if name in coordinates.index:
+            at = coordinates.index[name]
+            target[at] = value
+            held[mech.joint_v(mech.coordinates[at].joint)] = True
+        elif name in coordinates.followers:
+            _, ratio, offset = coordinates.coupling(name)
+            if ratio != 0.0:
+                target[coordinates.slice_q(name)] = (value - offset) / ratio
+                held[coordinates.slice_v(name)] = True
+        else:
+            raise ModelError(f"There is no coordinate '{name}'.", remedy="mech.q_names lists them.")
+    target = mech.clamp(target)
+    if not mech.loops:
+        return target
+    return _moved_closed(mech, q, target, held, p)
+
+
+def _moved_closed(mech: Mechanism, q: Array, target: Array, held: Array, p: Values) -> Array:
+    """Towards the target in stages, each closed: exactly if possible, else as far as the loops allow."""
+    ones, nothing = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
+    start, gap = mech._closed(q, ones, nothing, p)
+    if not gap < 1e-8:
+        start, _ = q, gap  # a loop that cannot close at all: let the coordinate move
+        return target
+    whole = mech.difference(start, target) * held
+    stages = max(1, int(np.ceil(np.max(np.abs(whole), initial=0.0) / 0.3)))
+    weights = np.where(held, 1e4, 1.0)
+    for stage in range(stages):
+        remaining = mech.difference(start, target) * held / (stages - stage)
+        trial = mech.clamp(mech.integrate(_predicted(mech, start, remaining, held, p), np.zeros(mech.nv)))
+        closed, gap = mech._closed(trial, ones, held, p)
+        if not gap < 1e-8:
+            closed, gap = mech._closed(trial, weights, nothing, p)
+            if gap < 1e-8 and np.max(np.abs(mech.difference(start, closed))) < 1.0:
+                start = closed
+            break
+        start = closed
+    return start
+
+
+def _predicted(mech: Mechanism, q: Array, step: Array, held: Array, p: Values) -> Array:
+    """q after the step of the held coordinates, the others following to first order."""
+    G = mech.loop_jacobian(q, p=p)
+    others = ~held
+    follow = np.zeros(mech.nv)
+    follow[others] = -np.linalg.pinv(G[:, others], rcond=1e-6) @ (G[:, held] @ step[held])
+    size = float(np.max(np.abs(follow), initial=0.0))
+    if size > 1.0:
+        follow *= 1.0 / size
+    return mech.integrate(q, step + follow)
+
+
+def reactions(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values) -> dict[str, Array]:
+    """Reactions of loops come with the analysis of redundant constraints."""
+    raise SimulationError("Reactions in closed loops need the loop analysis of simulations.",
+                          where="joint " + ", ".join(f"'{loop.cut}'" for loop in mech.loops),
+                          remedy="Cut the loop, or ask for joint forces by inverse_dynamics.")  # fmt: skip

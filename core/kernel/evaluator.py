@@ -1,0 +1,181 @@
+"""Evaluating one traced function: the interpreter at once, machine code as soon as it is there."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.kernel.trace import Signature, Trace
+
+Array = NDArray[np.float64]
+
+
+class Code(Protocol):
+    """Something that evaluates a function on flat arrays of states."""
+
+    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> None:
+        """inputs: (n, size) each, contiguous; p: (np,) or (n, np); out: (n, size), filled."""
+        ...
+
+    def bind(self, inputs: Sequence[Array], p: Array, out: Array) -> Callable[[], Any]:
+        """A call without arguments that evaluates one state from and into these buffers, for one thread."""
+        ...
+
+
+class Interpreter:
+    """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.function = trace.function
+
+    def bind(self, inputs: Sequence[Array], p: Array, out: Array) -> Callable[[], Any]:
+        """See `Code.bind`."""
+        buffer, trigger = self.function.buffer()
+        for i, array in enumerate((*inputs, p)):
+            if array.size:
+                buffer.set_arg(i, memoryview(array))
+        if out.size:
+            buffer.set_res(0, memoryview(out))
+        keep = (buffer, *inputs, p, out)
+
+        def call(_: Any = keep) -> None:
+            trigger()
+
+        return call
+
+    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> None:
+        """See `Code.batch`."""
+        states = [np.empty(array.shape[1]) for array in inputs]
+        values, result = np.empty(p.shape[-1]), np.empty(out.shape[1])
+        call = self.bind(states, values, result)
+        for k in range(len(out)):
+            for state, array in zip(states, inputs, strict=True):
+                state[:] = array[k]
+            values[:] = p if p.ndim == 1 else p[k]
+            call()
+            out[k] = result
+
+
+class Evaluator:
+    """One function of one mechanism, with the mechanism's own parameter values as default.
+
+    Single states go through buffers that belong to the first thread that calls; other threads, arrays of states and
+    given parameter values take the general path.
+    """
+
+    def __init__(self, name: str, signature: Signature, sizes: Sequence[int], code: Code, p: Array) -> None:
+        self.name = name
+        self.signature = signature
+        self.sizes = tuple(sizes)
+        self.code = code
+        self.p = p
+        self.size = math.prod(signature.shape)
+        self.call = self._bound(code)
+
+    def use(self, code: Code) -> None:
+        """Evaluate by this code from now on."""
+        self.code = code
+        self.call = self._bound(code)
+
+    def __call__(self, *states: Any, p: Array | None = None) -> Array:
+        """The value at a state, or at every state of arrays of states (leading axes)."""
+        return self.call(*states) if p is None else self.general(states, p)
+
+    def general(self, states: Sequence[Any], p: Array | None = None) -> Array:
+        """Any arrays, any parameter values, any thread."""
+        arrays = [self._checked(s, n, word) for s, n, word in zip(states, self.sizes, self._words(), strict=True)]
+        values = self.p if p is None else p
+        leading = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), values.shape[:-1])
+        count = math.prod(leading)
+        flat = [
+            np.ascontiguousarray(np.broadcast_to(a, (*leading, a.shape[-1])).reshape(count, a.shape[-1]))
+            for a in arrays
+        ]
+        if values.ndim > 1:
+            values = np.ascontiguousarray(
+                np.broadcast_to(values, (*leading, values.shape[-1])).reshape(count, values.shape[-1])
+            )
+        out = np.empty((count, self.size))
+        self.code.batch(flat, values, out)
+        return out.reshape(*leading, *self.signature.shape)
+
+    def _words(self) -> list[str]:
+        torque = "a" if "inverse" in self.name else "tau"
+        return [{"u": torque}.get(argument, argument) for argument in self.signature.arguments]
+
+    def _checked(self, state: Any, size: int, word: str) -> Array:
+        try:
+            array = np.asarray(state, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{word} is not an array of numbers.", where=self.name) from None
+        if array.ndim == 0 or array.shape[-1] != size:
+            got = "a single number" if array.ndim == 0 else f"shape {array.shape}"
+            raise ModelError(f"{word} has {got}; {size} numbers are needed (one state, or an array of states with"
+                             f" {size} columns).", where=self.name,
+                             remedy="mech.q_names and mech.v_names list them in order.")  # fmt: skip
+        return array
+
+    def _bound(self, code: Code) -> Callable[..., Array]:
+        """The path for one state: copy into buffers, call, copy out.
+
+        Assignment to a memoryview refuses anything but a float array of the right length, so it is the check too.
+        """
+        inputs = [np.zeros(n) for n in self.sizes]
+        out = np.zeros(self.signature.shape)
+        run = code.bind(inputs, self.p, out.reshape(-1))
+        owner, thread, general, copy = 0, threading.get_ident, self.general, out.copy
+        views = [memoryview(array) for array in inputs]
+
+        def mine() -> bool:
+            nonlocal owner
+            owner = owner or thread()
+            return thread() == owner
+
+        def one(a: Any) -> Array:
+            try:
+                if thread() == owner or mine():
+                    views[0][:] = a
+                    run()
+                    return copy()
+            except (TypeError, ValueError):
+                pass
+            return general((a,))
+
+        if len(views) == 1:
+            return one
+        first, second = views[:2]
+
+        def two(a: Any, b: Any) -> Array:
+            try:
+                if thread() == owner or mine():
+                    first[:] = a
+                    second[:] = b
+                    run()
+                    return copy()
+            except (TypeError, ValueError):
+                pass
+            return general((a, b))
+
+        if len(views) == 2:
+            return two
+        third = views[2]
+
+        def three(a: Any, b: Any, c: Any) -> Array:
+            try:
+                if thread() == owner or mine():
+                    first[:] = a
+                    second[:] = b
+                    third[:] = c
+                    run()
+                    return copy()
+            except (TypeError, ValueError):
+                pass
+            return general((a, b, c))
+
+        return three

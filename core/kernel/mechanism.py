@@ -1,0 +1,339 @@
+"""A mechanism: a model compiled into functions of (q, v, τ, p)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import ModelError, SimulationError
+from core.kernel import assembly, constraints
+from core.kernel.coordinates import Coordinate, Coordinates
+from core.kernel.evaluator import Array, Evaluator
+from core.kernel.program import Program, program_of
+from core.kernel.topology import Loop
+from core.model import Model
+
+Values = Mapping[str, float] | Sequence[float] | Array | None
+"""Parameter values: some by name, or all in the order of `p_names`; an array may hold one row per state."""
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy, J (arrays for arrays of states)."""
+
+    kinetic: Any
+    potential: Any
+
+    @property
+    def total(self) -> Any:
+        """Their sum."""
+        return self.kinetic + self.potential
+
+
+class Mechanism:
+    """Evaluates the mechanics of a model. SI and radians; every function takes one state or arrays of states.
+
+    q : (…, nq) coordinates   v, a, tau : (…, nv) speeds, accelerations, joint forces
+    p : parameter values by name, or all of them in the order of `p_names`; default: the model's
+    t : time, s (nothing in a model without drivers depends on it)
+
+    Functions are traced when first asked for and compiled in the background; until the machine code is there
+    an interpreter gives the same numbers.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._setup(model, program_of(model))
+
+    def _setup(self, model: Model, program: Program) -> None:
+        self.model = model
+        self.name = model.name
+        self._program = program
+        self._evaluators: dict[str, Evaluator] = {}
+        values = model.values()
+        self.p_names: tuple[str, ...] = program.tracer.p_names
+        self._p = np.array([values[name] for name in self.p_names], dtype=float)
+        self._coordinates = Coordinates(program.topology, values)
+        self.coordinates: tuple[Coordinate, ...] = self._coordinates.table
+        self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates)
+        self.v_names: tuple[str, ...] = self._coordinates.v_names
+        self.nq, self.nv = len(self.q_names), len(self.v_names)
+
+    def updated(self, model: Model) -> Mechanism:
+        """The mechanism of another model; code is shared when only parameter values, limits or looks differ."""
+        return Mechanism(model)
+
+    def __repr__(self) -> str:
+        return f"Mechanism({self.name!r}, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
+
+    # --------------------------------------------------------------------------- what there is
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Bodies and frames, in the order of `poses`."""
+        return tuple(self._program.frame_names)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """All joints: implicit free ones, then as the document lists them."""
+        return tuple(self._program.joint_names)
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """Closed chains, by the names of their joints and the one that was cut."""
+        return self._program.topology.loops
+
+    def joint_q(self, name: str) -> slice:
+        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
+        return self._coordinates.slice_q(self._known_joint(name))
+
+    def joint_v(self, name: str) -> slice:
+        """Where a joint's speeds are in v (its leader's, if it follows another)."""
+        return self._coordinates.slice_v(self._known_joint(name))
+
+    def _known_joint(self, name: str) -> str:
+        if name not in self.joint_names:
+            raise ModelError(f"There is no joint '{name}'.", remedy=_near(name, self.joint_names))
+        return name
+
+    def _known_frame(self, name: str) -> str:
+        if name not in self._program.frame_index and name != "world":
+            raise ModelError(f"There is no body or frame '{name}'.", remedy=_near(name, self.frame_names))
+        return name
+
+    # --------------------------------------------------------------------------- positions
+
+    def neutral(self) -> Array:
+        """(nq,) zeros and unit quaternions."""
+        return self._coordinates.neutral()
+
+    def rest(self, p: Values = None) -> Array:
+        """(nq,) the rest position: as given, else neutral, inside the limits, loops closed if they can be."""
+        if p is None:
+            return self._rest.copy()
+        q = self._coordinates.rest()
+        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), p)[0]
+
+    @cached_property
+    def _rest(self) -> Array:
+        q = self._coordinates.rest()
+        closed, gap = self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None)
+        return closed if gap < assembly.ACCEPTABLE else q
+
+    def clamp(self, q: Any) -> Array:
+        """q inside the limits, quaternions at length one."""
+        return self._coordinates.clamp(np.asarray(q, dtype=float))
+
+    def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
+        """q after moving with speeds v for dt seconds, on the manifold of coordinates."""
+        return self._coordinates.integrate(q, v, dt)
+
+    def difference(self, q0: Any, q1: Any) -> Array:
+        """(nv,) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
+        return self._coordinates.difference(q0, q1)
+
+    def random(self, seed: int | np.random.Generator = 0) -> Array:
+        """(nq,) a random position inside the limits."""
+        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
+        return self._coordinates.random(rng)
+
+    def coordinate(self, q: Any, joint: str) -> Array:
+        """Coordinates of a joint of the tree at q, those of a following joint computed from its leader's."""
+        own = np.asarray(q, dtype=float)[..., self.joint_q(joint)]
+        _, ratio, offset = self._coordinates.coupling(joint)
+        return own if (ratio, offset) == (1.0, 0.0) else ratio * own + offset
+
+    # --------------------------------------------------------------------------- kinematics
+
+    def poses(self, q: Any, p: Values = None) -> Array:
+        """(…, n, 4, 4) world ← frame of all `frame_names`."""
+        return self._call("poses", p, q)
+
+    def frame(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, 4, 4) world ← frame of a body or frame."""
+        if self._known_frame(name) == "world":
+            return np.broadcast_to(np.eye(4), (*np.shape(q)[:-1], 4, 4)).copy()
+        return self.poses(q, p)[..., self._program.frame_index[name], :, :]
+
+    def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
+        """joint → (world ← a, world ← b) of every joint, loop-closing and implicit ones too."""
+        pairs = self._call("joint_poses", p, q)
+        return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
+
+    def jacobian(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, 6, nv) rows [ω; v] of the frame's origin, world axes."""
+        evaluator = self._evaluators.get("jacobian:" + name) or self._evaluator("jacobian:" + self._known_frame(name))
+        return evaluator(q) if p is None else self._call("jacobian:" + name, p, q)
+
+    def frames_jacobian(self, q: Any, *, p: Values = None) -> Array:
+        """(…, n, 6, nv) the Jacobians of all `frame_names`."""
+        return self._call("frames_jacobian", p, q)
+
+    def frame_velocity(self, q: Any, v: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, 6) [ω; v] of the frame's origin, world axes; rad/s, m/s."""
+        J = self.jacobian(q, name, p=p)
+        return (J @ np.asarray(v, dtype=float)[..., None])[..., 0]
+
+    def rate(self, q: Any, v: Any, *, p: Values = None) -> Array:
+        """(…, nq) q̇; equal to v except where q holds quaternions."""
+        return self._call("rate", p, q, v)
+
+    def center_of_mass(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, 3) of all bodies, those fixed to the ground included; world axes, m."""
+        try:
+            return self._call("center", p, q)
+        except SimulationError:
+            raise ModelError("Nothing has mass, so there is no centre of mass.",
+                             remedy="Give a body a mass, or a density and a shape.") from None  # fmt: skip
+
+    # --------------------------------------------------------------------------- dynamics
+
+    def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, nv, nv) M(q), armature included."""
+        return self._call("mass_matrix", p, q)
+
+    def bias(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0, passive: bool = True) -> Array:
+        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms, and passive joint forces."""
+        return self._call("bias" if passive else "bias_ideal", p, q, v)
+
+    def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
+        """(…, nv) G(q): the joint forces that hold the machine against gravity alone."""
+        return self._call("gravity", p, q)
+
+    def energy(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Energy:
+        """Kinetic energy ½ vᵀ M v, and potential energy of gravity (zero at the world's origin, bodies fixed to
+        the ground not counted) and joint springs."""
+        both = self._call("energy", p, q, v)
+        return Energy(both[..., 0][()], both[..., 1][()])
+
+    def inverse_dynamics(
+        self, q: Any, v: Any, a: Any, *, p: Values = None, t: float = 0.0, passive: bool = True,
+        actuators: Sequence[str] | None = None,
+    ) -> Array:  # fmt: skip
+        """(…, nv) joint forces that produce the accelerations `a`.
+
+        With loops the forces act at `actuators` (names of speeds; default: as many independent ones as there are
+        freedoms), the other entries are zero; `a` must be consistent with the loops.
+        """
+        tau = self._call("inverse_dynamics" if passive else "inverse_dynamics_ideal", p, q, v, a)
+        if actuators is None and not self._program.topology.cuts:
+            return tau
+        return constraints.at_actuators(self, q, tau, actuators, p)
+
+    def forward_dynamics(
+        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0, passive: bool = True
+    ) -> Array:
+        """(…, nv) accelerations that joint forces `tau` produce; loops are kept closed by their joints' forces.
+
+        Raises SimulationError naming the joint when it moves no mass.
+        """
+        if p is None and passive:
+            return self._accelerate(q, v, tau)
+        if self._program.topology.cuts:
+            return constraints.accelerations(self, q, v, tau, p, passive)
+        return self._call("forward_dynamics" if passive else "forward_dynamics_ideal", p, q, v, tau)
+
+    @cached_property
+    def _accelerate(self) -> Any:
+        if self._program.topology.cuts:
+            return lambda q, v, tau: constraints.accelerations(self, q, v, tau, None, True)
+        return self._evaluator("forward_dynamics")
+
+    def reactions(self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0) -> dict[str, Array]:
+        """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
+        [torque; force]; its own torque included."""
+        if self._program.topology.cuts:
+            return constraints.reactions(self, q, v, tau, p)
+        a = self.forward_dynamics(q, v, tau, p=p)
+        wrenches = self._call("wrenches", p, q, v, a)
+        return {name: wrenches[..., i, :] for i, name in enumerate(self.joint_names)}
+
+    # --------------------------------------------------------------------------- loops
+
+    def gaps(self, q: Any, *, p: Values = None) -> Array:
+        """(…, rows) residuals of the cut joints, m and rad; empty for a tree."""
+        return self._call("closure", p, q)
+
+    def loop_jacobian(self, q: Any, *, p: Values = None) -> Array:
+        """(…, rows, nv) G with d(gaps)/dt = G v."""
+        return self._call("closure_jacobian", p, q)
+
+    def assemble(
+        self, q: Any, v: Any = None, *, p: Values = None, fixed: Sequence[str] = (),
+        weights: Mapping[str, float] | None = None,
+    ) -> Any:  # fmt: skip
+        """The position nearest to q that closes all loops; with v: (q, v), v made consistent.
+
+        fixed : joints that must not move; weights : joint → unwillingness to move (default 1)
+        Raises AssemblyError naming the joint and the gap left.
+        """
+        q = self.clamp(constraints.one_state(self, q))
+        held = np.zeros(self.nv, dtype=bool)
+        cost = np.ones(self.nv)
+        for name in fixed:
+            held[self.joint_v(name)] = True
+        for name, weight in (weights or {}).items():
+            cost[self.joint_v(name)] = weight
+        closed, gap = self._closed(q, cost, held, p)
+        if not gap < assembly.ACCEPTABLE:
+            raise constraints.assembly_error(self, closed, p)
+        return closed if v is None else (closed, constraints.consistent_speeds(self, closed, v, cost, p))
+
+    def move(self, q: Any, values: Mapping[str, float], p: Values = None) -> Array:
+        """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
+        loops closed if they can be (the named coordinates give way last).
+
+        The name of a following joint moves its leader.
+        """
+        return constraints.moved(self, constraints.one_state(self, q), values, p)
+
+    def _closed(self, q: Array, weights: Array, fixed: Array, p: Values) -> tuple[Array, float]:
+        if not self._program.topology.cuts:
+            return q, 0.0
+        values = None if p is None else self.parameter_values(p)
+        residual, jacobian = self._evaluator("closure"), self._evaluator("closure_jacobian")
+        problem = assembly.Problem(
+            lambda q: residual(q, p=values),
+            lambda q: jacobian(q, p=values),
+            self._coordinates.integrate_step,
+            self._coordinates.room,
+        )
+        return assembly.close(problem, q, weights, fixed)
+
+    # --------------------------------------------------------------------------- evaluation
+
+    def parameter_values(self, p: Values = None) -> Array:
+        """(n_p,) all independent parameters: the model's values, replaced by those given."""
+        if p is None:
+            return self._p.copy()
+        if isinstance(p, Mapping):
+            values = self._p.copy()
+            for name, value in p.items():
+                if name not in self.p_names:
+                    raise ModelError(f"There is no independent parameter '{name}'.", remedy=_near(name, self.p_names))
+                values[self.p_names.index(name)] = value
+            return values
+        array = np.ascontiguousarray(p, dtype=float)
+        if array.shape[-1:] != (len(self.p_names),):
+            raise ModelError(f"p has shape {array.shape}; {len(self.p_names)} values are needed.",
+                             remedy="mech.p_names lists them in order; or give some of them by name.")  # fmt: skip
+        return array
+
+    def _call(self, function: str, p: Values, *states: Any) -> Array:
+        evaluator = self._evaluators.get(function) or self._evaluator(function)
+        return evaluator(*states) if p is None else evaluator(*states, p=self.parameter_values(p))
+
+    def _evaluator(self, function: str) -> Evaluator:
+        evaluator = self._evaluators.get(function)
+        if evaluator is None:
+            evaluator = self._evaluators[function] = self._program.evaluator(function, self._p)
+        return evaluator
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, names, 3, 0.5)
+    if close:
+        return f"Did you mean {', '.join(close)}?"
+    return ("There is: " + ", ".join(names[:8]) + (" …" if len(names) > 8 else "")) if names else "There is none."

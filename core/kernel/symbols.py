@@ -1,0 +1,55 @@
+"""CasADi's SX as a scalar of mechanics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from core.spatial import scalar
+from core.spatial.scalar import Scalar
+
+_constants: dict[float, ca.SX] = {}
+
+
+def as_symbol(x: Scalar) -> ca.SX:
+    """The scalar as SX (literals become constants of the graph)."""
+    if isinstance(x, float | int):
+        found = _constants.get(x)
+        if found is None:
+            found = ca.SX(float(x))
+            if len(_constants) < 100_000:
+                _constants[x] = found
+        return found
+    return x
+
+
+def _binary(operation: int) -> Any:
+    make = ca.SX.binary  # the operators of SX resolve overloads first, at ten times the cost
+
+    def apply(a: Scalar, b: Scalar) -> ca.SX:
+        return make(operation, as_symbol(a), as_symbol(b))
+
+    return apply
+
+
+def _negated(a: ca.SX) -> ca.SX:
+    return ca.SX.unary(ca.OP_NEG, a)
+
+
+scalar.register(
+    ca.SX,
+    scalar.Arithmetic(
+        _binary(ca.OP_ADD), _binary(ca.OP_SUB), _binary(ca.OP_MUL), _binary(ca.OP_DIV), _negated
+    ),
+)  # fmt: skip
+
+
+def symbols(name: str, size: int) -> list[ca.SX]:
+    """`size` scalar symbols."""
+    return [ca.SX.sym(f"{name}{i}") for i in range(size)]
+
+
+def column(entries: list[Scalar]) -> ca.SX:
+    """A column of scalars."""
+    return ca.vertcat(*map(as_symbol, entries)) if entries else ca.SX(0, 1)

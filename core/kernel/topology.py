@@ -1,0 +1,186 @@
+"""Which joints carry the spanning tree, and which close loops.
+
+The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world, preferring
+joints with few freedoms (fixed joints and couplings are never cut if it can be avoided, spherical joints are cut
+first), then short paths, then the order in the document. A body that no joint reaches is free in space: it hangs on the world by an implicit free joint that carries
+the body's name.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.errors import ModelError
+from core.model import WORLD, Joint, Model
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A joint of the tree, from the body nearer to the root to the body behind it."""
+
+    joint: Joint
+    inner: str
+    """Body (or world) nearer to the root."""
+    outer: str
+    """Body behind the joint."""
+    reversed: bool
+    """True when the inner body is on the joint's child side."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A closed chain: the names of its joints, the cut one last."""
+
+    joints: tuple[str, ...]
+    cut: str
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The machine as a tree (parents before children) and cut joints."""
+
+    model: Model
+    """With chains expanded."""
+    branches: tuple[Branch, ...]
+    cuts: tuple[Joint, ...]
+    carriers: dict[str, str]
+    """Body (or world) that carries each body and frame."""
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The fundamental loop of every cut joint."""
+        return tuple(Loop((*self._around(joint), joint.name), joint.name) for joint in self.cuts)
+
+    def _around(self, cut: Joint) -> Iterator[str]:
+        behind = {branch.outer: branch for branch in self.branches}
+        paths = []
+        for end in (cut.parent, cut.child):
+            body, path = self.carriers[end], []
+            while body in behind:
+                path.append(behind[body].joint.name)
+                body = behind[body].inner
+            paths.append(path)
+        left, right = paths
+        while left and right and left[-1] == right[-1]:
+            left.pop()
+            right.pop()
+        yield from left
+        yield from reversed(right)
+
+
+def topology_of(model: Model) -> Topology:
+    """The spanning tree of a model.
+
+    Raises ModelError when a joint connects a body to itself, or a coupling cannot be in the tree.
+    """
+    plain = model.expanded
+    carriers = _carriers(plain)
+    edges: dict[str, list[tuple[Joint, str, bool]]] = {name: [] for name in (WORLD, *(b.name for b in plain.bodies))}
+    rank = _ranks(plain)
+    for joint in plain.joints:
+        inner, outer = carriers[joint.parent], carriers[joint.child]
+        if inner == outer:
+            raise ModelError(f"Both sides of the joint are on '{inner}'.", where=f"joint '{joint.name}'",
+                             remedy="Connect two different bodies.")  # fmt: skip
+        edges[inner].append((joint, outer, False))
+        edges[outer].append((joint, inner, True))
+    branches: list[Branch] = []
+    reached = {WORLD}
+    _grow(WORLD, edges, rank, reached, branches)
+    taken = {joint.name for joint in plain.joints}
+    for root in _roots(plain, carriers):
+        if root not in reached:
+            branches.append(Branch(_implicit(root, taken), WORLD, root, False))
+            reached.add(root)
+            _grow(root, edges, rank, reached, branches)
+    used = {branch.joint.name for branch in branches}
+    cuts = tuple(joint for joint in plain.joints if joint.name not in used)
+    _check_couplings(plain, {joint.name for joint in cuts})
+    return Topology(plain, tuple(branches), cuts, carriers)
+
+
+def _carriers(model: Model) -> dict[str, str]:
+    carriers = {WORLD: WORLD, **{body.name: body.name for body in model.bodies}}
+    parents = {frame.name: frame.parent for frame in model.frames}
+    for name in parents:
+        path, current = [name], parents[name]
+        while current not in carriers:
+            path.append(current)
+            current = parents[current]
+        carriers.update((step, carriers[current]) for step in path)
+    return carriers
+
+
+def _ranks(model: Model) -> dict[str, tuple[int, int]]:
+    """(reluctance to use in the tree, place in the document) of each joint."""
+    bound = {joint.name for joint in model.joints if joint.mimic is not None}
+    bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
+    return {
+        joint.name: (0 if joint.kind == "fixed" or joint.name in bound else 1 + (joint.info.nv > 2), index)
+        for index, joint in enumerate(model.joints)
+    }
+
+
+def _grow(
+    root: str,
+    edges: dict[str, list[tuple[Joint, str, bool]]],
+    rank: dict[str, tuple[int, int]],
+    reached: set[str],
+    branches: list[Branch],
+) -> None:
+    """Prim's algorithm from a root; keys are (reluctance, depth, place in the document)."""
+    queue: list[tuple[int, int, int, str, str, bool, Joint]] = []
+
+    def offer(body: str, depth: int) -> None:
+        for joint, other, is_reversed in edges[body]:
+            if other not in reached:
+                reluctance, place = rank[joint.name]
+                heapq.heappush(queue, (reluctance, depth, place, body, other, is_reversed, joint))
+
+    depths = {root: 0}
+    offer(root, 0)
+    while queue:
+        _, depth, _, inner, outer, is_reversed, joint = heapq.heappop(queue)
+        if outer in reached:
+            continue
+        reached.add(outer)
+        branches.append(Branch(joint, inner, outer, is_reversed))
+        depths[outer] = depth + 1
+        offer(outer, depth + 1)
+
+
+def _roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
+    """Bodies from which to grow the machines that float: first those that are nobody's child."""
+    children = {carriers[joint.child] for joint in model.joints}
+    yield from (body.name for body in model.bodies if body.name not in children)
+    yield from (body.name for body in model.bodies)
+
+
+def _implicit(body: str, taken: set[str]) -> Joint:
+    name = body if body not in taken else f"{body}_free"
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return Joint(name=name, kind="free", parent=WORLD, child=body)
+
+
+def _check_couplings(model: Model, cut: set[str]) -> None:
+    leaders = {joint.name: joint.mimic.leader for joint in model.joints if joint.mimic is not None}
+    kinds = {joint.name: joint for joint in model.joints}
+    for name, leader in leaders.items():
+        where = f"joint '{name}', mimic"
+        if name in cut or leader in cut:
+            raise ModelError("A coupled joint closes a loop, so its coordinate is not free to follow.", where=where,
+                             remedy="Remove the coupling or another joint of the loop.")  # fmt: skip
+        if leader in kinds and kinds[leader].info.nq != 1:
+            raise ModelError(f"The leader '{leader}' has {kinds[leader].info.nq} coordinates, not one.", where=where,
+                             remedy="Let it follow a joint with one coordinate.")  # fmt: skip
+        seen = [name]
+        while leader in leaders:
+            if leader in seen:
+                raise ModelError(f"The joints follow each other in a circle: {' → '.join([*seen, leader])}.",
+                                 where=where, remedy="Let one of them lead.")  # fmt: skip
+            seen.append(leader)
+            leader = leaders[leader]

@@ -1,0 +1,1 @@
+"""The laws of multibody mechanics, stated once over abstract scalars."""

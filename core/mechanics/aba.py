@@ -1,0 +1,142 @@
+"""Forward dynamics: articulated bodies, O(n) (Featherstone, Rigid Body Dynamics Algorithms, table 7.1)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from core.mechanics.factor import Factors, factorise, solve
+from core.mechanics.kinematics import coordinates, span, speeds
+from core.mechanics.loads import attractions, base_acceleration, passive_forces
+from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Scalars, Tree
+from core.spatial.force import Force
+from core.spatial.inertia import ArticulatedInertia, Inertia, articulated
+from core.spatial.motion import ZERO, Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, is_zero, minus, plus
+
+
+class Outward(NamedTuple):
+    """Of the way out: pose in the parent, velocity, c = Ṡ q̇ + V × S q̇, S, I^A and p^A of the lone link."""
+
+    pose: Pose
+    velocity: Motion
+    bias: Motion
+    columns: tuple[Motion, ...]
+    inertia: ArticulatedInertia
+    force: Force
+
+
+class Inward(NamedTuple):
+    """Of the way in: U = I^A S, factors of D = Sᵀ U, u = τ − Sᵀ p^A."""
+
+    U: tuple[Force, ...]
+    D: Factors
+    u: tuple[Scalar, ...]
+
+
+def outward(law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, V_parent: Motion) -> Outward:
+    """Velocity-dependent terms of one link."""
+    X = placement @ law.pose(q)
+    S = law.subspace(q)
+    V_J = span(S, v)
+    V = X.motion_back(V_parent) + V_J
+    c = law.bias(q, v) + V.cross(V_J)
+    return Outward(X, V, c, S, articulated(inertia), V.cross_force(inertia.act(V)))
+
+
+def project(
+    S: tuple[Motion, ...], armature: Scalar, torques: Scalars, inertia: ArticulatedInertia, force: Force
+) -> Inward:
+    """U, D, u of one joint (RBDA 7.43–7.45)."""
+    U = tuple(inertia.act(column) for column in S)
+    D = [[column.dot(other) for other in U] for column in S]
+    for k in range(len(D)):
+        D[k][k] = plus(D[k][k], armature)
+    u = tuple(minus(torque, column.dot(force)) for torque, column in zip(torques, S, strict=True))
+    return Inward(U, factorise(D), u)
+
+
+class Handle(NamedTuple):
+    """What a link passes to its parent, in the parent's frame: articulated inertia and bias force."""
+
+    inertia: ArticulatedInertia
+    force: Force
+
+
+def passed_on(
+    inward: Inward, S: tuple[Motion, ...], armature: Scalar, handle: Handle, bias: Motion, X: Pose, parent: Handle
+) -> Handle:
+    """I_λ^A += X* (I^A − U D⁻¹ Uᵀ) X,  p_λ^A += X* (p^A + I^a c + U D⁻¹ u)  (RBDA 7.47–7.48)."""
+    U, D, u = inward
+    inertia, force = handle
+    if U:
+        W = _times_inverse(U, D)
+        for k in range(len(U)):
+            inertia = inertia.without(U[k], W[k])
+        if is_zero(armature):
+            inertia = inertia.blind(S)
+        for factor, column in zip(solve(D, u), U, strict=True):
+            force = force + column.scaled(factor)
+    force = force + inertia.act(bias)
+    return Handle(parent.inertia + inertia.moved(X), parent.force + X.force(force))
+
+
+def _times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
+    """Columns of U D⁻¹."""
+    rows = zip(*((*column.moment, *column.force) for column in U), strict=True)
+    solved = [solve(D, row) for row in rows]
+    columns = zip(*solved, strict=True)
+    return tuple(Force(type(U[0].moment)(*c[:3]), type(U[0].force)(*c[3:])) for c in columns)
+
+
+def accelerate(
+    inward: Inward, S: tuple[Motion, ...], bias: Motion, X: Pose, A_parent: Motion
+) -> tuple[Motion, tuple[Scalar, ...]]:
+    """A' = X A_λ + c, q̈ = D⁻¹ (u − Uᵀ A'), A = A' + S q̈  (RBDA 7.49–7.51)."""
+    A = X.motion_back(A_parent) + bias
+    a = solve(inward.D, [minus(u, A.dot(column)) for u, column in zip(inward.u, inward.U, strict=True)])
+    return A + span(S, a), a
+
+
+def aba(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, *, resist: bool = True, run: Runner = inline) -> list[Scalar]:
+    """(nv,) accelerations that joint forces tau produce at (q, v); the tree has no following joints.
+
+    q : (nq,), v, tau : (nv,)
+    Raises ZeroDivisionError when a joint moves nothing that has mass.
+    """
+    own_q, own_v, torques = coordinates(tree, q, run), speeds(tree, v, run), [tuple(tau[k.v]) for k in tree.links]
+    pulls = attractions(tree, q, run)
+    if resist:
+        for i, resistance in enumerate(passive_forces(tree, q, v, run)):
+            if resistance is not None:
+                torques[i] = tuple(run(minus, t, r) for t, r in zip(torques[i], resistance, strict=True))
+    outs: list[Outward] = []
+    handles: list[Handle] = []
+    for i, link in enumerate(tree.links):
+        V_parent = ZERO if link.parent < 0 else outs[link.parent].velocity
+        outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], V_parent))
+        pull = pulls[i]
+        force = outs[i].force if pull is None else run(Force.__sub__, outs[i].force, pull)
+        handles.append(Handle(outs[i].inertia, force))
+    ins: list[Inward] = [None] * len(tree.links)  # type: ignore[list-item]
+    for i in range(len(tree.links) - 1, -1, -1):
+        link, out = tree.links[i], outs[i]
+        ins[i] = run(project, out.columns, link.armature, torques[i], *handles[i])
+        if link.parent >= 0:
+            handles[link.parent] = run(
+                passed_on, ins[i], out.columns, link.armature, handles[i], out.bias, out.pose, handles[link.parent]
+            )
+    return _accelerations(tree, outs, ins, run)
+
+
+def _accelerations(tree: Tree, outs: list[Outward], ins: list[Inward], run: Runner) -> list[Scalar]:
+    ground = base_acceleration(tree.gravity)
+    spatial: list[Motion] = []
+    result: list[Scalar] = [0.0] * tree.nv
+    for i, link in enumerate(tree.links):
+        A_parent = ground if link.parent < 0 else spatial[link.parent]
+        A, a = run(accelerate, ins[i], outs[i].columns, outs[i].bias, outs[i].pose, A_parent)
+        spatial.append(A)
+        result[link.v] = a
+    return result

@@ -1,0 +1,91 @@
+"""Mass matrix: composite rigid bodies (Featherstone, Rigid Body Dynamics Algorithms, table 6.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.mechanics.kinematics import coordinates
+from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Coupling, Scalars, Tree
+from core.spatial.force import Force
+from core.spatial.inertia import Inertia
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, plus, times
+
+Columns = tuple[Motion, ...]
+
+
+def joint_motion(law: Any, placement: Pose, q: Scalars) -> tuple[Pose, Columns]:
+    """X_λ,i and S."""
+    return placement @ law.pose(q), law.subspace(q)
+
+
+def gathered(X: Pose, inertia: Inertia, parent: Inertia) -> Inertia:
+    """I_λ^c + X* I^c X."""
+    return parent + inertia.moved(X)
+
+
+def momenta(inertia: Inertia, S: Columns) -> tuple[Force, ...]:
+    """F = I^c S: momentum of all that moves when the joint alone has unit speed."""
+    return tuple(inertia.act(column) for column in S)
+
+
+def lifted(X: Pose, forces: tuple[Force, ...]) -> tuple[Force, ...]:
+    """The forces carried to the parent's frame."""
+    return tuple(X.force(force) for force in forces)
+
+
+def products(S: Columns, forces: tuple[Force, ...]) -> tuple[tuple[Scalar, ...], ...]:
+    """Sᵀ F, one row per column of S."""
+    return tuple(tuple(column.dot(force) for force in forces) for column in S)
+
+
+def stiffened(block: tuple[tuple[Scalar, ...], ...], armature: Scalar) -> tuple[tuple[Scalar, ...], ...]:
+    """The block with armature on its diagonal."""
+    return tuple(tuple(plus(x, armature) if i == j else x for j, x in enumerate(row)) for i, row in enumerate(block))
+
+
+def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
+    """(nv, nv) mass matrix, armature included."""
+    own = coordinates(tree, q, run)
+    joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
+    composite = [link.inertia for link in tree.links]
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for i in range(len(tree.links) - 1, -1, -1):
+        link = tree.links[i]
+        X, S = joints[i]
+        if link.parent >= 0:
+            composite[link.parent] = run(gathered, X, composite[i], composite[link.parent])
+        if link.law.nv == 0:
+            continue
+        F = run(momenta, composite[i], S)
+        _enter(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
+        j = i
+        while tree.links[j].parent >= 0:
+            F = run(lifted, joints[j][0], F)
+            j = tree.links[j].parent
+            if tree.links[j].law.nv:
+                _enter(tree, M, j, i, run(products, joints[j][1], F), run)
+    return M
+
+
+def _enter(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: Runner) -> None:
+    """Put the block of joints (j, i) and its transpose into M; followers add to their leaders' entries."""
+    row, column = tree.links[j], tree.links[i]
+    for r, entries in enumerate(block, row.first_v):
+        for c, entry in enumerate(entries, column.first_v):
+            if not tree.coupled:
+                M[r][c] = M[c][r] = entry
+                continue
+            for coupling in (row.coupling, column.coupling):
+                if coupling is not None:
+                    entry = run(scaled, coupling, entry)
+            M[r][c] = run(plus, M[r][c], entry)
+            if i != j:
+                M[c][r] = M[r][c] if r != c else run(plus, M[r][c], entry)
+
+
+def scaled(coupling: Coupling, entry: Scalar) -> Scalar:
+    """ratio · entry."""
+    return times(coupling.ratio, entry)

@@ -1,0 +1,66 @@
+"""Kinetic and potential energy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.mechanics.kinematics import coordinates, link_poses, span, speeds
+from core.mechanics.loads import attraction_potential
+from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Scalars, Tree
+from core.spatial.inertia import Inertia
+from core.spatial.motion import ZERO, Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, is_zero, minus, plus, times, total
+from core.spatial.vector import Vector3
+
+
+def moving(law: Any, placement: Pose, q: Scalars, v: Scalars, V_parent: Motion) -> Motion:
+    """V_i = X V_λ + S q̇."""
+    return (placement @ law.pose(q)).motion_back(V_parent) + span(law.subspace(q), v)
+
+
+def kinetic_of(inertia: Inertia, V: Motion, armature: Scalar, v: Scalars) -> Scalar:
+    """½ V·I V + ½ armature q̇²."""
+    rotor = times(armature, total(times(x, x) for x in v))
+    return times(0.5, plus(V.dot(inertia.act(V)), rotor))
+
+
+def kinetic(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> Scalar:
+    """Kinetic energy, J; rotors (armature) included, so that it equals ½ vᵀ M v."""
+    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    velocities: list[Motion] = []
+    result: Scalar = 0.0
+    for i, link in enumerate(tree.links):
+        V_parent = ZERO if link.parent < 0 else velocities[link.parent]
+        velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
+        result = run(plus, result, run(kinetic_of, link.inertia, velocities[i], link.armature, own_v[i]))
+    return result
+
+
+def weight_potential(mass: Scalar, moment: Vector3, g: Vector3, X_WL: Pose) -> Scalar:
+    """−g · (m p + R h)."""
+    return minus(0.0, g.dot(X_WL.position.scaled(mass) + X_WL.rotation.act(moment)))
+
+
+def spring_potential(law: Any, stiffness: Scalar, rest: Scalars, q: Scalars) -> Scalar:
+    """½ k |q − rest|²."""
+    return times(0.5, times(stiffness, total(times(x, x) for x in law.spring(q, rest))))
+
+
+def potential(tree: Tree, q: Scalars, run: Runner = inline) -> Scalar:
+    """Potential energy of the moving bodies and the joints' springs, J; zero at the world's origin
+    (at infinity in a point field) and at the springs' rest."""
+    own = coordinates(tree, q, run)
+    poses = link_poses(tree, q, run)
+    field = tree.gravity
+    result: Scalar = 0.0
+    for i, link in enumerate(tree.links):
+        if field.is_point:
+            term = run(attraction_potential, (field.mu, field.center), link.bodies, poses[i])
+        else:
+            term = run(weight_potential, link.inertia.mass, link.inertia.moment, field.acceleration, poses[i])
+        result = run(plus, result, term)
+        if not is_zero(link.stiffness):
+            result = run(plus, result, run(spring_potential, link.law, link.stiffness, link.rest, own[i]))
+    return result

@@ -1,0 +1,56 @@
+"""Factorisation M = L D Lᵀ over scalars, for the small matrices inside recursions (Golub and Van Loan, 4.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.spatial.scalar import Scalar, minus, over, times
+
+Rows = Sequence[Sequence[Scalar]]
+
+
+class Factors(NamedTuple):
+    """Unit lower triangle L (strict part used) and reciprocals of D."""
+
+    L: tuple[tuple[Scalar, ...], ...]
+    reciprocals: tuple[Scalar, ...]
+
+
+def factorise(M: Rows) -> Factors:
+    """L and 1/D of a symmetric positive definite matrix given by its lower triangle.
+
+    Raises ZeroDivisionError when a pivot is a literal zero.
+    """
+    n = len(M)
+    L: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    pivots: list[Scalar] = []
+    reciprocals: list[Scalar] = []
+    for j in range(n):
+        scaled = [times(L[j][k], pivots[k]) for k in range(j)]  # L_jk d_k
+        pivot = M[j][j]
+        for k in range(j):
+            pivot = minus(pivot, times(L[j][k], scaled[k]))
+        pivots.append(pivot)
+        reciprocals.append(over(1.0, pivot))
+        for i in range(j + 1, n):
+            entry = M[i][j]
+            for k in range(j):
+                entry = minus(entry, times(L[i][k], scaled[k]))
+            L[i][j] = times(entry, reciprocals[j])
+    return Factors(tuple(map(tuple, L)), tuple(reciprocals))
+
+
+def solve(factors: Factors, b: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """x with L D Lᵀ x = b."""
+    L, reciprocals = factors
+    n = len(b)
+    x = list(b)
+    for i in range(n):
+        for k in range(i):
+            x[i] = minus(x[i], times(L[i][k], x[k]))
+    x = [times(r, entry) for r, entry in zip(reciprocals, x, strict=True)]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] = minus(x[i], times(L[k][i], x[k]))
+    return tuple(x)

@@ -1,0 +1,85 @@
+"""Forces that are not motion: the joints' own passive forces, and a point field of gravity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.mechanics.kinematics import coordinates, link_poses, speeds
+from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Gravity, Link, PointMass, Scalars, Tree
+from core.spatial.force import ZERO as ZERO_FORCE
+from core.spatial.force import Force
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, apply, is_zero, negated, over, plus, sqrt, times
+from core.spatial.vector import ZERO, Vector3
+
+
+def passive(
+    law: Any, damping: Scalar, friction: Scalar, stiffness: Scalar, rest: Scalars, q: Scalars, v: Scalars
+) -> tuple[Scalar, ...]:
+    """Joint forces that resist: damping · v + friction · sign(v) + stiffness · (q − rest), one per speed."""
+    springs = law.spring(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
+    return tuple(
+        plus(
+            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, apply("sign", speed))),
+            times(stiffness, spring),
+        )
+        for speed, spring in zip(v, springs, strict=True)
+    )
+
+
+def resists(link: Link) -> bool:
+    """True if the joint has any passive force."""
+    return not (is_zero(link.damping) and is_zero(link.friction) and is_zero(link.stiffness))
+
+
+def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalars | None]:
+    """The passive force of each link's joint; None where there is none."""
+    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    return [
+        run(passive, link.law, link.damping, link.friction, link.stiffness, link.rest, own_q[i], own_v[i])
+        if resists(link)
+        else None
+        for i, link in enumerate(tree.links)
+    ]
+
+
+def base_acceleration(gravity: Gravity) -> Motion:
+    """The acceleration of the ground that acts like uniform gravity: −g (RBDA 5.3)."""
+    return Motion(ZERO, ZERO if gravity.is_point else -gravity.acceleration)
+
+
+def attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_WL: Pose) -> Force:
+    """Pull of a point field on a link, in its axes: m μ/r² toward the centre at each body's centre of mass."""
+    mu, center = gravity
+    result = ZERO_FORCE
+    for mass, point in bodies:
+        away = center - X_WL.point(point)
+        r = sqrt(away.dot(away))
+        pull = X_WL.rotation.act_back(away.scaled(over(times(mass, mu), times(times(r, r), r))))
+        result = result + Force(point.cross(pull), pull)
+    return result
+
+
+def attractions(tree: Tree, q: Scalars, run: Runner = inline) -> list[Force | None]:
+    """Pull of a point field on every link; None throughout when gravity is uniform or absent."""
+    if not tree.gravity.is_point:
+        return [None] * len(tree.links)
+    field = (tree.gravity.mu, tree.gravity.center)
+    poses = link_poses(tree, q, run)
+    return [
+        run(attraction, field, link.bodies, X_WL) if link.bodies else None
+        for link, X_WL in zip(tree.links, poses, strict=True)
+    ]
+
+
+def attraction_potential(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_WL: Pose) -> Scalar:
+    """−Σ m μ / r."""
+    mu, center = gravity
+    result: Scalar = 0.0
+    for mass, point in bodies:
+        away = center - X_WL.point(point)
+        result = plus(result, negated(over(times(mass, mu), sqrt(away.dot(away)))))
+    return result

@@ -1,0 +1,100 @@
+"""Inverse dynamics: recursive Newton–Euler (Featherstone, Rigid Body Dynamics Algorithms, table 5.1).
+
+In link axes: V_i = X V_λ + S q̇, A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇, F_i = I A_i + V_i ×* I V_i − F_i^ext,
+then from the tips: τ_i = Sᵀ F_i, F_λ += X* F_i. Gravity is an upward acceleration of the ground.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from core.mechanics.kinematics import coordinates, span, speeds
+from core.mechanics.loads import attractions, base_acceleration, passive_forces
+from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Coupling, Scalars, Tree
+from core.spatial.force import Force
+from core.spatial.inertia import Inertia
+from core.spatial.motion import ZERO, Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, plus, times
+
+
+class Outward(NamedTuple):
+    """What the way out leaves for the way in."""
+
+    pose: Pose
+    velocity: Motion
+    acceleration: Motion
+    force: Force
+    columns: tuple[Motion, ...]
+
+
+class Wrenches(NamedTuple):
+    """Joint forces τ (nv,), and F_i: the wrench over joint i on its link, in link axes at the link's origin."""
+
+    torques: list[Scalar]
+    forces: list[Force]
+
+
+def outward(
+    law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, a: Scalars, parent: tuple[Motion, Motion]
+) -> Outward:
+    """Velocity, acceleration and force of one link."""
+    X = placement @ law.pose(q)
+    S = law.subspace(q)
+    V_J = span(S, v)
+    V = X.motion_back(parent[0]) + V_J
+    A = X.motion_back(parent[1]) + span(S, a) + law.bias(q, v) + V.cross(V_J)
+    F = inertia.act(A) + V.cross_force(inertia.act(V))
+    return Outward(X, V, A, F, S)
+
+
+def project(columns: tuple[Motion, ...], force: Force, armature: Scalar, a: Scalars) -> tuple[Scalar, ...]:
+    """τ = Sᵀ F + armature · q̈."""
+    return tuple(plus(column.dot(force), times(armature, ak)) for column, ak in zip(columns, a, strict=True))
+
+
+def carried(X: Pose, force: Force, parent: Force) -> Force:
+    """F_λ + X* F_i."""
+    return parent + X.force(force)
+
+
+def lead(coupling: Coupling, sum_so_far: Scalar, torque: Scalar) -> Scalar:
+    """A following joint loads its leader: τ_leader += ratio · τ."""
+    return plus(sum_so_far, times(coupling.ratio, torque))
+
+
+def rnea(
+    tree: Tree, q: Scalars, v: Scalars, a: Scalars, *, resist: bool = True, gravity: bool = True, run: Runner = inline
+) -> Wrenches:
+    """Joint forces that produce accelerations `a` at (q, v).
+
+    q : (nq,), v, a : (nv,)
+    resist : count the joints' own damping, friction and springs; gravity : count gravity
+    """
+    own_q, own_v, own_a = coordinates(tree, q, run), speeds(tree, v, run), speeds(tree, a, run)
+    ground = (ZERO, base_acceleration(tree.gravity) if gravity else ZERO)
+    pulls = attractions(tree, q, run) if gravity else [None] * len(tree.links)
+    resisting = passive_forces(tree, q, v, run) if resist else [None] * len(tree.links)
+    outs: list[Outward] = []
+    forces: list[Force] = []
+    for i, link in enumerate(tree.links):
+        parent = ground if link.parent < 0 else (outs[link.parent].velocity, outs[link.parent].acceleration)
+        outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], own_a[i], parent))
+        pull = pulls[i]
+        forces.append(outs[i].force if pull is None else run(Force.__sub__, outs[i].force, pull))
+    torques: list[Scalar] = [0.0] * tree.nv
+    for i in range(len(tree.links) - 1, -1, -1):
+        link = tree.links[i]
+        own = run(project, outs[i].columns, forces[i], link.armature, own_a[i])
+        resistance = resisting[i]
+        if resistance is not None:
+            own = tuple(run(plus, force, more) for force, more in zip(own, resistance, strict=True))
+        if link.coupling is None and not tree.coupled:
+            torques[link.v] = own
+        else:
+            for k, torque in enumerate(own, link.first_v):
+                torques[k] = run(lead, link.coupling or Coupling(1.0, 0.0), torques[k], torque)
+        if link.parent >= 0:
+            forces[link.parent] = run(carried, outs[i].pose, forces[i], forces[link.parent])
+    return Wrenches(torques, forces)

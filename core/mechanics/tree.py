@@ -1,0 +1,120 @@
+"""A kinematic tree as the recursions see it: links in an order in which parents come first.
+
+Link i is everything rigidly fixed behind joint i. Its frame is the moving frame of its joint (axis along z), so
+poses, inertias and frames of the link are constants. λ(i) is `parent`; −1 is the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from core.spatial import inertia as inertias
+from core.spatial.inertia import Inertia
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.scalar import Scalar, plus, times
+from core.spatial.vector import ZERO, Vector3
+
+Scalars = Sequence[Scalar]
+
+
+class Coupling(NamedTuple):
+    """The joint follows: q = ratio · q_leader + offset, where q_leader is an entry of the tree's own coordinates."""
+
+    ratio: Scalar
+    offset: Scalar
+
+
+class PointMass(NamedTuple):
+    """Mass (kg) and centre of mass (m) of one body, in the frame of its link."""
+
+    mass: Scalar
+    center: Vector3
+
+
+@dataclass(frozen=True)
+class Link:
+    """One joint and the rigid body behind it."""
+
+    name: str
+    """Name of the joint."""
+    parent: int
+    """λ(i): index of the parent link, −1 for the world."""
+    law: Any
+    """Joint law (core.mechanics.joints)."""
+    placement: Pose
+    """X_λ(i),i at q = 0: the fixed side of the joint in the parent link's frame."""
+    inertia: Inertia
+    """Of all bodies of the link, in its frame."""
+    first_q: int
+    """Where the joint's coordinates begin in q (its leader's, if it follows)."""
+    first_v: int
+    coupling: Coupling | None = None
+    bodies: tuple[PointMass, ...] = ()
+    armature: Scalar = 0.0
+    damping: Scalar = 0.0
+    friction: Scalar = 0.0
+    stiffness: Scalar = 0.0
+    rest: tuple[Scalar, ...] = ()
+
+    @property
+    def q(self) -> slice:
+        """The joint's coordinates in q."""
+        return slice(self.first_q, self.first_q + self.law.nq)
+
+    @property
+    def v(self) -> slice:
+        """The joint's speeds in v."""
+        return slice(self.first_v, self.first_v + self.law.nv)
+
+
+@dataclass(frozen=True)
+class Gravity:
+    """Uniform acceleration (world axes), or a point field mu/r² toward `center`."""
+
+    acceleration: Vector3 = ZERO
+    mu: Scalar = 0.0
+    center: Vector3 = ZERO
+    is_point: bool = False
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links in topological order, numbers of coordinates and speeds, gravity."""
+
+    links: tuple[Link, ...]
+    nq: int
+    nv: int
+    gravity: Gravity = field(default_factory=Gravity)
+
+    @property
+    def coupled(self) -> bool:
+        """True if some joint follows another."""
+        return any(link.coupling is not None for link in self.links)
+
+    def ancestors(self, link: int) -> list[int]:
+        """κ(i): the link and its ancestors, from the link to the root."""
+        path = []
+        while link >= 0:
+            path.append(link)
+            link = self.links[link].parent
+        return path
+
+
+def follow(coupling: Coupling, leader: Scalar) -> Scalar:
+    """The coordinate of a following joint."""
+    return plus(times(coupling.ratio, leader), coupling.offset)
+
+
+def placed(inertia: Inertia, X: Pose) -> Inertia:
+    """The inertia carried into another frame; a pose without effect costs nothing."""
+    return inertia if X is IDENTITY else inertia.moved(X)
+
+
+def composite(parts: Sequence[Inertia]) -> Inertia:
+    """The inertia of several bodies, all in one frame."""
+    result = inertias.ZERO
+    for part in parts:
+        result = result + part
+    return result

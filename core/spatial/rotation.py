@@ -1,0 +1,146 @@
+"""Rotations: R_AB takes components in B to components in A."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, sin, sqrt, times, total
+from core.spatial.vector import Vector3, X, Y, Z
+
+TIDY = 1e-14
+"""Entries of literal rotations this near to 0 or ±1 are meant to be so (cos(pi/2) is 6e-17 in floating point)."""
+
+
+class Rotation(NamedTuple):
+    """A rotation matrix by its rows. The columns are B's axes in A."""
+
+    x: Vector3
+    y: Vector3
+    z: Vector3
+
+    def __matmul__(self, other: Rotation) -> Rotation:
+        """R_AC = R_AB R_BC."""
+        first, second, third = other.columns()
+        return Rotation(*(Vector3(row.dot(first), row.dot(second), row.dot(third)) for row in self))
+
+    def act(self, v: Vector3) -> Vector3:
+        """v_A = R_AB v_B."""
+        return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
+
+    def act_back(self, v: Vector3) -> Vector3:
+        """v_B = R_ABᵀ v_A."""
+        return self.x.scaled(v.x) + self.y.scaled(v.y) + self.z.scaled(v.z)
+
+    def columns(self) -> tuple[Vector3, Vector3, Vector3]:
+        """B's axes in A."""
+        return (
+            Vector3(self.x.x, self.y.x, self.z.x),
+            Vector3(self.x.y, self.y.y, self.z.y),
+            Vector3(self.x.z, self.y.z, self.z.z),
+        )
+
+    def transposed(self) -> Rotation:
+        """R_BA = R_ABᵀ."""
+        return Rotation(*self.columns())
+
+    def tidied(self) -> Rotation:
+        """Literal entries within `TIDY` of 0, 1 or −1 made exactly so."""
+        return Rotation(*(Vector3(*(tidy(entry) for entry in row)) for row in self))
+
+
+IDENTITY = Rotation(X, Y, Z)
+
+
+def tidy(entry: Scalar) -> Scalar:
+    """A literal within `TIDY` of 0, 1 or −1 made exactly so; anything else as it is."""
+    if isinstance(entry, float):
+        nearest = float(round(entry)) + 0.0
+        return nearest if abs(entry - nearest) < TIDY else entry
+    return entry
+
+
+def about_x(angle: Scalar) -> Rotation:
+    """Rotation about x."""
+    c, s = cos(angle), sin(angle)
+    return Rotation(X, Vector3(0.0, c, negated(s)), Vector3(0.0, s, c)).tidied()
+
+
+def about_y(angle: Scalar) -> Rotation:
+    """Rotation about y."""
+    c, s = cos(angle), sin(angle)
+    return Rotation(Vector3(c, 0.0, s), Y, Vector3(negated(s), 0.0, c)).tidied()
+
+
+def about_z(angle: Scalar) -> Rotation:
+    """Rotation about z."""
+    c, s = cos(angle), sin(angle)
+    return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z).tidied()
+
+
+def about(axis: Vector3, angle: Scalar) -> Rotation:
+    """Rotation about a unit axis (Rodrigues): R = c 1 + s [n]× + (1 − c) n nᵀ."""
+    c, s = cos(angle), sin(angle)
+    k = minus(1.0, c)
+    x, y, z = axis
+    sn = axis.scaled(s)
+    xy, xz, yz = times(k, times(x, y)), times(k, times(x, z)), times(k, times(y, z))
+    return Rotation(
+        Vector3(plus(c, times(k, times(x, x))), minus(xy, sn.z), plus(xz, sn.y)),
+        Vector3(plus(xy, sn.z), plus(c, times(k, times(y, y))), minus(yz, sn.x)),
+        Vector3(minus(xz, sn.y), plus(yz, sn.x), plus(c, times(k, times(z, z)))),
+    )
+
+
+def from_angles(angles: Sequence[Scalar]) -> Rotation:
+    """Angles about the fixed axes x, y, z in this order: R = Rz(c) Ry(b) Rx(a)."""
+    return (about_z(angles[2]) @ about_y(angles[1]) @ about_x(angles[0])).tidied()
+
+
+def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
+    """Quaternion x, y, z, w of any length but zero: R = 1 + s (w [u]× + [u]×²), s = 2/|quaternion|²."""
+    x, y, z, w = quaternion
+    s = over(2.0, total(times(e, e) for e in (x, y, z, w)))
+    sx, sy, sz = times(s, x), times(s, y), times(s, z)
+    xx, yy, zz = times(x, sx), times(y, sy), times(z, sz)
+    xy, xz, yz = times(x, sy), times(x, sz), times(y, sz)
+    wx, wy, wz = times(w, sx), times(w, sy), times(w, sz)
+    return Rotation(
+        Vector3(minus(1.0, plus(yy, zz)), minus(xy, wz), plus(xz, wy)),
+        Vector3(plus(xy, wz), minus(1.0, plus(xx, zz)), minus(yz, wx)),
+        Vector3(minus(xz, wy), plus(yz, wx), minus(1.0, plus(xx, yy))),
+    ).tidied()
+
+
+def normalised(direction: Sequence[Scalar]) -> Vector3:
+    """The unit vector of a direction."""
+    vector = Vector3(*direction)
+    length = sqrt(vector.dot(vector))
+    return Vector3(*(over(component, length) for component in vector))
+
+
+def from_z(axis: Vector3) -> Rotation:
+    """The shortest rotation that takes z to a unit axis; half a turn about x for −z.
+
+    R = 1 + [k]× + [k]×²/(1 + n_z) with k = z × n.
+    """
+    x, y, z = axis
+    if isinstance(z, float) and z < TIDY - 1.0:
+        return about_x(math.pi)
+    below = plus(1.0, z)
+    if not isinstance(z, float):
+        below = apply("fmax", below, TIDY)
+    xx, xy, yy = over(times(x, x), below), over(times(x, y), below), over(times(y, y), below)
+    return Rotation(
+        Vector3(minus(1.0, xx), negated(xy), x),
+        Vector3(negated(xy), minus(1.0, yy), y),
+        Vector3(negated(x), negated(y), z),
+    ).tidied()
+
+
+def from_axes(z: Vector3, other: Vector3) -> Rotation:
+    """The frame whose z is the unit axis `z` and whose y lies in the half plane of `other`."""
+    across = other - z.scaled(z.dot(other))
+    y = normalised(across)
+    return Rotation(y.cross(z), y, z).transposed().tidied()
