@@ -17,6 +17,7 @@ import io
 import re
 
 from core.errors import ExpressionError, FileError, ModelError
+from core.files.dh_rows import is_assumption
 from core.files.dh_table import (
     COLUMNS,
     Table,

@@ -24,6 +24,7 @@ import tomllib
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
+from core.files.dh_rows import is_assumption
 from core.files.dh_table import (
     COLUMNS,
     TENSOR,

@@ -10,17 +10,17 @@ import dataclasses
 import difflib
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
+from core.files.mesh_lookup import resolve_mesh
 from core.files.migrations import VERSION, migrated
 from core.files.source import Options, Reading, Source
 from core.files.yaml_tree import Entries, Items, Node, Text, tree_of
-from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Model, Shape
+from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Shape
 from core.model.fields import (
     ColorKind,
-    Element,
     Field,
     FlagKind,
     PartKind,
@@ -39,7 +39,9 @@ def read_native(source: Source, options: Options) -> Reading:
     """The model of a native text. Raises FileError naming line, component and field."""
     tree = tree_of(source)
     try:
-        return Reading(_Builder(source.file).model(_checked(tree)))
+        build = _Builder(source.file)
+        model = build.model(_checked(tree))
+        return Reading(model, tuple(build.missing_meshes(model, options)))
     except FileError as error:
         error.file = error.file or source.file
         raise
@@ -169,6 +171,15 @@ class _Builder:
 
     # ------------------------------------------------------------------------------- messages
 
+    def missing_meshes(self, model: Model, options: Options) -> Iterator[Finding]:
+        """A finding for every mesh that is not found."""
+        for body in model.expanded.bodies:
+            for shape in body.shapes:
+                if isinstance(shape, Mesh) and resolve_mesh(shape.file, self.file, options.packages) is None:
+                    yield Finding("warning", f"The mesh '{shape.file}' is not found; a placeholder is shown.",
+                                  "Put the file there, or say where its package lies.", "bodies", body.name, "shapes",
+                                  self.file, self.lines.get(f"body '{body.name}', shapes"))  # fmt: skip
+
     def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
         known = [name for name in known if name not in _HIDDEN or not where]
         close = difflib.get_close_matches(key, known, 2, 0.6)
@@ -214,6 +225,3 @@ def _items(node: Node, where: str) -> tuple[Node, ...]:
         raise FileError("A list is needed here.", where=where, line=node.line,
                         remedy="Write it as [a, b, c] or with one '- ' line per entry.")  # fmt: skip
     return node.items
-
-
-__all__ = ["HEADER", "Element", "read_native"]
