@@ -11,8 +11,8 @@ from viz.look import Look
 from viz.placement import matrix
 
 SIZES = {"bodies": 13, "joints": 13, "frames": 12}
-OFFSET = (9, 7)
-"""Pixels right of and above the place named."""
+OFFSETS = {"bodies": (9, 6), "joints": (9, -22), "frames": (-20, 16)}
+"""Pixels right of and above the place named: joints sit where bodies begin."""
 
 
 class Labels:
@@ -30,14 +30,14 @@ class Labels:
         for name in [name for name in self._actors if name not in wanted]:
             self.renderer.RemoveActor(self._actors.pop(name)[1])
         for name, item in wanted.items():
-            actor = self._actors[name][1] if name in self._actors else self._new()
+            actor = self._actors[name][1] if name in self._actors else self._new(item)
             actor.SetInput(item.text)
             self._actors[name] = (item, actor)
         self.paint(self.look)
 
-    def _new(self) -> vtkBillboardTextActor3D:
+    def _new(self, item: Item) -> vtkBillboardTextActor3D:
         actor = vtkBillboardTextActor3D()
-        actor.SetDisplayOffset(*(round(self.scale * d) for d in OFFSET))
+        actor.SetDisplayOffset(*(round(self.scale * d) for d in OFFSETS.get(item.ref[0] if item.ref else "", (9, 6))))
         actor.PickableOff()
         actor.UseBoundsOff()
         self.renderer.AddActor(actor)

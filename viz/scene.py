@@ -18,6 +18,8 @@ from core.model import Model
 from viz import camera, picking
 from viz.camera import Ray, View
 from viz.figures import Figure, Figures, Poses
+from viz.handleparts import Part
+from viz.handles import Handles
 from viz.highlight import Outline
 from viz.items import Item, Ref, items
 from viz.labels import Labels
@@ -25,6 +27,7 @@ from viz.look import LOOKS, LookName
 from viz.picking import Target
 from viz.placement import Array
 from viz.polydata import points_of
+from viz.skeleton import Skeleton
 from viz.surroundings import Surroundings, light_up
 
 
@@ -46,12 +49,14 @@ class Display:
 
 @dataclass(frozen=True)
 class Hit:
-    """What lies under a pixel. position (3,) m and normal (3,) in world axes."""
+    """What lies under a pixel. position (3,) m and normal (3,) in world axes; `handle` if it is a joint's handle
+    (they lie in front of everything)."""
 
     ref: Ref | None
     position: Array
     normal: Array
     item: str = ""
+    handle: Part | None = None
 
 
 class Scene:
@@ -73,6 +78,7 @@ class Scene:
         self.figures = Figures(self.renderer, self.palette)
         self.figures.is_shown = self._is_shown
         self.labels = Labels(self.front, self.palette)
+        self.handles = Handles(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
         self._paint()
@@ -96,6 +102,8 @@ class Scene:
         self._values = model.values(p)
         self.items = items(model, p)
         self.figures.reconcile(self.items)
+        self.handles.use(Skeleton(model, self._values))
+        self.handles.move(self._poses)
         self._after_change()
 
     def set_display(self, display: Display | None = None, **changes: bool | None) -> None:
@@ -127,6 +135,7 @@ class Scene:
         self._poses = poses
         self.figures.move(poses)
         self.labels.move(poses)
+        self.handles.move(poses)
 
     # ------------------------------------------------------------------------------- look
 
@@ -145,8 +154,14 @@ class Scene:
         light_up(self.front, look.light)
         self.figures.paint(look)
         self.labels.paint(look)
+        self.handles.paint(look)
 
     # ------------------------------------------------------------------------------- selection
+
+    def show_handles(self, *joints: str) -> None:
+        """Show the handles of these joints and of no others."""
+        self.handles.show(*joints)
+        self.handles.move(self._poses)
 
     def select(self, ref: Ref | None) -> None:
         """Outline an element as the selection."""
@@ -179,7 +194,11 @@ class Scene:
     # ------------------------------------------------------------------------------- picking
 
     def pick(self, x: float, y: float) -> Hit | None:
-        """The body, joint or frame under a pixel."""
+        """The handle, body, joint or frame under a pixel."""
+        held = self.handles.pick(self.ray(x, y))
+        if held is not None:
+            assert isinstance(held.meaning, Part)
+            return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
         found = picking.nearest(self.ray(x, y), self._targets())
         if found is None:
             return None
@@ -264,6 +283,7 @@ class Scene:
         camera.apply(self.view, self.renderer.GetActiveCamera())
         for outline in self._outlines.values():
             outline.fit(self.size)
+        self.handles.fit(self.view, self.size, self.pixel_ratio)
         self.renderer.ResetCameraClippingRange()
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from core.model import WORLD, Body, Frame, Joint, Model
 from viz.placement import Array, numbers, pose_matrix, unit
 
-JOINT_RADIUS_PER_REACH = 0.04
-JOINT_RADIUS_PER_LINK = 0.17
-"""A joint's radius: 4 % of the machine's reach, but at most 17 % of its typical link, so that long chains stay slim."""
+RADIUS_PER_REACH = 0.042
+RADIUS_PER_LINK = (0.1, 0.17)
+"""A joint's radius: 4.2 % of the machine's reach, but 10 … 17 % of its typical link: long chains stay slim, a
+single link is not thin as a wire."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ class Skeleton:
             return self._radius_of_shapes()
         reach = self._reach()
         typical = float(np.median([length for length in lengths if length > 0.02 * reach] or lengths))
-        return min(JOINT_RADIUS_PER_REACH * reach, JOINT_RADIUS_PER_LINK * typical)
+        least, most = (share * typical for share in RADIUS_PER_LINK)
+        return min(max(RADIUS_PER_REACH * reach, least), most)
 
     def _reach(self) -> float:
         """The longest way from the ground along the links, m."""

@@ -1,0 +1,117 @@
+"""From lines of sight to amounts of motion: what a drag of a ring, an arrow or a point means. Pure geometry.
+
+All points and directions are (3,) arrays in world axes, m; directions have length one; angles in rad.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan2, pi
+from typing import Literal
+
+import numpy as np
+
+from viz.camera import Ray
+from viz.placement import Array, perpendicular, unit
+
+EDGE_ON = 0.22
+"""Cosine between line of sight and ring axis below which a ring counts as seen from its edge."""
+
+
+@dataclass(frozen=True)
+class Grip:
+    """What is held: a ring about `axis` through `centre` ("turn"), or an arrow along it ("slide").
+
+    radius : of the ring as drawn, m; what a drag over a ring seen edge-on is measured with
+    """
+
+    kind: Literal["turn", "slide"]
+    centre: Array
+    axis: Array
+    radius: float = 1.0
+
+
+def plane_point(ray: Ray, point: Array, normal: Array) -> Array | None:
+    """Where a ray meets a plane; None if it runs along it or away from it."""
+    slope = float(ray.direction @ normal)
+    if abs(slope) < 1e-9:
+        return None
+    distance = float((point - ray.origin) @ normal) / slope
+    return ray.at(distance) if distance > 0.0 else None
+
+
+def ring_angle(ray: Ray, centre: Array, axis: Array, reference: Array | None = None) -> float | None:
+    """The angle about the axis, from `reference` (default: `perpendicular(axis)`), at which a ray meets the
+    ring's plane; None where it does not meet it or meets it in the centre."""
+    point = plane_point(ray, centre, axis)
+    if point is None:
+        return None
+    x = perpendicular(axis) if reference is None else unit(reference - axis * float(axis @ reference))
+    arm = point - centre
+    u, v = float(arm @ x), float(arm @ np.cross(axis, x))
+    return atan2(v, u) if u * u + v * v > 1e-24 else None
+
+
+def axis_parameter(ray: Ray, origin: Array, direction: Array) -> float | None:
+    """The place on a line, as distance from its origin along its direction, that is nearest to a ray; None if the
+    ray runs (nearly) along the line."""
+    across = float(ray.direction @ direction)
+    spread = 1.0 - across * across
+    if spread < 1e-6:
+        return None
+    between = ray.origin - origin
+    return (float(between @ direction) - across * float(between @ ray.direction)) / spread
+
+
+class Drag:
+    """A drag of one grip: how far the pointer has turned (rad, counted over full turns) or moved it (m) by now.
+
+    Where the line of sight says nothing, the last amount stays.
+    """
+
+    def __init__(self, grip: Grip, ray: Ray) -> None:
+        self.grip = grip
+        self._rolls = grip.kind == "turn" and abs(float(ray.direction @ grip.axis)) < EDGE_ON
+        if self._rolls:  # seen from the edge a ring is rolled like a wheel: along its rim that faces the eye
+            self._along = unit(np.cross(grip.axis, -ray.direction))
+        self._last = self._measure(ray)
+        self._amount = 0.0
+
+    def amount(self, ray: Ray) -> float:
+        """rad or m since the drag began."""
+        now = self._measure(ray)
+        if now is None:
+            return self._amount
+        if self._last is not None:
+            step = now - self._last
+            if self.grip.kind == "turn" and not self._rolls:
+                step = (step + pi) % (2.0 * pi) - pi
+            self._amount += step
+        self._last = now
+        return self._amount
+
+    def _measure(self, ray: Ray) -> float | None:
+        grip = self.grip
+        if grip.kind == "slide":
+            return axis_parameter(ray, grip.centre, grip.axis)
+        if self._rolls:
+            way = axis_parameter(ray, grip.centre, self._along)
+            return None if way is None else way / grip.radius
+        return ring_angle(ray, grip.centre, grip.axis)
+
+
+class PointDrag:
+    """A drag of a point in the plane through it that faces the eye."""
+
+    def __init__(self, point: Array, ray: Ray, normal: Array) -> None:
+        self.start, self.normal = np.asarray(point, dtype=float), unit(normal)
+        held = plane_point(ray, self.start, self.normal)
+        self._offset = np.zeros(3) if held is None else self.start - held
+        self._last = self.start
+
+    def position(self, ray: Ray) -> Array:
+        """(3,) where the point is wanted now, m."""
+        place = plane_point(ray, self.start, self.normal)
+        if place is not None:
+            self._last = place + self._offset
+        return self._last
