@@ -1,0 +1,102 @@
+"""Every example opens without errors, is drawn, moves, and is written as it was read."""
+
+import numpy as np
+import pytest
+
+from core.files import dumps, load, loads, read
+from core.kernel import Mechanism
+from core.model import JOINT_KINDS, Severity
+from core.model.plausibility import check
+from resources import EXAMPLES, ICONS, examples
+
+ALL = examples()
+each = pytest.mark.parametrize("example", ALL, ids=[example.name for example in ALL])
+native = pytest.mark.parametrize("example", [e for e in ALL if e.path.suffix == ".kst"], ids=lambda e: e.name)
+
+
+def test_the_table_names_every_file():
+    suffixes = {".kst", ".rob", ".urdf"}
+    assert {path for path in EXAMPLES.rglob("*") if path.suffix in suffixes} == {example.path for example in ALL}
+    assert (ICONS / "kinetostat.svg").is_file()
+
+
+@each
+def test_opens_without_errors(example):
+    reading = read(example.path)
+    findings = (*reading.findings, *check(reading.model))
+    assert [str(f) for f in findings if f.severity is Severity.ERROR] == []
+    assert not [f for f in findings if "mesh" in str(f).lower()]
+
+
+@native
+def test_native_file_is_written_as_it_was_read(example):
+    text = example.path.read_text(encoding="utf-8")
+    assert dumps(load(example.path), "kst") == text
+
+
+@each
+def test_survives_the_native_format(example):
+    model = load(example.path)
+    text = dumps(model, "kst")
+    again = loads(text, "kst")
+    assert again == model
+    assert dumps(again, "kst") == text
+
+
+@pytest.mark.parametrize("example", [e for e in ALL if e.path.suffix == ".rob"], ids=lambda e: e.name)
+def test_robotica_file_keeps_its_content(example):
+    model = load(example.path)
+    text = dumps(model, "robotica")
+    again = loads(text, "robotica")
+    assert again.chains == model.chains
+    assert {p.name: p.value for p in again.parameters} == {p.name: p.value for p in model.parameters}
+
+
+@each
+def test_moves(example):
+    """Rest pose inside the limits, every frame a rigid pose, loops closed."""
+    mech = Mechanism(load(example.path))
+    q = mech.rest()
+    assert q.shape == (mech.nq,)
+    assert mech.nv > 0
+    np.testing.assert_allclose(mech.clamp(q), q, atol=1e-12)
+    rotations = mech.poses(q)[:, :3, :3]
+    np.testing.assert_allclose(
+        rotations @ rotations.transpose(0, 2, 1), np.broadcast_to(np.eye(3), rotations.shape), atol=1e-12
+    )
+    for loop in mech.loops:
+        a, b = mech.joint_poses(q)[loop.cut]
+        np.testing.assert_allclose(a[:3, 3], b[:3, 3], atol=1e-9)
+
+
+@native
+def test_has_a_name_notes_and_sliders(example):
+    model = load(example.path)
+    assert model.name
+    assert model.description
+    for parameter in model.parameters:
+        if not isinstance(parameter.value, str):
+            assert parameter.minimum < parameter.value < parameter.maximum, parameter.name
+
+
+def test_every_joint_kind_is_shown():
+    model = load(EXAMPLES / "joint_kinds.kst")
+    assert {joint.kind for joint in model.joints} == set(JOINT_KINDS)
+
+
+@each
+def test_thumbnail(example):
+    data = example.thumbnail.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (320, 240)
+    assert len(data) < 100_000
+
+
+@each
+def test_is_drawn(example):
+    from viz.offscreen import render
+
+    picture = render(load(example.path), size=(160, 120))
+    background = picture[0, 0].astype(int)
+    assert picture.shape == (120, 160, 4)
+    assert (abs(picture[..., :3].astype(int) - background[:3]).max(axis=2) > 60).mean() > 0.005
