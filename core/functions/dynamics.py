@@ -15,7 +15,6 @@ def _vector(mech: Any, given: dict[str, float]) -> Any:
     return np.array([given.get(name, 0.0) for name in mech.v_names])
 
 
-_RATES = {"angle": "angular_velocity", "length": "velocity"}
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 

@@ -80,7 +80,7 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
 def inverse_kinematics(
     context: Context,
     frame: str,
-    position: tuple[float, ...],
+    position: tuple[float, ...] | None,
     orientation: tuple[float, ...] | None,
     restarts: int,
     apply: str,
@@ -92,6 +92,8 @@ def inverse_kinematics(
     from core.analysis.inverse_kinematics import solve
     from core.functions.results import PoseSequence
 
+    if position is None:
+        position = tuple(np.array(context.mech.frame(context.q, frame, p=context.p))[:3, 3])
     if orientation is None:
         target = np.array(position)
     else:
@@ -171,7 +173,7 @@ FUNCTIONS = (
         "ones, stays inside the joint limits, and lists every different solution with what is left of the error. If "
         "the target is out of reach the nearest pose is told.",
         inverse_kinematics,
-        (_FRAME, Vector("position", "Position", "Target of the origin, world axes", (0.5, 0.0, 0.5), "length"),
+        (_FRAME, Vector("position", "Position", "Target of the origin, world axes; empty: where it is", None, "length"),
          Vector("orientation", "Orientation", "Roll, pitch, yaw of the target; empty: any", None, "angle",
                 ("roll", "pitch", "yaw")),
          Integer("restarts", "Restarts", "Random poses to search from besides the present one", 20, 0, 1000),

@@ -1,0 +1,260 @@
+"""The function panel: every function of the catalogue, found by search, with its options below."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from app.guard import Guard
+from app.icons import icon
+from app.jobs import Job, Jobs
+from app.panels.function_form import FunctionForm
+from app.session import Session, State
+from app.settings import Settings
+from core.errors import KinetostatError
+from core.functions import FUNCTIONS, Context, Function, call
+from core.functions.catalogue import GROUPS, validated
+from core.functions.function import Cancelled
+from core.functions.results import Picture, Result, leaves
+
+_ID = Qt.ItemDataRole.UserRole
+GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Ellipsoids": "ellipsoid", "Dynamics": "com",
+               "Pictures": "export"}  # fmt: skip
+LIVE_PAUSE = 15
+"""Milliseconds between two runs of a live function, at least."""
+LIVE_LIMIT = 0.04
+"""A live function slower than this (s) moves beside the window instead of following every frame."""
+
+
+class FunctionPanel(QWidget):
+    """Choose a function, set its options, run it. Results go to `session.produced`."""
+
+    help_wanted = Signal(str)
+    """The id of the function whose help the person asked for (F1)."""
+
+    def __init__(self, session: Session, jobs: Jobs, settings: Settings | None = None) -> None:
+        super().__init__()
+        self._session, self._jobs = session, jobs
+        self._settings = settings or Settings()
+        self._guard = Guard(session.told.emit)
+        self._job: Job | None = None
+        self._forms: dict[str, FunctionForm] = {}
+        self._rows: dict[str, QTreeWidgetItem] = {}
+        self.form: FunctionForm | None = None
+        self._build()
+        self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
+        self._live.timeout.connect(self._follow)
+        session.changed.connect(self._changed)
+        session.moved.connect(self._moved)
+        self._settings.changed.connect(self._setting_changed)
+        self._mark_available()
+
+    # ----------------------------------------------------------------------------- building
+
+    def _build(self) -> None:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search functions")
+        self.search.setClearButtonEnabled(True)
+        self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.search.textChanged.connect(self._filter)
+        self.search.returnPressed.connect(self._choose_first)
+        self.tree = QTreeWidget()
+        self.tree.setHeaderHidden(True)
+        self.tree.setIndentation(14)
+        self.tree.setRootIsDecorated(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.installEventFilter(self)
+        self._fill()
+        self.tree.currentItemChanged.connect(lambda now, _: self._chosen(now))
+        self._place = QWidget()
+        column = QVBoxLayout(self._place)
+        column.setContentsMargins(0, 0, 0, 0)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.tree)
+        split.addWidget(self._place)
+        split.setChildrenCollapsible(False)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 6, 6, 6)
+        layout.setSpacing(6)
+        layout.addWidget(self.search)
+        layout.addWidget(split, 1)
+
+    def _fill(self) -> None:
+        for group in GROUPS:
+            head = QTreeWidgetItem(self.tree, [group])
+            head.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            head.setIcon(0, icon(GROUP_ICONS.get(group, "function")))
+            for function in FUNCTIONS.values():
+                if function.group == group:
+                    row = QTreeWidgetItem(head, [function.title])
+                    row.setData(0, _ID, function.id)
+                    self._rows[function.id] = row
+            head.setExpanded(True)
+
+    # ----------------------------------------------------------------------------- choosing
+
+    def choose(self, id: str) -> None:
+        """Open the options of a function."""
+        self.search.clear()
+        self.tree.setCurrentItem(self._rows[id])
+        self.tree.scrollToItem(self._rows[id])
+
+    @property
+    def chosen(self) -> Function | None:
+        """The function whose options are open."""
+        return self.form.function if self.form else None
+
+    def _chosen(self, row: QTreeWidgetItem | None) -> None:
+        chosen = row.data(0, _ID) if row else None
+        if chosen is None:
+            return
+        if self.form is not None:
+            self.form.hide()
+        form = self._forms.get(chosen)
+        if form is None:
+            form = self._forms[chosen] = FunctionForm(FUNCTIONS[chosen], self.context, self._settings)
+            form.wanted.connect(self.run)
+            form.stopped.connect(self.stop)
+            form.help_wanted.connect(lambda: self.help_wanted.emit(chosen))
+            form.live_switched.connect(lambda on: self._live.start() if on else None)
+            self._place.layout().addWidget(form)
+        else:
+            form.refresh()
+        form.show()
+        self.form = form
+        form.show_reason(FUNCTIONS[chosen].unavailable(self.context()))
+        form.show_busy(self._job is not None)
+
+    def _filter(self, text: str) -> None:
+        words = text.lower().split()
+        for key, row in self._rows.items():
+            function = FUNCTIONS[key]
+            place = f"{function.title} {function.group} {function.robotica} {function.help} {key}".lower()
+            row.setHidden(not all(word in place for word in words))
+        for i in range(self.tree.topLevelItemCount()):
+            head = self.tree.topLevelItem(i)
+            head.setHidden(all(head.child(k).isHidden() for k in range(head.childCount())))
+
+    def _choose_first(self) -> None:
+        for key, row in self._rows.items():
+            if not row.isHidden():
+                self.tree.setCurrentItem(self._rows[key])
+                return
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Return runs the chosen function, F1 opens its help."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and self.chosen:
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.run()
+                return True
+            if event.key() == Qt.Key.Key_F1:
+                self.help_wanted.emit(self.chosen.id)
+                return True
+        return super().eventFilter(watched, event)
+
+    # ----------------------------------------------------------------------------- running
+
+    def context(self) -> Context:
+        """The machine as it is shown now."""
+        session = self._session
+        return Context(session.model, session.mech, session.q.copy(), dict(session.p))
+
+    def run(self) -> Job | None:
+        """Run the chosen function beside the window with the options that stand in the form."""
+        form, function = self.form, self.chosen
+        if form is None or function is None or self._job is not None:
+            return None
+        context = self.context()
+        try:
+            options = form.options()
+            validated(function, context, options)
+        except KinetostatError as error:
+            form.show_problem(f"{error.what} {error.remedy}".strip())
+            return None
+        form.remember()
+        form.show_problem("")
+        job = self._jobs.start(function.title, _work(function.id, context, options))
+        self._job = job
+        form.show_busy(True)
+        job.progressed.connect(
+            lambda fraction, text: self.form and self.form.show_progress(fraction, text, job.time_left)
+        )
+        job.succeeded.connect(self._session.produced.emit)
+        job.failed.connect(self._guard.report)
+        job.stopped.connect(lambda: self._session.told.emit("hint", f"{function.title}: stopped."))
+        job.ended.connect(self._ended)
+        return job
+
+    def stop(self) -> None:
+        """Ask the running function to stop."""
+        if self._job is not None:
+            self._job.cancel()
+
+    def _ended(self) -> None:
+        self._job = None
+        if self.form is not None:
+            self.form.show_busy(False)
+
+    # ----------------------------------------------------------------------------- following
+
+    def _moved(self) -> None:
+        if self.form is not None and self.form.live and not self._live.isActive():
+            self._live.start()
+
+    def _follow(self) -> None:
+        """Run the chosen function again for the pose now shown."""
+        form, function = self.form, self.chosen
+        if form is None or function is None or not form.live or function.unavailable(self.context()):
+            return
+        try:
+            result = call(function.id, self.context(), **form.options())
+        except KinetostatError as error:
+            form.show_problem(f"{error.what} {error.remedy}".strip())
+            return
+        form.show_problem("")
+        self._session.produced.emit(dataclasses.replace(result, live=True))
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._mark_available()
+            if self.form is not None:
+                self.form.refresh()
+                self.form.show_reason(self.form.function.unavailable(self.context()))
+
+    def _mark_available(self) -> None:
+        context = self.context()
+        for key, row in self._rows.items():
+            reason = FUNCTIONS[key].unavailable(context)
+            row.setToolTip(0, reason or FUNCTIONS[key].summary)
+            row.setForeground(0, self.palette().placeholderText() if reason else self.palette().text())
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/") and self.form is not None:
+            self.form.refresh()
+        if key == "look":
+            self._mark_available()
+
+
+def _work(id: str, context: Context, options: dict[str, Any]) -> Callable[..., Result]:
+    """The job of calling a function; pictures are drawn in it, too."""
+
+    def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Result:
+        watched = dataclasses.replace(context, progress=progress, cancelled=cancelled)
+        result = call(id, watched, **options)
+        for picture in leaves(result):
+            if isinstance(picture, Picture):
+                from app.pictures import write_picture
+
+                write_picture(picture, watched)
+        if cancelled():
+            raise Cancelled
+        return result
+
+    return work

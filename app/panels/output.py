@@ -1,0 +1,112 @@
+"""The output area: results as cards, the newest in view; matrices as mathematics, tables to sort and copy."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from app.icons import icon
+from app.panels.result_card import ResultCard
+from app.session import Session
+from app.settings import Settings
+from core.functions.results import Result
+
+MOST_CARDS = 60
+"""Older results are dropped beyond this many."""
+EMPTY = "Results of functions appear here. Choose a function at the left and run it, or type a call in the console."
+
+
+class OutputPanel(QWidget):
+    """Shows every value that comes by `session.produced`."""
+
+    def __init__(self, session: Session, settings: Settings | None = None) -> None:
+        super().__init__()
+        self._session = session
+        self._settings = settings or Settings()
+        self.cards: list[ResultCard] = []
+        self._build()
+        session.produced.connect(self.add)
+        self._settings.changed.connect(self._setting_changed)
+
+    def _build(self) -> None:
+        self._clear = QToolButton()
+        self._clear.setIcon(icon("clear"))
+        self._clear.setText("Clear")
+        self._clear.setToolTip("Remove all results")
+        self._clear.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._clear.clicked.connect(self.clear)
+        self._copy = QToolButton()
+        self._copy.setIcon(icon("copy"))
+        self._copy.setText("Copy all")
+        self._copy.setToolTip("Copy all results as text")
+        self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._copy.clicked.connect(self.copy_all)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 4, 8, 0)
+        bar.addStretch(1)
+        bar.addWidget(self._copy)
+        bar.addWidget(self._clear)
+        self._empty = QLabel(EMPTY)
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setProperty("muted", True)
+        inside = QWidget()
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(8, 4, 8, 8)
+        self._column.setSpacing(8)
+        self._column.addWidget(self._empty, 1)
+        self._column.addStretch(0)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setWidget(inside)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self._area, 1)
+        self._show_emptiness()
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def add(self, result: Result) -> None:
+        """Show a result: in its own card if it follows the pose and has one, else in a new card below."""
+        if result.live:
+            for card in reversed(self.cards):
+                if card.result.live and card.result.function == result.function:
+                    card.show_result(result)
+                    return
+        card = ResultCard(result, self._session, self._settings)
+        card.removed.connect(lambda: self._remove(card))
+        self.cards.append(card)
+        self._column.insertWidget(self._column.count() - 1, card)
+        while len(self.cards) > MOST_CARDS:
+            self._remove(self.cards[0])
+        self._show_emptiness()
+        QTimer.singleShot(0, card, lambda: self._area.ensureWidgetVisible(card, 0, 0))
+
+    def clear(self) -> None:
+        """Remove all results."""
+        for card in tuple(self.cards):
+            self._remove(card)
+
+    def copy_all(self) -> None:
+        """Copy all results as text."""
+        QGuiApplication.clipboard().setText("\n\n".join(card.text() for card in self.cards))
+
+    def _remove(self, card: ResultCard) -> None:
+        self.cards.remove(card)
+        card.hide()
+        card.deleteLater()
+        self._show_emptiness()
+
+    def _show_emptiness(self) -> None:
+        self._empty.setVisible(not self.cards)
+        self._clear.setEnabled(bool(self.cards))
+        self._copy.setEnabled(bool(self.cards))
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            for card in self.cards:
+                card.refresh()

@@ -1,0 +1,304 @@
+"""One result on a card: title, the call that made it, its parts, and what can be done with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QPixmap
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.icons import icon
+from app.mathematics import MatrixView
+from app.panels.tables import TableView
+from app.session import Session
+from app.settings import Settings
+from app.widgets.note import Note
+from core.functions.results import (
+    EllipsoidField,
+    Matrix,
+    Message,
+    Picture,
+    PoseSequence,
+    Result,
+    Table,
+    leaves,
+)
+from core.functions.text import csv_of, latex_of, python_of, text_of
+
+PREVIEW_WIDTH = 360
+
+
+class ResultCard(QFrame):
+    """Shows a result; one that follows the pose is replaced in place by `show_result`."""
+
+    removed = Signal()
+
+    def __init__(self, result: Result, session: Session, settings: Settings) -> None:
+        super().__init__()
+        self.result = result
+        self._session, self._settings = session, settings
+        self.setObjectName("overlay")
+        self._parts: list[QWidget] = []
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(12, 8, 10, 10)
+        self._layout.setSpacing(6)
+        self._layout.addLayout(self._head())
+        self._fill()
+
+    def _head(self) -> QHBoxLayout:
+        self._title = QLabel()
+        font = self._title.font()
+        font.setBold(True)
+        self._title.setFont(font)
+        self._call = QLabel()
+        self._call.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._call.setProperty("muted", True)
+        self._call.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._call.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        copy = QToolButton()
+        copy.setIcon(icon("copy"))
+        copy.setToolTip("Copy")
+        copy.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        copy.setMenu(self._copy_menu(copy))
+        close = QToolButton()
+        close.setIcon(icon("close"))
+        close.setToolTip("Remove this result")
+        close.clicked.connect(self.removed)
+        row = QHBoxLayout()
+        row.setSpacing(10)
+        row.addWidget(self._title)
+        row.addWidget(self._call, 1)
+        row.addWidget(copy)
+        row.addWidget(close)
+        return row
+
+    def _copy_menu(self, owner: QWidget) -> QMenu:
+        menu = QMenu(owner)
+        menu.addAction("Text", lambda: _copy(self.text()))
+        menu.addAction("LaTeX", lambda: _copy(latex_of(self.result)))
+        menu.addAction("Python", lambda: _copy(python_of(self.result)))
+        table = menu.addAction("CSV (tables)", lambda: _copy(self.csv()))
+        menu.addSeparator()
+        menu.addAction("The call", lambda: _copy(self.result.call))
+        menu.aboutToShow.connect(lambda: table.setEnabled(bool(self.csv())))
+        return menu
+
+    # ----------------------------------------------------------------------------- content
+
+    def show_result(self, result: Result) -> None:
+        """Show a newer value of the same kind."""
+        old, self.result = self.result, result
+        before, after = _shown(old), _shown(result)
+        if list(map(type, before)) != list(map(type, after)):
+            self._fill()
+            return
+        self._write_head()
+        for part, widget in zip(after, self._parts, strict=True):
+            _update(widget, part)
+
+    def refresh(self) -> None:
+        """The units changed."""
+        for widget in self._parts:
+            for table in widget.findChildren(TableView):
+                table.refresh()
+
+    def text(self) -> str:
+        """The result as text in the person's units."""
+        return text_of(self.result, degrees=self._settings.degrees, millimetres=self._settings.millimetres)
+
+    def csv(self) -> str:
+        """Its tables as CSV; '' if it has none."""
+        found = [part for part in _shown(self.result) if isinstance(part, Table)]
+        return "\n".join(map(csv_of, found))
+
+    def _write_head(self) -> None:
+        self._title.setText(self.result.title or "Result")
+        self._call.setText(self.result.call + ("   · live" if self.result.live else ""))
+        self._call.setToolTip(self.result.call)
+
+    def _fill(self) -> None:
+        self._write_head()
+        for widget in self._parts:
+            widget.hide()
+            widget.deleteLater()
+        self._parts = [self._widget(part) for part in _shown(self.result)]
+        for widget in self._parts:
+            self._layout.addWidget(widget)
+
+    def _widget(self, part: Result) -> QWidget:
+        if isinstance(part, Message):
+            note = Note()
+            note.say(part.text, part.severity)
+            return note
+        if isinstance(part, Matrix):
+            return _MatrixPart(part)
+        if isinstance(part, Table):
+            return _TablePart(part, self._settings)
+        if isinstance(part, PoseSequence):
+            return _PosesPart(part, self._session, self)
+        if isinstance(part, Picture):
+            return _picture(part)
+        return QLabel(text_of(part))
+
+
+def _shown(result: Result) -> list[Result]:
+    """The parts a card has a widget for: an ellipsoid field shows its measures and its poses."""
+    found: list[Result] = []
+    for part in leaves(result):
+        found += [part.measures, part.poses] if isinstance(part, EllipsoidField) else [part]
+    return found
+
+
+def _update(widget: QWidget, part: Result) -> None:
+    if isinstance(widget, _MatrixPart | _TablePart | _PosesPart):
+        widget.show_part(part)
+    elif isinstance(widget, Note) and isinstance(part, Message):
+        widget.say(part.text, part.severity)
+    elif isinstance(widget, QLabel):
+        widget.setText(text_of(part))
+
+
+def _muted(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setProperty("muted", True)
+    return label
+
+
+class _MatrixPart(QWidget):
+    """Caption, matrix (scrolls sideways when wide), note."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        self._caption, self._note = QLabel(), _muted("")
+        self.view = MatrixView(matrix)
+        self._area = QScrollArea()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(self.view)
+        self._area.viewport().setAutoFillBackground(False)
+        self.view.setAutoFillBackground(False)
+        for widget in (self._caption, self._area, self._note):
+            layout.addWidget(widget)
+        self.show_part(matrix)
+
+    def show_part(self, part: Result) -> None:
+        """Show another matrix."""
+        assert isinstance(part, Matrix)
+        self._caption.setText(part.title)
+        self._note.setText(part.note)
+        self._note.setVisible(bool(part.note))
+        self.view.show_matrix(part)
+        self._area.setFixedHeight(self.view.height() + self._area.horizontalScrollBar().sizeHint().height())
+
+
+class _TablePart(QWidget):
+    """Caption, table, note."""
+
+    def __init__(self, table: Table, settings: Settings) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        self._caption, self._note = QLabel(), _muted("")
+        self.view = TableView(table, settings)
+        for widget in (self._caption, self.view, self._note):
+            layout.addWidget(widget)
+        self.show_part(table)
+
+    def show_part(self, part: Result) -> None:
+        """Show another table."""
+        assert isinstance(part, Table)
+        self._caption.setText(part.title)
+        self._note.setText(part.note)
+        self._note.setVisible(bool(part.note))
+        self.view.show_table(part)
+
+
+class _PosesPart(QWidget):
+    """Which poses there are; one of them can be taken over, all can be shown again."""
+
+    def __init__(self, poses: PoseSequence, session: Session, card: ResultCard) -> None:
+        super().__init__()
+        self._session, self._card = session, card
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        self._number = QComboBox()
+        take = QPushButton("Take this pose")
+        take.setToolTip("Put the machine into this pose (can be undone)")
+        take.clicked.connect(self.take)
+        again = QPushButton("Show again")
+        again.setToolTip("Show these poses in the scene")
+        again.clicked.connect(self._show_again)
+        for widget in (self._number, take, again):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.show_part(poses)
+
+    def show_part(self, part: Result) -> None:
+        """Show another sequence."""
+        assert isinstance(part, PoseSequence)
+        self._poses = part
+        if self._number.count() != len(part.q):
+            self._number.clear()
+            self._number.addItems([f"Pose {k + 1} of {len(part.q)}" for k in range(len(part.q))])
+        self.setVisible(not (self._card.result.live and len(part.q) == 1))
+
+    def take(self) -> None:
+        """Commit the chosen pose, with the parameter values that belong to it."""
+        k = self._number.currentIndex()
+        q, session = self._poses.q[k], self._session
+        if len(q) != session.mech.nq:
+            session.told.emit("warning", "This pose belongs to another machine. Run the function again.")
+            return
+        known = set(session.mech.p_names)
+        values = {name: value for name, value in self._poses.p[k].items() if name in known and value != session.p[name]}
+        session.preview(q=q, parameters=values or None)  # type: ignore[arg-type]
+        session.commit(f"Pose {k + 1} of {self._card.result.title}")
+
+    def _show_again(self) -> None:
+        self._session.produced.emit(dataclasses.replace(self._card.result, live=True))
+
+
+def _picture(picture: Picture) -> QWidget:
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    path = Path(picture.path).absolute()
+    image = QLabel()
+    pixmap = QPixmap(str(path))
+    if not pixmap.isNull():
+        ratio = image.devicePixelRatioF()
+        scaled = pixmap.scaledToWidth(int(PREVIEW_WIDTH * ratio), Qt.TransformationMode.SmoothTransformation)
+        scaled.setDevicePixelRatio(ratio)
+        image.setPixmap(scaled)
+        column.addWidget(image)
+    column.addWidget(_muted(f"{path}, {picture.size[0]} × {picture.size[1]} pixels"))
+    show = QPushButton("Open")
+    show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))))
+    row = QHBoxLayout()
+    row.addWidget(show)
+    row.addStretch(1)
+    column.addLayout(row)
+    return holder
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

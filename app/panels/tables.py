@@ -1,0 +1,120 @@
+"""Tables of results: a sortable view in the person's units."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
+
+from core.functions.results import Cell, Column, Table
+from core.functions.text import amount_of, cell_text, heading
+
+MOST_ROWS = 14
+"""Rows shown before the table scrolls."""
+Index = QModelIndex | QPersistentModelIndex
+
+
+class TableContent(QAbstractTableModel):
+    """A result table for Qt's views."""
+
+    def __init__(self, table: Table, units: Any) -> None:
+        super().__init__()
+        self.table, self._units = table, units
+
+    def show_table(self, table: Table) -> None:
+        """Show another table; keeps the view's state if the shape is the same."""
+        old, self.table = self.table, table
+        if old.columns == table.columns and len(old.rows) == len(table.rows):
+            if table.rows:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(table.rows) - 1, len(table.columns) - 1))
+        else:
+            self.beginResetModel()
+            self.endResetModel()
+
+    def refresh(self) -> None:
+        """Write all numbers anew, in changed units."""
+        self.beginResetModel()
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Rows of the table."""
+        return 0 if parent.isValid() else len(self.table.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Columns of the table."""
+        return 0 if parent.isValid() else len(self.table.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Text, alignment, or the number to sort by."""
+        cell, column = self.table.rows[index.row()][index.column()], self.table.columns[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(cell, column)
+        if role == Qt.ItemDataRole.UserRole:
+            amount = amount_of(cell, column)[0]
+            return math.inf if amount is None and not isinstance(cell, str) else cell if amount is None else amount
+        if role == Qt.ItemDataRole.TextAlignmentRole and not isinstance(cell, str):
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ToolTipRole:
+            amount = amount_of(cell, column)[0]
+            return None if amount is None else f"{amount!r} (SI)"
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Titles with units."""
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        if orientation == Qt.Orientation.Vertical:
+            return section + 1
+        return heading(self.table.columns[section], degrees=self._units.degrees, millimetres=self._units.millimetres)
+
+    def _text(self, cell: Cell, column: Column) -> str:
+        return cell_text(cell, column, degrees=self._units.degrees, millimetres=self._units.millimetres)
+
+
+class TableView(QTableView):
+    """A table that is as high as its rows, up to a bound; a click on a title sorts."""
+
+    def __init__(self, table: Table, units: Any) -> None:
+        super().__init__()
+        self.content = TableContent(table, units)
+        self._sorted = QSortFilterProxyModel(self)
+        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
+        self._sorted.setSourceModel(self.content)
+        self.setModel(self._sorted)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
+        head = self.horizontalHeader()
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        head.setHighlightSections(False)
+        head.setStretchLastSection(False)
+        self._sorted.sort(-1)
+        self.setSortingEnabled(True)
+        head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self._fit()
+
+    def show_table(self, table: Table) -> None:
+        """Show another table."""
+        same = self.content.table.columns == table.columns and len(self.content.table.rows) == len(table.rows)
+        self.content.show_table(table)
+        if not same:
+            self._fit()
+
+    def refresh(self) -> None:
+        """The units changed."""
+        self.content.refresh()
+        self._fit()
+
+    def _fit(self) -> None:
+        self.resizeColumnsToContents()
+        rows = min(MOST_ROWS, len(self.content.table.rows))
+        height = self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize()
+        wide = self.horizontalHeader().length() > 320
+        self.setFixedHeight(height + 4 + (self.horizontalScrollBar().sizeHint().height() if wide else 0))

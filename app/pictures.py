@@ -1,0 +1,64 @@
+"""Pictures that results ask for, drawn without a window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import ModelError
+from core.functions.function import Context
+from core.functions.results import EllipsoidField, Picture, PoseSequence, Result, leaves
+
+if TYPE_CHECKING:
+    from viz.scene import Scene
+
+
+def write_picture(picture: Picture, context: Context) -> None:
+    """Draw a picture of the machine and write the PNG file it names. Raises FileError."""
+    from viz.offscreen import render
+
+    q = np.array(picture.q) if picture.q else context.q
+    render(
+        context.model, q, picture.path, size=picture.size, look=picture.look, view=picture.view,  # type: ignore[arg-type]
+        transparent=picture.transparent, p=dict(picture.p), mech=context.mech,
+    )  # fmt: skip
+
+
+def write_result_picture(result: Result, context: Context, path: str, size: tuple[int, int] = (1200, 800)) -> None:
+    """Draw poses or ellipsoids of a result, all together, to a PNG file."""
+    drawable = [part for part in leaves(result) if isinstance(part, PoseSequence | EllipsoidField)]
+    if not drawable:
+        raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
+    from viz import camera
+    from viz.offscreen import offscreen
+    from viz.pixels import pixels, write_png
+
+    part = drawable[-1]
+    poses = part.poses if isinstance(part, EllipsoidField) else part
+    with offscreen(size) as scene:
+        scene.set_display(cube=False)
+        _show_poses(scene, poses, context)
+        if isinstance(part, EllipsoidField):
+            _show_ellipsoids(scene, part)
+        scene.view = camera.preset(camera.View(), "iso")
+        scene.view = scene.fit()
+        scene.settle()
+        scene.render()
+        picture = pixels(scene.window)
+    write_png(picture, path)
+
+
+def _show_poses(scene: Scene, poses: PoseSequence, context: Context) -> None:
+    model = poses.model or context.model
+    mech = context.mech.updated(model) if poses.model is not None else context.mech
+    arrays = [mech.poses(np.array(q), p=dict(p)) for q, p in zip(poses.q, poses.p, strict=True)]
+    scene.show(model, dict(poses.p[-1]))
+    scene.move(mech.frame_names, arrays[-1])
+    if len(arrays) > 1:
+        scene.overlays.ghosts(mech.frame_names, arrays[:-1])
+
+
+def _show_ellipsoids(scene: Scene, field: EllipsoidField) -> None:
+    drawn = [field.drawn(k) for k in range(len(field.ellipsoids))]
+    scene.overlays.ellipsoids([(e.center, e.axes, e.radii) for e in drawn])
