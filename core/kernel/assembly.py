@@ -23,6 +23,9 @@ MAX_STEPS = 80
 LONGEST_STEP = 0.5
 """Longest step of a coordinate (rad or m)."""
 
+KICKS = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5, 2.0, 3.0)
+"""Sizes (rad or m) of the random displacements from which closing is tried again."""
+
 
 class Problem(NamedTuple):
     """What an assembly needs of a mechanism."""
@@ -35,6 +38,20 @@ class Problem(NamedTuple):
     """(q, step) → q on the manifold."""
     room: Callable[[Array], tuple[Array, Array]]
     """q → smallest and largest step (nv,) that the limits allow."""
+
+
+def close_from(problem: Problem, q: Array, weights: Array, fixed: Array) -> tuple[Array, float]:
+    """As `close`; when q is a dead end (all links in a line, say), from positions ever farther from q."""
+    best, gap = close(problem, q, weights, fixed)
+    rng = np.random.default_rng(len(weights))
+    for size in KICKS:
+        if gap < ACCEPTABLE:
+            break
+        kick = np.where(fixed, 0.0, rng.uniform(-size, size, len(weights)))
+        trial, trial_gap = close(problem, problem.move(q, np.clip(kick, *problem.room(q))), weights, fixed)
+        if trial_gap < gap:
+            best, gap = trial, trial_gap
+    return best, gap
 
 
 def close(problem: Problem, q: Array, weights: Array, fixed: Array) -> tuple[Array, float]:

@@ -114,12 +114,12 @@ class Mechanism:
         if p is None:
             return self._rest.copy()
         q = self._coordinates.rest()
-        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), p)[0]
+        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), p, anywhere=True)[0]
 
     @cached_property
     def _rest(self) -> Array:
         q = self._coordinates.rest()
-        closed, gap = self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None)
+        closed, gap = self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)
         return closed if gap < assembly.ACCEPTABLE else q
 
     def clamp(self, q: Any) -> Array:
@@ -276,7 +276,7 @@ class Mechanism:
             held[self.joint_v(name)] = True
         for name, weight in (weights or {}).items():
             cost[self.joint_v(name)] = weight
-        closed, gap = self._closed(q, cost, held, p)
+        closed, gap = self._closed(q, cost, held, p, anywhere=True)
         if not gap < assembly.ACCEPTABLE:
             raise constraints.assembly_error(self, closed, p)
         return closed if v is None else (closed, constraints.consistent_speeds(self, closed, v, cost, p))
@@ -289,7 +289,9 @@ class Mechanism:
         """
         return constraints.moved(self, constraints.one_state(self, q), values, p)
 
-    def _closed(self, q: Array, weights: Array, fixed: Array, p: Values) -> tuple[Array, float]:
+    def _closed(
+        self, q: Array, weights: Array, fixed: Array, p: Values, *, anywhere: bool = False
+    ) -> tuple[Array, float]:
         if not self._program.topology.cuts:
             return q, 0.0
         values = None if p is None else self.parameter_values(p)
@@ -300,7 +302,8 @@ class Mechanism:
             self._coordinates.integrate_step,
             self._coordinates.room,
         )
-        return assembly.close(problem, q, weights, fixed)
+        search = assembly.close_from if anywhere else assembly.close
+        return search(problem, q, weights, fixed)
 
     # --------------------------------------------------------------------------- evaluation
 

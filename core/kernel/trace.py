@@ -22,10 +22,8 @@ from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
-from core.spatial.force import Force
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.scalar import Scalar, minus, over
-from core.spatial.vector import ZERO
 
 Scalars = Sequence[Scalar]
 
@@ -253,7 +251,7 @@ def _rate(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
 
 
 def _wrenches(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
-    """Wrench of the parent side on the child side of every tree joint, at b's origin in world axes; u: accelerations."""
+    """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
     machine = tracer.unmerged
     tree = machine.tree
     forces = rnea(tree, x["q"], x["v"], x["u"]).forces
