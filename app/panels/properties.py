@@ -9,9 +9,11 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.diagnosis import findings_of
 from app.icons import icon
 from app.session import Ref, Session, State
 from app.settings import Settings
+from app.widgets.dialogs import icon_of
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.field_editor import Context
 from app.widgets.note import Note
@@ -21,10 +23,6 @@ from core.errors import KinetostatError
 from core.model import WORDS, DHChain, Finding, Model, edits
 from core.model.chains import expand
 from core.model.fields import Element
-from core.model.plausibility import check
-
-ICONS = {"parameters": "parameter", "materials": "material", "bodies": "body", "frames": "frame", "joints": "joint",
-         "chains": "chain"}  # fmt: skip
 
 
 def element_at(model: Model, ref: Ref | None) -> Element:
@@ -55,7 +53,6 @@ class PropertyEditor(QWidget):
         self.session, self.settings = session, settings
         self.form: ElementForm | None = None
         self._form_of: tuple[type, Ref | None] | None = None
-        self._findings: tuple[Model | None, tuple[Finding, ...]] = (None, ())
         self._build()
         session.changed.connect(self._changed)
         session.selected.connect(self._selected)
@@ -106,14 +103,11 @@ class PropertyEditor(QWidget):
         model, ref = self.session.model, self.session.selection
         element = element_at(model, ref)
         kind = type(element)
-        if self._form_of is not None and self._form_of[1] != ref and not self._renaming:
+        shown = self._form_of
+        another = shown is not None and shown[1] != ref and not self._renaming
+        if another:
             self._leave_fields()
-        if (
-            self.form is None
-            or self._form_of is None
-            or self._form_of[0] is not kind
-            or (self._form_of[1] != ref and not self._renaming)
-        ):
+        if self.form is None or shown is None or shown[0] is not kind or another:
             self._replace_form(kind)
         self._form_of = (kind, ref)
         chain = chain_of(model, ref)
@@ -144,8 +138,7 @@ class PropertyEditor(QWidget):
 
     def _show_head(self, element: Element, ref: Ref | None, chain: DHChain | None) -> None:
         name = getattr(element, "name", "")
-        drawing = getattr(element, "kind", "") if ref and ref.collection == "joints" else ""
-        drawing = drawing or (ICONS[ref.collection] if ref else "model")
+        drawing = icon_of(ref.collection, element) if ref else "model"
         self.icon.setPixmap(icon(drawing).pixmap(18, 18))
         self.title.setText(name)
         self.title.setToolTip(name)
@@ -154,7 +147,9 @@ class PropertyEditor(QWidget):
         if chain is not None:
             self.what.setText(f"{self.what.text()} of a DH chain")
             self.link.setText(f"Edit the chain “{chain.name}”")
-        whole = [f for f in self._found() if not f.field and (f.collection, f.name) == (ref or ("", ""))]
+        whole = [
+            f for f in findings_of(self.session.model) if not f.field and (f.collection, f.name) == (ref or ("", ""))
+        ]
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in whole)
         self.general.say(words, whole[0].severity if whole else "")
 
@@ -172,16 +167,10 @@ class PropertyEditor(QWidget):
             suggest=self._suggest if promotable else None,
         )
 
-    def _found(self) -> tuple[Finding, ...]:
-        model = self.session.model
-        if self._findings[0] is not model:
-            self._findings = (model, check(model))
-        return self._findings[1]
-
     def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
         found: dict[str, tuple[Finding, ...]] = {}
         assert self.form is not None
-        for finding in self._found():
+        for finding in findings_of(self.session.model):
             if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
                 path = re.sub(r"\[(\d+)\]", r".\1", finding.field)
                 found[path] = (*found.get(path, ()), finding)

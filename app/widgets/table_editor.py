@@ -129,15 +129,15 @@ class TableEditor(FieldEditor):
         row = QHBoxLayout()
         row.setSpacing(0)
         self.buttons = {}
-        for name, help, run in (
+        for name, words, run in (
             ("add", "Add a row", self.add_row),
             ("duplicate", "Duplicate the row", self.copy_row),
             ("up", "Move the row up", lambda: self.move_row(-1)),
             ("down", "Move the row down", lambda: self.move_row(1)),
             ("remove", "Remove the row", self.remove_row),
         ):
-            button = QToolButton(box, icon=icon(name), toolTip=help, autoRaise=True)
-            button.setAccessibleName(help)
+            button = QToolButton(box, icon=icon(name), toolTip=words, autoRaise=True)
+            button.setAccessibleName(words)
             button.clicked.connect(run)
             self.buttons[name] = button
             row.addWidget(button)

@@ -1,0 +1,129 @@
+"""The findings panel: everything questionable in the model, with remedies, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QBrush
+from PySide6.QtWidgets import QFrame, QHeaderView, QLabel, QStackedLayout, QTreeWidget, QTreeWidgetItem, QWidget
+
+from app.diagnosis import findings_of
+from app.icons import icon
+from app.session import Ref, Session, State
+from app.widgets.dialogs import ICONS
+from app.widgets.note import severity_color
+from core.model import Finding, Model
+
+GROUPS = {"error": ("Errors", "cannot be used as it is"), "warning": ("Warnings", "used; look at it"),
+          "hint": ("Hints", "worth knowing")}  # fmt: skip
+FINDING = Qt.ItemDataRole.UserRole
+
+
+class FindingsPanel(QWidget):
+    """Click selects the element; double click goes to the field (signal `field_wanted`)."""
+
+    counted = Signal(str)
+    """The tab's title, e.g. "Findings (2)"."""
+    field_wanted = Signal(str)
+    """A field of the selected element should get the cursor."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.found: tuple[Finding, ...] = ()
+        self.list = QTreeWidget(self)
+        self.list.setColumnCount(3)
+        self.list.setHeaderLabels(["Element", "Finding", "What to do"])
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setWordWrap(True)
+        self.list.setIndentation(14)
+        self.list.setIconSize(QSize(16, 16))
+        self.list.setRootIsDecorated(True)
+        self.list.setAllColumnsShowFocus(True)
+        header = self.list.header()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.list.itemClicked.connect(self._clicked)
+        self.list.itemDoubleClicked.connect(self._double_clicked)
+        self.list.itemActivated.connect(self._double_clicked)
+        self.empty = QLabel("No findings: masses, inertias, limits, axes and files of this model are plausible.", self)
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setProperty("muted", True)
+        self.empty.setMargin(16)
+        self.pages = QStackedLayout(self)
+        self.pages.addWidget(self.empty)
+        self.pages.addWidget(self.list)
+        session.changed.connect(self._changed)
+        self.refresh()
+
+    @property
+    def title(self) -> str:
+        """The tab's title with the count of what needs a look."""
+        serious = sum(finding.severity != "hint" for finding in self.found)
+        return f"Findings ({serious})" if serious else "Findings"
+
+    def refresh(self) -> None:
+        """Show the findings of the model and of the reader of its file."""
+        self.found = gathered(self.session.model, self.session.findings)
+        self.list.clear()
+        for severity, (title, meaning) in GROUPS.items():
+            rows = [finding for finding in self.found if finding.severity == severity]
+            if rows:
+                self._add_group(severity, f"{title} ({len(rows)})", meaning, rows)
+        self.pages.setCurrentWidget(self.list if self.found else self.empty)
+        self.counted.emit(self.title)
+
+    def _add_group(self, severity: str, title: str, meaning: str, rows: list[Finding]) -> None:
+        group = QTreeWidgetItem([title, meaning])
+        group.setIcon(0, icon(severity))
+        color = QBrush(severity_color(severity, self.palette()))
+        group.setForeground(0, color)
+        group.setForeground(1, QBrush(severity_color("", self.palette())))
+        group.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        self.list.addTopLevelItem(group)
+        for finding in rows:
+            item = QTreeWidgetItem([finding.place or "model", finding.text, finding.remedy])
+            item.setData(0, FINDING, finding)
+            item.setIcon(0, icon(ICONS.get(finding.collection, "model")))
+            for column in range(3):
+                item.setToolTip(column, str(finding))
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+            group.addChild(item)
+        group.setExpanded(True)
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self.refresh()
+
+    def _clicked(self, item: QTreeWidgetItem) -> None:
+        finding = item.data(0, FINDING)
+        if isinstance(finding, Finding):
+            ref = Ref(finding.collection, finding.name)
+            self.session.select(ref if finding.name and exists(self.session.model, ref) else None)
+
+    def _double_clicked(self, item: QTreeWidgetItem) -> None:
+        finding = item.data(0, FINDING)
+        if isinstance(finding, Finding):
+            self._clicked(item)
+            if finding.field:
+                self.field_wanted.emit(finding.field)
+
+
+def exists(model: Model, ref: Ref) -> bool:
+    """True while the element of a finding is still there (a reader's finding may outlive it)."""
+    holders = (model, model.expanded)
+    return any(element.name == ref.name for held in holders for element in getattr(held, ref.collection, ()))
+
+
+def gathered(model: Model, of_reader: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings of the model as it now is, then those of its file that concern what is still there and are not said
+    already; each once."""
+    found = {(f.severity, f.text, f.collection, f.name, f.field): f for f in findings_of(model)}
+    for finding in of_reader:
+        key = (finding.severity, finding.text, finding.collection, finding.name, finding.field)
+        if key not in found and (not finding.name or exists(model, Ref(finding.collection, finding.name))):
+            found[key] = finding
+    return tuple(found.values())

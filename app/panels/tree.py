@@ -1,0 +1,350 @@
+"""The model tree: the machine from the ground outward, chains, parameters, materials."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
+from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QStyledItemDelegate,
+    QToolButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.commands import elements as verbs
+from app.diagnosis import findings_of
+from app.icons import icon
+from app.panels.treenodes import Node, nodes
+from app.session import Ref, Session, State
+from app.widgets.dialogs import remove
+from app.widgets.note import MARKS, Note, severity_color
+from app.widgets.quantity_text import SIUnits, Units
+from app.widgets.text_editors import swatch
+from core.errors import KinetostatError
+from core.model import JOINT_KINDS, WORDS, Finding, edits, starters
+
+NODE = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
+
+
+class _RenameDelegate(QStyledItemDelegate):
+    """Renames in place; a refused name keeps the row as it was and says why."""
+
+    def __init__(self, tree: ModelTree) -> None:
+        super().__init__(tree)
+        self.tree = tree
+
+    def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        node = index.data(NODE)
+        if isinstance(widget, QLineEdit) and isinstance(node, Node) and node.ref is not None:
+            self.tree.rename(node.ref, widget.text())
+
+
+class _View(QTreeWidget):
+    """The rows; tells the panel what the pointer is on."""
+
+    def __init__(self, panel: ModelTree) -> None:
+        super().__init__(panel)
+        self.panel = panel
+        self.setMouseTracking(True)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        item = self.itemAt(event.position().toPoint())
+        node = item.data(0, NODE) if item is not None else None
+        self.panel.session.point_at(node.ref if isinstance(node, Node) else None)
+        super().mouseMoveEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.panel.session.point_at(None)
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete:
+            self.panel.remove_selected()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2) and self.state() != (
+            QAbstractItemView.State.EditingState
+        ):
+            self.panel.rename_selected()
+        else:
+            super().keyPressEvent(event)
+
+
+class ModelTree(QWidget):
+    """Shows and selects the elements of the document; renames, adds, duplicates and deletes them."""
+
+    def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.settings: Units = settings or SIUnits()
+        self.items: dict[str, QTreeWidgetItem] = {}
+        self._folded: set[str] = set()
+        self._updating = False
+        self._hovered: QTreeWidgetItem | None = None
+        self._build()
+        session.changed.connect(self._changed)
+        session.selected.connect(self._show_selection)
+        session.hovered.connect(self._show_hover)
+        if settings is not None and hasattr(settings, "changed"):
+            settings.changed.connect(self._settings_changed)
+        self.refresh()
+
+    def _build(self) -> None:
+        self.search = QLineEdit(self, placeholderText="Search", clearButtonEnabled=True)
+        self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.search.textChanged.connect(self._filter)
+        self.add_button = QToolButton(self, icon=icon("add"), toolTip="Add to the model")
+        self.add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.add_menu = QMenu(self)
+        self.add_menu.aboutToShow.connect(lambda: self._fill_add_menu(self.add_menu))
+        self.add_button.setMenu(self.add_menu)
+        self.view = _View(self)
+        view = self.view
+        view.setColumnCount(2)
+        view.setHeaderHidden(True)
+        view.setUniformRowHeights(True)
+        view.setIndentation(14)
+        view.setIconSize(QSize(16, 16))
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.setItemDelegate(_RenameDelegate(self))
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.header().setStretchLastSection(True)
+        view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        view.customContextMenuRequested.connect(self._context_menu)
+        view.currentItemChanged.connect(self._chosen)
+        view.itemCollapsed.connect(lambda item: self._fold(item, True))
+        view.itemExpanded.connect(lambda item: self._fold(item, False))
+        self.note = Note(self)
+        self.note.setContentsMargins(8, 2, 8, 4)
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 6, 8, 4)
+        top.addWidget(self.search, 1)
+        top.addWidget(self.add_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.note)
+
+    # --------------------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""
+        model = self.session.model
+        cut = {loop.cut for loop in self.session.mech.loops}
+        marks = _marks(findings_of(model))
+        self._updating = True
+        position = self.view.verticalScrollBar().value()
+        self.view.setUpdatesEnabled(False)
+        self.view.clear()
+        self.items.clear()
+        self._hovered = None
+        self._add_rows(self.view.invisibleRootItem(), nodes(model, cut, self.settings), marks)
+        self.view.setUpdatesEnabled(True)
+        self._updating = False
+        self._filter(self.search.text())
+        self._show_selection(self.session.selection)
+        self.view.verticalScrollBar().setValue(position)
+
+    def _add_rows(self, parent: QTreeWidgetItem, rows: list[Node], marks: dict[Ref, Finding]) -> None:
+        for node in rows:
+            item = QTreeWidgetItem([node.text, node.detail])
+            item.setData(0, NODE, node)
+            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+            parent.addChild(item)
+            self.items[node.key] = item
+            self._add_rows(item, node.children, marks)
+            item.setExpanded(node.key not in self._folded)
+
+    def _dress(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
+        item.setIcon(0, swatch(node.color) if node.color is not None else icon(node.icon))
+        muted = severity_color("", self.palette())
+        item.setForeground(1, QBrush(muted))
+        words = node.help
+        if node.derived:
+            font = item.font(0)
+            font.setItalic(True)
+            item.setFont(0, font)
+            words = "Comes from a DH chain; edit the chain to change it."
+        elif node.ref is not None:
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+        if finding is not None:
+            item.setText(1, f"{MARKS[finding.severity]} {node.detail}".strip())
+            item.setForeground(1, QBrush(severity_color(finding.severity, self.palette())))
+            words = f"{finding.text} {finding.remedy}".strip()
+        item.setToolTip(0, words or node.text)
+        item.setToolTip(1, words or node.detail)
+
+    def _fold(self, item: QTreeWidgetItem, folded: bool) -> None:
+        if self._updating or self.search.text():
+            return
+        key = item.data(0, NODE).key
+        self._folded.add(key) if folded else self._folded.discard(key)
+
+    def _filter(self, text: str) -> None:
+        wanted = text.strip().casefold()
+
+        def keep(item: QTreeWidgetItem) -> bool:
+            fits = wanted in f"{item.text(0)} {item.text(1)}".casefold()
+            inside = [keep(item.child(i)) for i in range(item.childCount())]
+            shown = not wanted or fits or any(inside)
+            item.setHidden(not shown)
+            if wanted and any(inside):
+                item.setExpanded(True)
+            return shown
+
+        for i in range(self.view.topLevelItemCount()):
+            keep(self.view.topLevelItem(i))
+        if not wanted:
+            for key, item in self.items.items():
+                item.setExpanded(key not in self._folded)
+
+    def _show_selection(self, ref: Ref | None) -> None:
+        key = "#world" if ref is None else f"{ref.collection}:{ref.name}"
+        item = self.items.get(key)
+        if item is self.view.currentItem() and item is not None:
+            return
+        self._updating = True
+        if item is None or (ref is None and not self.view.hasFocus()):
+            self.view.setCurrentItem(None)  # type: ignore[arg-type]
+            self.view.clearSelection()
+        else:
+            self.view.setCurrentItem(item)
+            self.view.scrollToItem(item)
+        self._updating = False
+
+    def _show_hover(self, ref: Ref | None) -> None:
+        if self._hovered is not None:
+            self._hovered.setBackground(0, QBrush())
+            self._hovered.setBackground(1, QBrush())
+            self._hovered = None
+        item = self.items.get(f"{ref.collection}:{ref.name}") if ref is not None else None
+        if item is not None:
+            color = self.palette().highlight().color()
+            color.setAlpha(45)
+            item.setBackground(0, QBrush(color))
+            item.setBackground(1, QBrush(color))
+            self._hovered = item
+
+    # --------------------------------------------------------------------------- hearing
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self.note.say("")
+            self.refresh()
+
+    def _settings_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationPaletteChange and self.items:
+            self.refresh()
+
+    def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
+        if self._updating or item is None:
+            return
+        node = item.data(0, NODE)
+        if node.ref is not None or node.selects_model:
+            self.session.select(node.ref)
+
+    # --------------------------------------------------------------------------- editing
+
+    def rename_selected(self) -> None:
+        """Begin renaming the selected row in place."""
+        item = self.view.currentItem()
+        if item is not None and item.flags() & Qt.ItemFlag.ItemIsEditable:
+            self.view.setFocus()
+            self.view.scrollToItem(item)
+            self.view.editItem(item, 0)
+
+    def rename(self, ref: Ref, new: str) -> bool:
+        """Rename an element; references follow. A refusal is said beneath the tree."""
+        new = new.strip()
+        if new == ref.name:
+            return True
+        try:
+            model = edits.rename(self.session.model, ref.collection, ref.name, new)
+        except KinetostatError as error:
+            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+            return False
+        return self.session.apply(f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model,
+                                  select=Ref(ref.collection, new))  # fmt: skip
+
+    def remove_selected(self) -> None:
+        """Delete the selected element; what depends on it is listed first."""
+        ref = self.session.selection
+        if ref is None:
+            return
+        if verbs.is_own(self.session, ref):
+            remove(self.session, ref, self)
+        else:
+            self.note.say(f"“{ref.name}” comes from a DH chain. Edit or delete the chain instead.", "hint")
+
+    # --------------------------------------------------------------------------- menus
+
+    def _context_menu(self, point: QPoint) -> None:
+        menu = self.menu_at(self.view.itemAt(point))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.view.viewport().mapToGlobal(point))
+
+    def menu_at(self, item: QTreeWidgetItem | None) -> QMenu:
+        """What can be done with a row."""
+        menu = QMenu(self)
+        if item is not None:
+            self.view.setCurrentItem(item)
+        node = item.data(0, NODE) if item is not None else None
+        self._fill_add_menu(menu)
+        if isinstance(node, Node) and node.ref is not None and not node.derived:
+            menu.addSeparator()
+            menu.addAction(icon("rename"), "Rename", self.rename_selected)
+            menu.addAction(icon("duplicate"), "Duplicate", lambda: verbs.duplicate(self.session))
+            menu.addAction(icon("delete"), "Delete", self.remove_selected)
+        menu.addSeparator()
+        menu.addAction("Unfold all", lambda: self.fold_all(False))
+        menu.addAction("Fold all", lambda: self.fold_all(True))
+        return menu
+
+    def _fill_add_menu(self, menu: QMenu) -> None:
+        if menu is self.add_menu:
+            menu.clear()
+        place = verbs.holder(self.session)
+        links = menu.addMenu(icon("link"), f"Link on {place}")
+        for kind, info in JOINT_KINDS.items():
+            links.addAction(icon(kind), info.title, lambda kind=kind: verbs.add_link(self.session, kind))
+        menu.addAction(icon("frame"), f"Frame on {place}", lambda: verbs.add(
+            self.session, "frames", lambda model: starters.frame_on(model, verbs.holder(self.session))))  # fmt: skip
+        connect = menu.addAction(icon("connect"), "Joint…", lambda: verbs.ask_joint(self.session, self.settings, self))
+        connect.setEnabled(bool(self.session.model.expanded.bodies))
+        menu.addAction(icon("body"), "Free body", lambda: verbs.add(self.session, "bodies", edits.free_body))
+        menu.addAction(icon("chain"), "DH chain…", lambda: verbs.ask_chain(self.session, self.settings, self))
+        menu.addAction(icon("parameter"), "Parameter",
+                       lambda: verbs.add(self.session, "parameters", starters.parameter))  # fmt: skip
+        menu.addAction(icon("material"), "Material",
+                       lambda: verbs.add(self.session, "materials", starters.material))  # fmt: skip
+
+    def fold_all(self, folded: bool) -> None:
+        """Fold or unfold every row but the ground."""
+        for key, item in self.items.items():
+            if item.childCount() and key != "#world":
+                item.setExpanded(not folded)
+
+
+def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
+    """The worst warning or error of each element."""
+    worst: dict[Ref, Finding] = {}
+    for finding in findings:
+        ref = Ref(finding.collection, finding.name)
+        if finding.severity != "hint" and (ref not in worst or finding.severity == "error"):
+            worst[ref] = finding
+    return worst
