@@ -8,6 +8,7 @@ On Linux window tests run on a private virtual screen (Xvfb), never on the perso
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,8 @@ settings.register_profile("explore", max_examples=1000, **_common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 SCREEN_SIZE = "1680x1200x24"
+SCREEN_WAIT = 30.0
+"""s"""
 _screen: subprocess.Popen[bytes] | None = None
 _folder = tempfile.TemporaryDirectory(prefix="kinetostat-tests-", ignore_cleanup_errors=True)
 
@@ -45,12 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close the screen and drop the folder."""
-    global _screen
-    if _screen is not None:
-        _screen.terminate()
-        _screen.wait(timeout=10)
-        _screen = None
+    """Drop the folder. The screen goes when this process has ended: Qt and VTK hold on to it until then."""
     _folder.cleanup()
 
 
@@ -61,13 +59,20 @@ def _open_screen() -> None:
     if program is None:
         return
     read_end, write_end = os.pipe()
-    command = [program, "-displayfd", str(write_end), "-screen", "0", SCREEN_SIZE, "-nolisten", "tcp", "-noreset"]
-    _screen = subprocess.Popen(command, pass_fds=(write_end,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # The shell waits for the end of its input, that is for the end of this process, however it ends.
+    script = f'"$0" -displayfd {write_end} -screen 0 {SCREEN_SIZE} -nolisten tcp -noreset & read -r _; kill $!'
+    _screen = subprocess.Popen(
+        ["sh", "-c", script, program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(write_end,),
+        start_new_session=True,
+    )
     os.close(write_end)
     with os.fdopen(read_end) as pipe:
-        number = pipe.readline().strip()
+        number = pipe.readline().strip() if select.select([pipe], [], [], SCREEN_WAIT)[0] else ""
     if not number:
-        _screen = None
         raise pytest.UsageError("Xvfb does not start; the window tests have no screen. Try: Xvfb :99")
     os.environ["DISPLAY"] = f":{number}"
     os.environ["QT_QPA_PLATFORM"] = "xcb"
