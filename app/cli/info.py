@@ -59,7 +59,7 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
         "gravity": _gravity(machine),
         "coordinates": [
             {"name": c.name, "joint": c.joint, "dimension": c.dimension, "value": float(x), "lower": c.lower,
-             "upper": c.upper, "follows": c.follows or None}
+             "upper": c.upper}
             for c, x in zip(mech.coordinates, machine.q, strict=True)
         ],
         "at_limits": list(at_limits(mech, machine.q)),
@@ -110,8 +110,8 @@ def _print(facts: dict[str, Any]) -> None:
     if facts["coordinates"]:
         rows = tuple(
             (c["name"], Amount(c["value"], c["dimension"]), Amount(c["lower"], c["dimension"]),
-             Amount(c["upper"], c["dimension"]), f"follows {c['follows']}" if c["follows"] else "")
+             Amount(c["upper"], c["dimension"]))
             for c in facts["coordinates"]
         )  # fmt: skip
-        titles = ("Coordinate", "Value", "Lower", "Upper", "")
+        titles = ("Coordinate", "Value", "Lower", "Upper")
         click.echo(table_text(Table(title="", columns=tuple(map(Column, titles)), rows=rows), degrees=True))

@@ -112,7 +112,8 @@ class _Problem:
     def __init__(
         self, mech: Mechanism, frame: str, target: Array, p: Mapping[str, float] | None, weight: float | None
     ) -> None:
-        self.mech, self.frame, self.p = mech, frame, p
+        self.mech, self.frame = mech, frame
+        self.p = mech.parameter_values(p) if p else None
         self.position = target if target.shape == (3,) else target[:3, 3]
         self.rotation = None if target.shape == (3,) else target[:3, :3]
         self.weight = weight
@@ -123,6 +124,7 @@ class _Problem:
         """Levenberg–Marquardt from q."""
         mech = self.mech
         damping, done = FIRST_DAMPING, 0
+        q = self.mech.clamp(q)
         error, jacobian = self._error(q), self._jacobian(q)
         for done in range(iterations):  # noqa: B007
             norm = float(error @ error)
@@ -149,7 +151,7 @@ class _Problem:
         if not self.mech.loops:
             return moved
         try:
-            return self.mech.move(moved, {}, p=self.p)
+            return np.asarray(self.mech.assemble(moved, p=self.p))
         except AssemblyError:
             return q
 
@@ -171,9 +173,16 @@ class _Problem:
         if self.point.any():  # v_P = v_F + ω × r
             arm = np.asarray(self.mech.frame(q, self.frame, p=self.p))[:3, :3] @ self.point
             jacobian[3:] += np.cross(jacobian[:3], arm, axisb=-1, axisa=0).T
+        if self.mech.loops:
+            jacobian = jacobian @ self._loop_projection(q)
         if self.rotation is None:
             return jacobian[3:]
         return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
+
+    def _loop_projection(self, q: Array) -> Array:
+        """(nv, nv) 1 − G⁺G: the part of joint speeds that keeps the loops closed."""
+        G = np.asarray(self.mech.loop_jacobian(q, p=self.p))
+        return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
 
     def _length(self, q: Array) -> float:
         """Metres that count like one radian: the ratio of the machine's linear to its angular mobility."""

@@ -28,6 +28,8 @@ SAMPLES = 4
 """Random poses at which the dimension of the reachable velocities is taken."""
 RANK_TOLERANCE = 1e-9
 """Singular values below this share of the largest count as zero."""
+LOOP_TOLERANCE = 1e-7
+"""The same for loop constraints, which are only closed to the tolerance of the assembly."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,22 @@ def rank(matrix: Array) -> int:
 
 
 def motion(mech: Mechanism, q: Array, frame: str, part: Part, p: Mapping[str, float] | None = None) -> Array:
-    """(3, k) the frame's velocity per unit of independent joint speed."""
-    return part_of(mech.jacobian(q, frame, p=p), part)
+    """(3, k) the frame's velocity per unit of joint speed; see `free_jacobian`."""
+    return part_of(free_jacobian(mech, q, frame, p), part)
+
+
+def free_jacobian(mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] | None = None) -> Array:
+    """(6, k) rows [ω; v] of a frame for independent joint speeds of unit norm.
+
+    In a tree these are the joint speeds, k = nv. In a machine with loops they are coordinates along an orthonormal
+    basis N of the speeds that keep the loops closed: G N = 0, J N.
+    """
+    jacobian = np.asarray(mech.jacobian(q, frame, p=p))
+    if not mech.loops:
+        return jacobian
+    _, sigma, vt = np.linalg.svd(np.asarray(mech.loop_jacobian(q, p=p)))
+    closed = int(np.sum(sigma > LOOP_TOLERANCE * max(float(sigma[0]), 1e-9))) if len(sigma) else 0
+    return jacobian @ vt[closed:].T
 
 
 def manipulability(

@@ -43,7 +43,7 @@ class Sweep:
 
 def variables(model: Model, mech: Mechanism) -> dict[str, str]:
     """What may run: name → "coordinate", "parameter" or "entry", in this order of precedence."""
-    found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none" and not c.follows}
+    found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none"}
     for alias in coordinate_aliases(model):
         found.setdefault(alias, "coordinate")
     for name in mech.p_names:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from core.functions.function import Context, Function, needs_bodies, needs_chain
 from core.functions.options import Choice
 from core.functions.results import Amount, Cell, Column, Matrix, Report, Result, Table, rows_of
+
+if TYPE_CHECKING:
+    from core.model import Body
 
 
 def dh_table(context: Context, numbers: str = "as written") -> Result:
@@ -58,6 +63,8 @@ def link_transforms(context: Context) -> Result:
     """A_i of every DH joint, the pose of frame i in frame i−1 at the present pose."""
     import numpy as np
 
+    from core.functions.rounding import without_dust
+
     parts = []
     for chain in context.model.chains:
         names = [f"{chain.prefix}base"] + [f"{chain.prefix}link{i}" for i in range(1, len(chain.rows) + 1)]
@@ -65,19 +72,10 @@ def link_transforms(context: Context) -> Result:
         for i in range(1, len(poses)):
             A = np.linalg.inv(poses[i - 1]) @ poses[i]
             parts.append(
-                Matrix(title=f"Frame {i} in frame {i - 1}", symbol=f"A_{{{i}}}", entries=rows_of(_clean(A)),
+                Matrix(title=f"Frame {i} in frame {i - 1}", symbol=f"A_{{{i}}}", entries=rows_of(without_dust(A)),
                        note="positions in m")
             )  # fmt: skip
     return Report(title="A matrices", parts=tuple(parts))
-
-
-def _clean(matrix: object) -> object:
-    """Rounding dust of at most 1e-15 set to zero, so that a matrix reads as it should."""
-    import numpy as np
-
-    array = np.array(matrix, dtype=float)
-    array[np.abs(array) < 1e-15] = 0.0
-    return array
 
 
 def coordinates(context: Context) -> Result:
@@ -87,10 +85,15 @@ def coordinates(context: Context) -> Result:
     limited = at_limits(context.mech, context.q)
     rows = []
     for c, value in zip(context.mech.coordinates, context.q, strict=True):
-        state = f"follows {c.follows}" if c.follows else "at its limit" if c.name in limited else ""
+        state = "at its limit" if c.name in limited else ""
         rows.append((c.name, context.model.joint(c.joint).kind if _has(context, c.joint) else "free",
                      Amount(float(value), c.dimension), Amount(c.lower, c.dimension),
                      Amount(c.upper, c.dimension), state))  # fmt: skip
+    for joint in context.model.expanded.joints:
+        if joint.mimic is not None:
+            value = float(context.mech.coordinate(context.q, joint.name)[0])
+            rows.append((joint.name, joint.kind, Amount(value, joint.info.coordinate_dimensions[0]), None, None,
+                         f"follows {joint.mimic.leader}"))  # fmt: skip
     titles = ("Coordinate", "Joint", "Value", "Lower limit", "Upper limit", "State")
     return Table(title="Joint coordinates", columns=tuple(map(Column, titles)), rows=tuple(rows))
 
@@ -130,11 +133,17 @@ def mass_properties(context: Context) -> Result:
     return Table(title="Mass properties", columns=columns, rows=tuple(rows), note=note)
 
 
-def _mass_of(context: Context, body: object) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    from core.kernel.mass_properties import mass_properties as properties
+def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+    """Mass, centre of mass (body's frame) and inertia about it, I_C = I_O − m (|c|² 1 − c cᵀ)."""
+    from core.functions.rounding import without_dust
+    from core.kernel.reading import Numbers
 
-    found = properties(body, context.values, context.model.origin)
-    return found.mass, found.center, found.inertia
+    found = Numbers(context.values, context.model.origin).inertia(body)
+    m, h, I = float(found.mass), [float(x) for x in found.moment], found.tensor  # noqa: E741
+    x, y, z = (component / m for component in h) if m else (0.0, 0.0, 0.0)
+    shift = (m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y), -m * x * y, -m * x * z, -m * y * z)
+    about_center = without_dust([float(entry) - part for entry, part in zip(I, shift, strict=True)])
+    return m, (x, y, z), tuple(map(float, about_center))
 
 
 FUNCTIONS = (

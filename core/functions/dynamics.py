@@ -51,9 +51,11 @@ def inverse_dynamics(
     context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool
 ) -> Result:
     """Joint torques of a given motion."""
+    from core.functions.rounding import without_dust
+
     mech, q, p = context.mech, context.q, context.p
     v, a = _vector(mech, speeds), _vector(mech, accelerations)
-    tau = mech.inverse_dynamics(q, v, a, p=p, passive=passive)
+    tau = without_dust(mech.inverse_dynamics(q, v, a, p=p, passive=passive))
     rows = tuple(
         (name, Amount(float(v[i]), d), Amount(float(a[i]), _SECOND_RATES[d]), Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -65,8 +67,10 @@ def inverse_dynamics(
 
 def gravity(context: Context) -> Result:
     """Joint torques that hold the machine against gravity."""
+    from core.functions.rounding import without_dust
+
     mech = context.mech
-    tau = mech.gravity(context.q, p=context.p)
+    tau = without_dust(mech.gravity(context.q, p=context.p))
     rows = tuple(
         (name, Amount(float(tau[i]), _FORCES[d]))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -79,10 +83,11 @@ def mass_matrix(context: Context) -> Result:
     """The joint-space mass matrix and its eigenvalues."""
     import numpy as np
 
+    from core.functions.rounding import without_dust
+
     mech = context.mech
     M = np.array(mech.mass_matrix(context.q, p=context.p))
-    shown = np.where(np.abs(M) < 1e-15, 0.0, M)
-    matrix = Matrix(title="Mass matrix", symbol="M(q)", entries=rows_of(shown), rows=tuple(mech.v_names),
+    matrix = Matrix(title="Mass matrix", symbol="M(q)", entries=rows_of(without_dust(M)), rows=tuple(mech.v_names),
                     columns=tuple(mech.v_names), note="kg·m², kg·m, kg; rotor inertia included")  # fmt: skip
     eigenvalues = np.linalg.eigvalsh(0.5 * (M + M.T))
     low, high = float(eigenvalues[0]), float(eigenvalues[-1])

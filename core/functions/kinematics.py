@@ -19,12 +19,13 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     """Poses of frames at the present pose."""
     import numpy as np
 
+    from core.functions.rounding import without_dust
+
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
     matrices, rows = [], []
     for name in frames:
-        X_RF = np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p)))
-        X_RF[np.abs(X_RF) < 1e-15] = 0.0
+        X_RF = without_dust(np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p))))
         matrices.append(Matrix(title=f"Pose of {name} in {reference}", symbol=f"T_{{{reference},\\,{name}}}",
                                entries=rows_of(X_RF), note="position in m"))  # fmt: skip
         rows.append((name, *map(float, X_RF[:3, 3]), *rpy(X_RF[:3, :3]), *quaternion(X_RF[:3, :3])))
@@ -54,13 +55,14 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
     import numpy as np
 
     from core.analysis.manipulability import RANK_TOLERANCE
+    from core.functions.rounding import without_dust
 
     mech = context.mech
     J = np.array(mech.jacobian(context.q, frame, p=context.p))
     if axes == "frame":
         R_WF = np.array(mech.frame(context.q, frame, p=context.p))[:3, :3]
         J = np.concatenate([R_WF.T @ J[:3], R_WF.T @ J[3:]])
-    J[np.abs(J) < 1e-15] = 0.0
+    J = without_dust(J)
     sigma = np.linalg.svd(J, compute_uv=False)
     rank = int(np.sum(sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-9)))
     condition = float(sigma[0] / sigma[-1]) if rank == len(sigma) else math.inf
@@ -101,7 +103,6 @@ def inverse_kinematics(
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step)
-    reached = [branch for branch in found if branch.reached]
     rows = []
     for i, branch in enumerate(found, 1):
         cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]
@@ -113,18 +114,20 @@ def inverse_kinematics(
                   note="nearest to the present pose first; every solution is inside the joint limits")  # fmt: skip
     poses = PoseSequence(title="Solutions", q=rows_of([b.q for b in found]), p=tuple(dict(context.p) for _ in found),
                          display="composite" if apply == "all" else "single")  # fmt: skip
-    verdict = _verdict(frame, found, len(reached))
+    redundant = context.mech.nv > (3 if orientation is None else 6)
+    verdict = _verdict(frame, found, redundant)
     return Report(title="Inverse kinematics", parts=(verdict, table, poses))
 
 
-def _verdict(frame: str, found: tuple[Any, ...], reached: int) -> Message:
-    if reached:
-        word = "solution" if reached == 1 else "different solutions"
-        text = f"{frame} reaches the target: {reached} {word} found."
-        if len({round(float(x), 3) for x in found[0].q}) and reached > 100:
-            text += " The arm is redundant; these are samples of a continuum."
-        return Message(title="Result", text=text)
+def _verdict(frame: str, found: tuple[Any, ...], redundant: bool) -> Message:
     best = found[0]
+    if best.reached and redundant:
+        text = (f"{frame} reaches the target. The machine has more joints than the target asks for, so these "
+                f"{len(found)} are samples of infinitely many solutions.")  # fmt: skip
+        return Message(title="Result", text=text)
+    if best.reached:
+        word = "solution" if len(found) == 1 else "different solutions"
+        return Message(title="Result", text=f"{frame} reaches the target: {len(found)} {word} found.")
     text = (f"{frame} does not reach the target. The nearest pose misses it by {best.position_error * 1e3:.4g} mm"
             f" and {math.degrees(best.orientation_error):.4g}°.")  # fmt: skip
     if best.at_limits:

@@ -29,7 +29,7 @@ def number(value: float, digits: int = DIGITS) -> str:
     """A number with so many significant digits, a true minus sign for reading, no useless zeros."""
     if isinstance(value, float) and not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "undefined"
-    return f"{value:.{digits}g}".replace("-", "−")
+    return f"{value + 0:.{digits}g}".replace("-", "−")
 
 
 def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False) -> str:
