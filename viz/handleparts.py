@@ -72,7 +72,7 @@ class JointHandle:
     def spot(self, part: Part, X_WA: Array, X_WB: Array) -> Spot:
         """Where a part is when the joint's frames are there."""
         design = self._designs[part]
-        fixed, other = (X_WA, X_WB) if design.fixed_to == "a" else (X_WB, X_WA)
+        fixed = X_WA if design.fixed_to == "a" else X_WB
         axis = fixed[:3, :3] @ design.axis
         centre = (X_WA if design.sits_on == "a" else X_WB)[:3, 3]
         if part.coordinate is None:

@@ -198,7 +198,8 @@ class Handles:
                 yield "hand", _scaled(base @ _turned(spot.value) @ _shift(0.47 * RING * scale), scale)
         elif "range" in actors:
             low, high = self._joints[part.joint].limits[part]
-            assert low is not None and high is not None
+            assert low is not None
+            assert high is not None
             width = 1.4 * scale
             middle, length = (low + high) / 2.0, max(high - low, 1e-9)
             yield "range", _bar(base, spot.zero + middle * spot.axis, width, length)

@@ -17,6 +17,7 @@ from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
 from core.model import Model
 from viz import camera, picking
 from viz.camera import Ray, View
+from viz.cube import Cube
 from viz.figures import Figure, Figures, Poses
 from viz.handleparts import Part
 from viz.handles import Handles
@@ -24,6 +25,7 @@ from viz.highlight import Outline
 from viz.items import Item, Ref, items
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
+from viz.overlays import Overlays
 from viz.picking import Target
 from viz.placement import Array
 from viz.polydata import points_of
@@ -74,25 +76,26 @@ class Scene:
         self._selected: Ref | None = None
         self._hovered: Ref | None = None
         self._poses: Poses = {}
-        self.renderer, self.front = self._renderers()
+        self.renderer, self.front, self.corner = self._renderers()
         self.figures = Figures(self.renderer, self.palette)
         self.figures.is_shown = self._is_shown
         self.labels = Labels(self.front, self.palette)
+        self.overlays = Overlays(self.renderer, self.palette)
+        self.cube = Cube(self.corner, self.palette)
         self.handles = Handles(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
         self._paint()
 
-    def _renderers(self) -> tuple[vtkRenderer, vtkRenderer]:
-        """The machine's renderer, and one in front of it for handles and labels that shares its camera."""
+    def _renderers(self) -> tuple[vtkRenderer, vtkRenderer, vtkRenderer]:
+        """The machine's renderer, one in front of it for handles and labels that shares its camera, the cube's."""
         self.window.SetNumberOfLayers(3)
-        back, front = vtkRenderer(), vtkRenderer()
-        front.SetLayer(1)
-        front.SetActiveCamera(back.GetActiveCamera())
-        for renderer in (back, front):
-            renderer.SetInteractive(False)
+        renderers = vtkRenderer(), vtkRenderer(), vtkRenderer()
+        for layer, renderer in enumerate(renderers):
+            renderer.SetLayer(layer)
             self.window.AddRenderer(renderer)
-        return back, front
+        renderers[1].SetActiveCamera(renderers[0].GetActiveCamera())
+        return renderers
 
     # ------------------------------------------------------------------------------- the model
 
@@ -102,6 +105,7 @@ class Scene:
         self._values = model.values(p)
         self.items = items(model, p)
         self.figures.reconcile(self.items)
+        self.overlays.model, self.overlays.items = model, self.items
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
         self._after_change()
@@ -150,11 +154,13 @@ class Scene:
         self.renderer.GradientBackgroundOn()
         self.renderer.SetBackground(*look.colour("horizon"))
         self.renderer.SetBackground2(*look.colour("sky"))
-        light_up(self.renderer, look.light)
-        light_up(self.front, look.light)
+        for renderer in (self.renderer, self.front, self.corner):
+            light_up(renderer, look.light)
         self.figures.paint(look)
         self.labels.paint(look)
         self.handles.paint(look)
+        self.overlays.paint(look)
+        self.cube.paint(look)
 
     # ------------------------------------------------------------------------------- selection
 
@@ -233,6 +239,8 @@ class Scene:
         """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m."""
         figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
         corners = [figure.actor.GetBounds() for figure in figures if figure.data.GetNumberOfPoints()]
+        if ref is None:
+            corners += [actor.GetBounds() for actor in self.overlays.actors]
         if not corners:
             return np.array([-0.5, 0.5, -0.5, 0.5, 0.0, 0.8])
         table = np.array(corners)
@@ -269,7 +277,7 @@ class Scene:
 
     def close(self) -> None:
         """Let go of the graphics resources; the scene cannot be used afterwards."""
-        for renderer in (self.front, self.renderer):
+        for renderer in (self.corner, self.front, self.renderer):
             renderer.RemoveAllViewProps()
             self.window.RemoveRenderer(renderer)
 
@@ -284,6 +292,7 @@ class Scene:
         for outline in self._outlines.values():
             outline.fit(self.size)
         self.handles.fit(self.view, self.size, self.pixel_ratio)
+        self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
         self.renderer.ResetCameraClippingRange()
 
 

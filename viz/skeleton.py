@@ -15,9 +15,9 @@ import numpy as np
 from core.model import WORLD, Body, Frame, Joint, Model
 from viz.placement import Array, numbers, pose_matrix, unit
 
-RADIUS_PER_REACH = 0.042
-RADIUS_PER_LINK = (0.1, 0.17)
-"""A joint's radius: 4.2 % of the machine's reach, but 10 … 17 % of its typical link: long chains stay slim, a
+RADIUS_PER_REACH = 0.045
+RADIUS_PER_LINK = (0.12, 0.17)
+"""A joint's radius: 4.5 % of the machine's reach, but 12 … 17 % of its typical link: long chains stay slim, a
 single link is not thin as a wire."""
 
 
