@@ -33,8 +33,8 @@ COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["cente
 ALIASES = {"kind": "type", "jointtype": "type", "sigma": "type", "variable": "joint", "symbol": "joint",
            "name": "joint",
            "twist": "alpha", "length": "a", "m": "mass", "min": "lower", "max": "upper",
-           "qmin": "lower", "qmax": "upper", "r": "a", "α": "alpha", "θ": "theta", "link": "joint", "j": "joint", "i": "joint",
-           "cx": "com_x", "cy": "com_y", "cz": "com_z", "jm": "armature", "b": "damping"}  # fmt: skip
+           "qmin": "lower", "qmax": "upper", "r": "a", "α": "alpha", "θ": "theta", "link": "joint", "j": "joint",
+           "i": "joint", "cx": "com_x", "cy": "com_y", "cz": "com_z", "jm": "armature", "b": "damping"}  # fmt: skip
 """Other words for columns."""
 
 

@@ -12,12 +12,15 @@ from core.errors import FileError, KinetostatError
 from core.files.dh_csv import read_csv, write_csv
 from core.files.dh_toml import read_toml, write_toml
 from core.files.mesh_lookup import resolve_mesh
+from core.files.mesh_paths import with_meshes_from
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
 from core.files.robotica_reader import read_robotica
 from core.files.robotica_writer import write_robotica
 from core.files.source import Options, Reading, Source, Writing, encoded, source_of_file, source_of_text, write_whole
 from core.files.urdf_reader import read_urdf
+from core.files.urdf_writer import write_urdf
+from core.files.xacro_reader import read_xacro
 from core.model import Finding, Model, plausibility
 
 
@@ -35,7 +38,8 @@ class Format(NamedTuple):
 
 _TABLE = (
     Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
-    Format("urdf", "URDF robot", (".urdf",), read_urdf, None, re.compile(rb"<(?:\w+:)?robot[\s>]")),
+    Format("urdf", "URDF robot", (".urdf",), read_urdf, write_urdf, re.compile(rb"<(?:\w+:)?robot[\s>]")),
+    Format("xacro", "Xacro robot", (".xacro",), read_xacro, None, re.compile(rb"<xacro:\w+")),
     Format(
         "robotica",
         "Robotica data file",
@@ -137,9 +141,10 @@ def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     if not able:
         raise FileError(f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.", file=file,
                         remedy=_known_suffixes(reading=False))  # fmt: skip
+    model, moved = with_meshes_from(model, os.path.dirname(os.path.abspath(file)))
     result = write(model, able[-1].id)
     write_whole(path, encoded(result.text, file))
-    return result.findings
+    return (*moved, *result.findings)
 
 
 def dumps(model: Model, format: str = "kst") -> str:

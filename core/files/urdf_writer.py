@@ -1,0 +1,276 @@
+"""Writer of URDF 1.2. What the format cannot hold is said by findings; numbers are written exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from core.errors import FileError
+from core.files.source import Writing
+from core.files.urdf_links import rotation_matrix
+from core.model import (
+    WORLD,
+    Annotation,
+    Body,
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Finding,
+    Frame,
+    Joint,
+    Mesh,
+    Model,
+    Pose,
+    Shape,
+    Sphere,
+)
+from core.model.expression import number_text
+from core.model.fields import Value
+from core.model.parameters import value_of
+
+_TYPES = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
+          "free": "floating", "planar": "planar"}  # fmt: skip
+_ROOT = "root_joint"
+_TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+NO_LIMIT = 1e9
+"""Written where URDF demands an effort or velocity limit and the model has none."""
+
+
+def write_urdf(model: Model) -> Writing:
+    """The URDF text of a model whose joints form one tree. Raises FileError for loops and joints URDF lacks."""
+    return _Writer(model).writing()
+
+
+class _Writer:
+    """Builds the XML tree, with numbers at the present parameter values."""
+
+    def __init__(self, model: Model) -> None:
+        self.origin = model
+        self.model = model.expanded
+        self.values = model.values()
+        self.findings: list[Finding] = []
+        self.roots = self._check()
+        self.at_root = {joint.name for joint in self.model.joints if joint.name == _ROOT and joint.parent == WORLD
+                        and joint.a == joint.b == Pose() and joint.kind in ("fixed", "free")}  # fmt: skip
+
+    def number(self, value: Value) -> str:
+        return number_text(float(value_of(value, self.values)) or 0.0)
+
+    def numbers(self, values: Iterable[Value]) -> str:
+        return " ".join(map(self.number, values))
+
+    def _check(self) -> list[str]:
+        """The bodies and frames no joint leads to."""
+        seen: dict[str, str] = {}
+        for joint in self.model.joints:
+            if joint.kind not in _TYPES:
+                raise FileError(f"URDF has no {joint.kind} joint.", where=f"joint '{joint.name}'",
+                                remedy="Write it as .kst, or build it of revolute and prismatic joints.")  # fmt: skip
+            if joint.child in seen or joint.child == WORLD:
+                other = f", as does joint '{seen[joint.child]}'" if joint.child in seen else ""
+                raise FileError(f"URDF holds trees; the joint leads to '{joint.child}'{other}.",
+                                where=f"joint '{joint.name}'", remedy="Write it as .kst.")  # fmt: skip
+            seen[joint.child] = joint.name
+        return [body.name for body in self.model.bodies if body.name not in seen]
+
+    # ------------------------------------------------------------------------------- the tree
+
+    def writing(self) -> Writing:
+        root = etree.Element("robot", name=self.model.name or "robot", version="1.2")
+        for material in self.model.materials:
+            self._material(root, material.name, material.color, material.texture)
+        if self._needs_world():
+            etree.SubElement(root, "link", name=WORLD)
+        for body in self.model.bodies:
+            self._link(root, body)
+        for frame in self.model.frames:
+            self._frame(root, frame)
+        for name in self.roots if self._needs_world() else ():
+            self._joint(root, Joint(name=self._free_name(name), kind="free", parent=WORLD, child=name))
+        for joint in self.model.joints:
+            if joint.name not in self.at_root:
+                self._joint(root, joint)
+        etree.indent(root, "  ")
+        self._annotations(root)
+        self._losses()
+        text = '<?xml version="1.0"?>\n' + etree.tostring(root, encoding="unicode") + "\n"
+        return Writing(text, tuple(self.findings))
+
+    def _needs_world(self) -> bool:
+        """True unless the machine hangs on the ground by one plain `root_joint`, or is one free tree."""
+        grounded = any(joint.parent == WORLD and joint.name not in self.at_root for joint in self.model.joints)
+        grounded = grounded or any(frame.parent == WORLD for frame in self.model.frames)
+        return grounded or len(self.roots) + len(self.at_root) != 1
+
+    def _free_name(self, body: str) -> str:
+        name = f"{body}_free"
+        while name in self.model.index("joint"):
+            name += "_"
+        return name
+
+    def _pose(self, parent: Any, pose: Pose) -> None:
+        rotation = [float(value_of(x, self.values)) for x in pose.rotation]
+        if len(rotation) == 4:
+            rotation = _angles(rotation_matrix(tuple(rotation)))
+        if any(x != 0.0 for x in (*pose.position, *rotation)):
+            etree.SubElement(parent, "origin", xyz=self.numbers(pose.position), rpy=self.numbers(rotation))
+
+    def _material(self, parent: Any, name: str, color: Any, texture: str = "") -> None:
+        tag = etree.SubElement(parent, "material", name=name)
+        if color is not None:
+            etree.SubElement(tag, "color", rgba=self.numbers(color))
+        if texture:
+            etree.SubElement(tag, "texture", filename=texture)
+
+    def _link(self, root: Any, body: Body) -> None:
+        link = etree.SubElement(root, "link", name=body.name)
+        if body.density is not None:
+            self._note("warning", "URDF has no density; mass and inertia are left out.", "Give its mass and inertia.",
+                       "bodies", body.name, "density")  # fmt: skip
+        elif any(value != 0.0 for value in (body.mass, *vars(body.inertia).values())):
+            inertial = etree.SubElement(link, "inertial")
+            self._pose(inertial, Pose(position=body.center_of_mass))
+            etree.SubElement(inertial, "mass", value=self.number(body.mass))
+            tensor = {key: self.number(getattr(body.inertia, key)) for key in _TENSOR}
+            etree.SubElement(inertial, "inertia", **tensor)
+        for role in ("visual", "collision"):
+            for number, shape in enumerate(body.shapes, 1):
+                if shape.role in (role, "both"):
+                    self._shape(link, shape, role, body.name, number)
+
+    def _shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
+        if isinstance(shape, Cone):
+            if role == "visual" or shape.role == "collision":
+                self._note("warning", f"URDF has no cone; shape {number} is left out.", "Use a mesh.", "bodies", body,
+                           "shapes")  # fmt: skip
+            return
+        tag = etree.SubElement(link, role)
+        self._pose(tag, shape.pose)
+        geometry = etree.SubElement(tag, "geometry")
+        match shape:
+            case Box():
+                etree.SubElement(geometry, "box", size=self.numbers(shape.size))
+            case Sphere():
+                etree.SubElement(geometry, "sphere", radius=self.number(shape.radius))
+            case Cylinder() | Capsule():
+                word = "cylinder" if isinstance(shape, Cylinder) else "capsule"
+                etree.SubElement(geometry, word, radius=self.number(shape.radius), length=self.number(shape.length))
+            case Mesh():
+                mesh = etree.SubElement(geometry, "mesh", filename=shape.file)
+                if shape.scale != (1.0, 1.0, 1.0):
+                    mesh.set("scale", self.numbers(shape.scale))
+        if role == "visual" and (shape.material or shape.color is not None):
+            self._material(tag, shape.material, shape.color)
+
+    def _frame(self, root: Any, frame: Frame) -> None:
+        """A frame becomes a link without mass on a fixed joint."""
+        etree.SubElement(root, "link", name=frame.name)
+        name = f"{frame.name}_joint"
+        while name in self.model.index("joint"):
+            name += "_"
+        self._joint(root, Joint(name=name, kind="fixed", parent=frame.parent, child=frame.name, a=frame.pose))
+
+    def _joint(self, root: Any, joint: Joint) -> None:
+        tag = etree.SubElement(root, "joint", name=joint.name, type=_TYPES[joint.kind])
+        if joint.b != Pose():
+            self._moved(tag, joint)
+        else:
+            self._pose(tag, joint.a)
+        etree.SubElement(tag, "parent", link=joint.parent)
+        etree.SubElement(tag, "child", link=joint.child)
+        if joint.kind not in ("fixed", "free"):
+            self._motion(tag, joint)
+
+    def _moved(self, tag: Any, joint: Joint) -> None:
+        """URDF's joint frame is the child's frame; with frame b elsewhere only a fixed joint can be written."""
+        if joint.kind != "fixed":
+            raise FileError("In URDF the child's frame lies on the joint's axis; frame b lies elsewhere here.",
+                            where=f"joint '{joint.name}', b", remedy="Write it as .kst.")  # fmt: skip
+        turn_a, turn_b = (rotation_matrix(tuple(float(value_of(x, self.values)) for x in pose.rotation))
+                          for pose in (joint.a, joint.b))  # fmt: skip
+        at_a, at_b = (np.array([float(value_of(x, self.values)) for x in pose.position]) for pose in (joint.a, joint.b))
+        turn = turn_a @ turn_b.T
+        self._pose(tag, Pose(position=tuple(map(float, at_a - turn @ at_b)), rotation=tuple(_angles(turn))))
+
+    def _motion(self, tag: Any, joint: Joint) -> None:
+        etree.SubElement(tag, "axis", xyz=self.numbers(joint.axis))
+        limit = joint.limits[0] if joint.limits and joint.kind != "planar" else None
+        if joint.kind in ("revolute", "prismatic") or limit is not None:
+            self._limit(tag, joint, limit)
+        if joint.damping != 0.0 or joint.friction != 0.0:
+            etree.SubElement(tag, "dynamics", damping=self.number(joint.damping), friction=self.number(joint.friction))
+        if joint.mimic is not None:
+            mimic = joint.mimic
+            etree.SubElement(tag, "mimic", joint=mimic.leader, multiplier=self.number(mimic.ratio),
+                             offset=self.number(mimic.offset))  # fmt: skip
+
+    def _limit(self, tag: Any, joint: Joint, limit: Any) -> None:
+        fields: dict[str, str] = {}
+        bounds = ("lower", "upper") if joint.kind != "continuous" else ()
+        given = {key: getattr(limit, key, None) for key in (*bounds, "effort", "velocity")}
+        if bounds and given["lower"] is None and given["upper"] is None:
+            bounds = ()
+        for key in bounds:
+            default = -NO_LIMIT if key == "lower" else NO_LIMIT
+            fields[key] = self.number(default if given[key] is None else given[key])
+        for key in ("effort", "velocity"):
+            fields[key] = self.number(NO_LIMIT if given[key] is None else given[key])
+        etree.SubElement(tag, "limit", **fields)
+
+    # ------------------------------------------------------------------------------- the rest
+
+    def _annotations(self, root: Any) -> None:
+        for annotation in self.origin.annotations:
+            holder = self._holder(root, annotation)
+            try:
+                parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+                kept = etree.fromstring(annotation.content, parser)
+            except (etree.XMLSyntaxError, ValueError):
+                self._note("hint", f"A note on {annotation.where} is not XML; it is left out.", "", "", "", "")
+                continue
+            kept.tail = "\n" if holder is root else "\n  "
+            holder.append(kept)
+
+    def _holder(self, root: Any, annotation: Annotation) -> Any:
+        kind, _, name = annotation.where.partition(" ")
+        found = [tag for tag in root.iter(kind) if tag.get("name") == name and tag.getparent() is root]
+        return found[0] if kind in ("link", "joint") and found else root
+
+    def _losses(self) -> None:
+        is_free = any(self.model.joint(name).kind == "free" for name in self.at_root)
+        if is_free or (self.roots and not self._needs_world()):
+            self._note(
+                "hint", "URDF does not say that the root is free; read it with the option floating.", "", "", "", ""
+            )
+        lost = []
+        if self.origin.chains:
+            lost.append("DH tables (their bodies and joints are written)")
+        if self.origin.parameters:
+            lost.append("parameters and formulas (their values are written)")
+        for field, word in (("stiffness", "springs"), ("armature", "rotor inertias")):
+            if any(getattr(joint, field) != 0.0 for joint in self.model.joints):
+                lost.append(word)
+        if any(joint.rest for joint in self.model.joints):
+            lost.append("rest positions")
+        if any(len(joint.limits) > 1 for joint in self.model.joints):
+            lost.append("limits of joints with several coordinates")
+        if self.model.world != type(self.model.world)():
+            lost.append("gravity")
+        if lost:
+            self._note("warning", f"URDF cannot hold {', '.join(lost)}.", "Keep the .kst file too.", "", "", "")
+
+    def _note(self, severity: Any, text: str, remedy: str, collection: str, name: str, field: str) -> None:
+        self.findings.append(Finding(severity, text, remedy, collection, name, field))
+
+
+def _angles(turn: np.ndarray) -> list[float]:
+    """Angles about fixed x, y, z of a rotation matrix (R = Rz·Ry·Rx); about x zero when they are not unique."""
+    pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
+    if math.hypot(turn[0, 0], turn[1, 0]) < 1e-9:
+        return [0.0, pitch, math.atan2(-turn[0, 1], turn[1, 1])]
+    return [math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0])]
