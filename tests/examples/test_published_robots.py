@@ -43,7 +43,7 @@ def close(actual, expected, rtol):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=rtol * max(1.0, np.abs(expected).max()))
 
 
-@pytest.mark.parametrize(("file", "expected", "v", "a"), configurations(dynamics=False))
+@pytest.mark.parametrize(("file", "expected", "v", "a"), list(configurations(dynamics=False)))
 def test_tool_pose_and_jacobian(file, expected, v, a):
     mech = mechanism(file)
     q = np.array(expected["q"])
@@ -52,7 +52,7 @@ def test_tool_pose_and_jacobian(file, expected, v, a):
     close(np.vstack([jacobian[3:], jacobian[:3]]), expected["J0"], 1e-9)
 
 
-@pytest.mark.parametrize(("file", "expected", "v", "a"), configurations(dynamics=True))
+@pytest.mark.parametrize(("file", "expected", "v", "a"), list(configurations(dynamics=True)))
 def test_dynamics(file, expected, v, a):
     mech = mechanism(file)
     q, v, a = np.array(expected["q"]), np.array(v), np.array(a)
