@@ -53,17 +53,28 @@ def accelerations(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive:
         raise singular(mech, q, p) from None
 
 
+class Accelerations:
+    """Forward dynamics of a mechanism with loops, in the form of an evaluator."""
+
+    def __init__(self, mech: Mechanism) -> None:
+        self.mech = mech
+
+    def call(self, q: Any, v: Any, tau: Any) -> Array:
+        """Accelerations at (q, v, τ)."""
+        return accelerations(self.mech, q, v, tau, None, True)
+
+
 def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
     """The message for forward dynamics without a finite result: which joint, or which number."""
     from core.kernel.trace import massless
 
-    state = q.reshape(-1, q.shape[-1])
-    bad = ~np.isfinite(state).all(axis=1)
+    states = q.reshape(-1, q.shape[-1])
+    bad = ~np.isfinite(states).all(axis=1)
     if bad.any():
-        name = mech.q_names[int(np.argmax(~np.isfinite(state[bad][0])))]
+        name = mech.q_names[int(np.argmax(~np.isfinite(states[bad][0])))]
         return SimulationError("The coordinate is not a finite number.", where=f"coordinate '{name}'",
                                remedy="Begin from a finite position.")  # fmt: skip
-    for row in state:
+    for row in states:
         M = mech.mass_matrix(row, p=p)
         if not np.isfinite(M).all():
             break
@@ -149,7 +160,7 @@ def assembly_error(mech: Mechanism, q: Array, p: Values) -> AssemblyError:
     else:
         text = f"The loop cannot be closed: its directions differ by {np.degrees(worst):.4g}°."
     return AssemblyError(text, where=f"joint '{name}'",
-                         remedy="Change lengths or limits in its loop, or begin nearer to the closed position.")  # fmt: skip
+                         remedy="Change lengths or limits in its loop, or begin nearer to closing.")  # fmt: skip
 
 
 def assembly_tolerance() -> float:

@@ -17,14 +17,18 @@ Array = NDArray[np.float64]
 
 
 class Code(Protocol):
-    """Something that evaluates a function on flat arrays of states."""
+    """Something that evaluates a function on flat states."""
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> None:
-        """inputs: (n, size) each, contiguous; p: (np,) or (n, np); out: (n, size), filled."""
+    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
+        """(inputs, result, call): `call()` evaluates one state from and into these buffers with parameters p; true
+        if a result that must be finite is not. For one thread."""
         ...
 
-    def bind(self, inputs: Sequence[Array], p: Array, out: Array) -> Callable[[], Any]:
-        """A call without arguments that evaluates one state from and into these buffers, for one thread."""
+    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+        """inputs: (n, size) each, contiguous; p: (n_p,) or (n, n_p); out: (n, size), filled.
+
+        Returns the number of states whose result must be finite and is not.
+        """
         ...
 
 
@@ -33,33 +37,42 @@ class Interpreter:
 
     def __init__(self, trace: Trace) -> None:
         self.function = trace.function
+        self.checked = trace.signature.checked
 
-    def bind(self, inputs: Sequence[Array], p: Array, out: Array) -> Callable[[], Any]:
+    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """See `Code.bind`."""
         buffer, trigger = self.function.buffer()
-        for i, array in enumerate((*inputs, p)):
+        *inputs, values = (np.zeros(self.function.numel_in(i)) for i in range(self.function.n_in()))
+        values[:] = p
+        out = np.zeros(self.function.numel_out(0))
+        for i, array in enumerate((*inputs, values)):
             if array.size:
                 buffer.set_arg(i, memoryview(array))
         if out.size:
             buffer.set_res(0, memoryview(out))
-        keep = (buffer, *inputs, p, out)
+        checked = self.checked
 
-        def call(_: Any = keep) -> None:
+        def call(_: Any = (buffer, values)) -> bool:
             trigger()
+            return checked and not np.isfinite(out).all()
 
-        return call
+        return inputs, out, call
 
-    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> None:
+    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """See `Code.batch`."""
-        states = [np.empty(array.shape[1]) for array in inputs]
-        values, result = np.empty(p.shape[-1]), np.empty(out.shape[1])
-        call = self.bind(states, values, result)
+        failures = 0
         for k in range(len(out)):
+            if k == 0 or p.ndim > 1:
+                states, result, call = self.bind(p if p.ndim == 1 else p[k])
             for state, array in zip(states, inputs, strict=True):
                 state[:] = array[k]
-            values[:] = p if p.ndim == 1 else p[k]
-            call()
+            failures += call()
             out[k] = result
+        return failures
+
+
+def _ignore(states: Sequence[Array], p: Array, out: Array) -> None:
+    """Results that are not finite are given back as they are."""
 
 
 class Evaluator:
@@ -76,6 +89,7 @@ class Evaluator:
         self.code = code
         self.p = p
         self.size = math.prod(signature.shape)
+        self.failed = _ignore
         self.call = self._bound(code)
 
     def use(self, code: Code) -> None:
@@ -102,7 +116,8 @@ class Evaluator:
                 np.broadcast_to(values, (*leading, values.shape[-1])).reshape(count, values.shape[-1])
             )
         out = np.empty((count, self.size))
-        self.code.batch(flat, values, out)
+        if self.code.batch(flat, values, out):
+            self.failed(flat, values, out)
         return out.reshape(*leading, *self.signature.shape)
 
     def _words(self) -> list[str]:
@@ -126,9 +141,8 @@ class Evaluator:
 
         Assignment to a memoryview refuses anything but a float array of the right length, so it is the check too.
         """
-        inputs = [np.zeros(n) for n in self.sizes]
-        out = np.zeros(self.signature.shape)
-        run = code.bind(inputs, self.p, out.reshape(-1))
+        inputs, out, run = code.bind(self.p)
+        out = out.reshape(self.signature.shape)
         owner, thread, general, copy = 0, threading.get_ident, self.general, out.copy
         views = [memoryview(array) for array in inputs]
 
@@ -141,8 +155,8 @@ class Evaluator:
             try:
                 if thread() == owner or mine():
                     views[0][:] = a
-                    run()
-                    return copy()
+                    if not run():
+                        return copy()
             except (TypeError, ValueError):
                 pass
             return general((a,))
@@ -156,8 +170,8 @@ class Evaluator:
                 if thread() == owner or mine():
                     first[:] = a
                     second[:] = b
-                    run()
-                    return copy()
+                    if not run():
+                        return copy()
             except (TypeError, ValueError):
                 pass
             return general((a, b))
@@ -172,8 +186,8 @@ class Evaluator:
                     first[:] = a
                     second[:] = b
                     third[:] = c
-                    run()
-                    return copy()
+                    if not run():
+                        return copy()
             except (TypeError, ValueError):
                 pass
             return general((a, b, c))

@@ -230,7 +230,7 @@ class Mechanism:
         Raises SimulationError naming the joint when it moves no mass.
         """
         if p is None and passive:
-            return self._accelerate(q, v, tau)
+            return self._accelerate.call(q, v, tau)
         if self._program.topology.cuts:
             return constraints.accelerations(self, q, v, tau, p, passive)
         return self._call("forward_dynamics" if passive else "forward_dynamics_ideal", p, q, v, tau)
@@ -238,8 +238,13 @@ class Mechanism:
     @cached_property
     def _accelerate(self) -> Any:
         if self._program.topology.cuts:
-            return lambda q, v, tau: constraints.accelerations(self, q, v, tau, None, True)
+            return constraints.Accelerations(self)
         return self._evaluator("forward_dynamics")
+
+    def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
+        """A result that is not finite: say why."""
+        bad = int(np.argmin(np.isfinite(out).all(axis=1)))
+        raise constraints.singular(self, states[0][bad], p if p.ndim == 1 else p[bad])
 
     def reactions(self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0) -> dict[str, Array]:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
@@ -307,6 +312,23 @@ class Mechanism:
 
     # --------------------------------------------------------------------------- evaluation
 
+    def compile(self, *functions: str, wait: bool = True) -> None:
+        """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
+        for function in functions:
+            self._evaluator(function)
+        if wait:
+            self._program.wait(functions)
+
+    @property
+    def ready(self) -> bool:
+        """True when every function used so far runs as machine code."""
+        return self._program.ready(self._evaluators)
+
+    @property
+    def compile_times(self) -> dict[str, float]:
+        """Seconds that machine code of each function took, from its trace."""
+        return dict(self._program.compile_times)
+
     def parameter_values(self, p: Values = None) -> Array:
         """(n_p,) all independent parameters: the model's values, replaced by those given."""
         if p is None:
@@ -331,7 +353,10 @@ class Mechanism:
     def _evaluator(self, function: str) -> Evaluator:
         evaluator = self._evaluators.get(function)
         if evaluator is None:
-            evaluator = self._evaluators[function] = self._program.evaluator(function, self._p)
+            evaluator = self._program.evaluator(function, self._p)
+            if evaluator.signature.checked:
+                evaluator.failed = self._failed
+            self._evaluators[function] = evaluator
         return evaluator
 
 

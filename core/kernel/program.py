@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
+import time
+import weakref
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from core.kernel import compiler, ir
 from core.kernel.evaluator import Array, Code, Evaluator, Interpreter
+from core.kernel.instructions import instructions_of
+from core.kernel.machine import Library, MachineCode
 from core.kernel.topology import Topology, topology_of
-from core.kernel.trace import Tracer
+from core.kernel.trace import Signature, Trace, Tracer
 from core.model import Body, Joint, Model
 
 _KEPT = 16
@@ -27,6 +34,12 @@ class Program:
         self.tracer = Tracer(topology)
         self._codes: dict[str, Code] = {}
         self._lock = threading.RLock()
+        self._waiting: dict[str, threading.Event] = {}
+        self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
+        self.failures: dict[str, str] = {}
+        """Functions that stay interpreted, and why."""
+        self.compile_times: dict[str, float] = {}
+        """Seconds from a trace to callable machine code."""
 
         self.frame_names = tuple(self.tracer.frame_names)
         self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
@@ -37,19 +50,51 @@ class Program:
         """Number of residuals of each cut joint."""
         return {name: len(self.tracer.closure_rows(name)) for name in self.tracer.machine.laws}
 
-    def code(self, name: str) -> Code:
-        """The best code there is for a function now."""
+    def evaluator(self, name: str, p: Array) -> Evaluator:
+        """A function with default parameter values; machine code follows when it is compiled."""
         with self._lock:
             if name not in self._codes:
-                self._codes[name] = Interpreter(self.tracer.trace(name))
-            return self._codes[name]
+                trace = self.tracer.trace(name)
+                self._codes[name] = Interpreter(trace)
+                self._waiting[name] = threading.Event()
+                compiler.submit(lambda: self._compile(trace))
+            signature = self.tracer.signature(name)
+            sizes = self._sizes(signature)
+            evaluator = Evaluator(name, signature, sizes[:-1], self._codes[name], np.array(p, dtype=float))
+            self._evaluators.setdefault(name, weakref.WeakSet()).add(evaluator)
+            return evaluator
 
-    def evaluator(self, name: str, p: Array) -> Evaluator:
-        """A function with default parameter values."""
-        signature = self.tracer.signature(name)
+    def _sizes(self, signature: Signature) -> list[int]:
         tree = self.tracer.tree
-        sizes = [{"q": tree.nq, "v": tree.nv, "u": tree.nv}[argument] for argument in signature.arguments]
-        return Evaluator(name, signature, sizes, self.code(name), np.array(p, dtype=float))
+        lengths = {"q": tree.nq, "v": tree.nv, "u": tree.nv}
+        return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
+
+    def _compile(self, trace: Trace) -> None:
+        """Make machine code of a trace and hand it to everyone who uses the function."""
+        signature = trace.signature
+        started = time.perf_counter()
+        try:
+            sizes, size = self._sizes(signature), math.prod(signature.shape)
+            text = ir.module(instructions_of(trace.function), sizes, size, checked=signature.checked)
+            code = MachineCode(Library(text), sizes, size)
+            with self._lock:
+                self._codes[trace.name] = code
+                for evaluator in list(self._evaluators.get(trace.name, ())):
+                    evaluator.use(code)
+        except Exception as error:  # the interpreter goes on serving: slower, with the same numbers
+            self.failures[trace.name] = str(error)
+        finally:
+            self.compile_times[trace.name] = time.perf_counter() - started
+            self._waiting[trace.name].set()
+
+    def ready(self, names: Iterable[str] | None = None) -> bool:
+        """True when these functions (default: all asked for so far) run as machine code."""
+        return all(isinstance(self._codes.get(name), MachineCode) for name in names or list(self._codes))
+
+    def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
+        """Wait until these functions are compiled."""
+        for name in names or list(self._codes):
+            self._waiting[name].wait(timeout)
 
 
 def program_of(model: Model) -> Program:

@@ -1,9 +1,9 @@
 """Which joints carry the spanning tree, and which close loops.
 
-The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world, preferring
-joints with few freedoms (fixed joints and couplings are never cut if it can be avoided, spherical joints are cut
-first), then short paths, then the order in the document. A body that no joint reaches is free in space: it hangs on the world by an implicit free joint that carries
-the body's name.
+The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
+joints with few freedoms (fixed and coupled joints are not cut if it can be avoided, spherical ones are cut first), then
+short paths, then the order in the document. A body that no joint reaches is free in space: it hangs on the world by
+an implicit free joint that carries the body's name.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ class Signature(NamedTuple):
 
     arguments: tuple[str, ...]
     shape: tuple[int, ...]
+    checked: bool = False
+    """True if a result that is not finite is a failure."""
 
 
 class Trace(NamedTuple):
@@ -123,7 +125,7 @@ class Tracer:
             "closure_bias": ("qv", (rows,)),
         }
         arguments, shape = shapes[kind]
-        return Signature(tuple(arguments), shape)
+        return Signature(tuple(arguments), shape, kind in _CHECKED)
 
     def _massless(self) -> SimulationError:
         """Which joint moves nothing that has mass."""
@@ -152,6 +154,8 @@ def massless(joint: str) -> SimulationError:
 
 
 # ------------------------------------------------------------------------------------- the functions
+
+_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "center"}
 
 Inputs = dict[str, list[ca.SX]]
 

@@ -1,0 +1,54 @@
+"""One thread that compiles what is asked for, in the background."""
+
+from __future__ import annotations
+
+import atexit
+import queue
+import threading
+from collections.abc import Callable
+
+Job = Callable[[], None]
+PAUSE = 0.03
+"""Seconds before the first job: short commands end without having compiled anything."""
+IDLE = 0.2
+"""Seconds without work after which the thread ends."""
+
+_jobs: queue.Queue[Job] = queue.Queue()
+_stopping = threading.Event()
+_start = threading.Lock()
+_worker: threading.Thread | None = None
+
+
+def submit(job: Job) -> None:
+    """Run the job in the background, after those before it."""
+    global _worker
+    with _start:
+        _jobs.put(job)
+        if _worker is None:
+            _worker = threading.Thread(target=_work, name="kinetostat-compiler", daemon=True)
+            _worker.start()
+
+
+def _work() -> None:
+    global _worker
+    _stopping.wait(PAUSE)
+    while not _stopping.is_set():
+        try:
+            job = _jobs.get(timeout=IDLE)
+        except queue.Empty:
+            with _start:
+                if _jobs.empty():
+                    _worker = None
+                    return
+            continue
+        if not _stopping.is_set():
+            job()
+
+
+@atexit.register
+def _stop() -> None:
+    """Let the job in hand end (LLVM must not be left in mid-work), drop the others."""
+    _stopping.set()
+    worker = _worker
+    if worker is not None:
+        worker.join()

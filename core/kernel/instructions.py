@@ -1,0 +1,39 @@
+"""A CasADi trace as a list of instructions on numbered values (each value is assigned once)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+
+
+class Instruction(NamedTuple):
+    """value `target` = operation(sources); for inputs and outputs `place` is (argument, entry)."""
+
+    operation: int
+    target: int
+    sources: tuple[int, ...] = ()
+    place: tuple[int, int] = (0, 0)
+    constant: float = 0.0
+
+
+def instructions_of(function: ca.Function) -> list[Instruction]:
+    """The instructions of an SX function in order, work registers renamed to values."""
+    names: dict[int, int] = {}
+    result: list[Instruction] = []
+    identify, inputs, outputs = function.instruction_id, function.instruction_input, function.instruction_output
+    for k in range(function.n_instructions()):
+        operation = identify(k)
+        if operation == ca.OP_OUTPUT:
+            source = names[inputs(k)[0]]
+            result.append(Instruction(operation, -1, (source,), tuple(outputs(k))))
+            continue
+        target = len(result)
+        if operation == ca.OP_CONST:
+            result.append(Instruction(operation, target, constant=function.instruction_constant(k)))
+        elif operation == ca.OP_INPUT:
+            result.append(Instruction(operation, target, place=tuple(inputs(k))))
+        else:
+            result.append(Instruction(operation, target, tuple(names[i] for i in inputs(k))))
+        names[outputs(k)[0]] = target
+    return result

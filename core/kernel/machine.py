@@ -1,0 +1,111 @@
+"""Machine code: IR text → object code (cached on disk) → addresses → calls."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import NDArray
+
+from core.kernel import code_cache
+
+Array = NDArray[np.float64]
+_lock = threading.Lock()
+"""LLVM is entered by one thread at a time."""
+_LONG = 20_000
+"""Lines of IR above which less is spent on optimisation."""
+
+
+@cache
+def _target() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=2, jit=True)
+
+
+@cache
+def _features() -> str:
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+def processor() -> str:
+    """What object code is valid for: LLVM version, processor, its features."""
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
+
+
+def object_code(ir: str) -> bytes:
+    """Object code of IR text, from the cache if it was made before."""
+    key = code_cache.key(processor(), ir)
+    found = code_cache.load(key)
+    if found is not None:
+        return found
+    with _lock:
+        module = llvm.parse_assembly(ir)
+        module.triple = _target().triple
+        module.data_layout = str(_target().target_data)
+        _optimise(module, is_long=ir.count("\n") > _LONG)
+        data = bytes(_target().emit_object(module))
+    code_cache.store(key, data)
+    return data
+
+
+def _optimise(module: llvm.ModuleRef, *, is_long: bool) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_long else 2)
+    options.loop_vectorization = False
+    options.slp_vectorization = not is_long
+    builder = llvm.create_pass_builder(_target(), options)
+    builder.getModulePassManager().run(module, builder)
+
+
+class Library:
+    """Loaded object code."""
+
+    def __init__(self, ir: str) -> None:
+        data = object_code(ir)
+        with _lock:
+            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+            self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
+            self.engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Address of a function."""
+        with _lock:
+            return int(self.engine.get_function_address(name))
+
+
+class MachineCode:
+    """A traced function in machine code; see `evaluator.Code`."""
+
+    def __init__(self, library: Library, sizes: Sequence[int], size: int) -> None:
+        self.library = library
+        self.sizes, self.size = tuple(sizes), size
+        self.single_address = library.address("single")
+        self.batch_address = library.address("batch")
+        # PYFUNCTYPE keeps the interpreter's lock: the buffers of `bind` belong to one call at a time
+        self._single = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.single_address)
+        kinds = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * (len(sizes) + 1)]
+        # CFUNCTYPE releases it: long arrays of states run beside the window
+        self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.batch_address)
+
+    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
+        """(inputs, result, call): `call()` evaluates one state from and into these buffers."""
+        memory = np.zeros(sum(self.sizes) + self.size)
+        views, offset = [], 0
+        for size in self.sizes:
+            views.append(memory[offset : offset + size])
+            offset += size
+        views[-1][:] = p
+        base, single = ctypes.c_void_p(memory.ctypes.data), self._single
+        return views[:-1], memory[offset:], lambda: single(base)
+
+    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+        """Evaluate all states; the number of those whose result is not finite (if the function is checked)."""
+        addresses = [array.ctypes.data for array in (*inputs, p, out)]
+        return int(self._batch(len(out), p.shape[-1] if p.ndim > 1 else 0, *addresses))
