@@ -35,9 +35,8 @@ def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", sca
     window = vtkRenderWindow()
     window.SetOffScreenRendering(True)
     window.SetAlphaBitPlanes(True)
-    window.SetMultiSamples(8)
     window.SetSize(*size)
-    scene = Scene(window, look, pixel_ratio=scale)
+    scene = Scene(window, look, scale, "picture")
     try:
         yield scene
     finally:

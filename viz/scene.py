@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
 
 from core.model import Model
-from viz import camera, picking
+from viz import camera, picking, quality
 from viz.camera import Ray, View
 from viz.cube import Cube
 from viz.figures import Figure, Figures, Poses
@@ -29,6 +29,7 @@ from viz.overlays import Overlays
 from viz.picking import Target
 from viz.placement import Array
 from viz.polydata import points_of
+from viz.quality import Quality
 from viz.skeleton import Skeleton
 from viz.surroundings import Surroundings, light_up
 
@@ -64,8 +65,11 @@ class Hit:
 class Scene:
     """Everything drawn in one render window."""
 
-    def __init__(self, window: vtkRenderWindow, look: LookName = "light", pixel_ratio: float = 1.0) -> None:
+    def __init__(self, window: vtkRenderWindow, look: LookName = "light", pixel_ratio: float = 1.0,
+                 fineness: Quality | None = None) -> None:  # fmt: skip
+        """`fineness` None: what the graphics hardware carries, found at the first render."""
         self.window = window
+        self._fineness = fineness
         self.pixel_ratio = pixel_ratio
         self.palette = LOOKS[look]
         self.model: Model | None = None
@@ -76,6 +80,7 @@ class Scene:
         self._selected: Ref | None = None
         self._hovered: Ref | None = None
         self._poses: Poses = {}
+        self._extent = 1.0
         self.renderer, self.front, self.corner = self._renderers()
         self.figures = Figures(self.renderer, self.palette)
         self.figures.is_shown = self._is_shown
@@ -85,7 +90,7 @@ class Scene:
         self.handles = Handles(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
         self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
-        self._paint()
+        self._refine()
 
     def _renderers(self) -> tuple[vtkRenderer, vtkRenderer, vtkRenderer]:
         """The machine's renderer, one in front of it for handles and labels that shares its camera, the cube's."""
@@ -151,8 +156,9 @@ class Scene:
 
     def _paint(self) -> None:
         look = self.palette
-        self.renderer.GradientBackgroundOn()
-        self.renderer.SetBackground(*look.colour("horizon"))
+        plain = not self.renderer.GetUseSSAO()  # ambient occlusion draws no gradient
+        self.renderer.SetGradientBackground(plain)
+        self.renderer.SetBackground(*look.colour("horizon" if plain else "haze"))
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             light_up(renderer, look.light)
@@ -256,6 +262,9 @@ class Scene:
             return
         box = self.bounds().reshape(3, 2)
         size = float(np.max(box[:, 1] - box[:, 0]))
+        if abs(np.log(max(size, 1e-6) / self._extent)) > 0.5:
+            self._extent = max(size, 1e-6)
+            self._refine()
         ground = [figure for figure in self.figures.table.values() if figure.item.role == "ground"]
         low = min([0.0, *(float((points_of(f.data) @ f.pose[:3, :3].T + f.pose[:3, 3])[:, 2].min()) for f in ground)])
         look, d = self.palette, self.display
@@ -285,6 +294,15 @@ class Scene:
         """Draw the picture now."""
         self.prepare()
         self.window.Render()
+        if self._fineness is None:
+            self._fineness = quality.quality_for(quality.drawn_by(self.window))
+            self._refine()
+            if self._fineness == "fine":
+                self.window.Render()
+
+    def _refine(self) -> None:
+        quality.apply(self._fineness or "plain", self.window, self.renderer, self.front, self._extent)
+        self._paint()
 
     def prepare(self) -> None:
         """Bring everything that depends on the view up to date, for a render to follow."""

@@ -1,0 +1,41 @@
+"""How finely the scene is drawn: plain where the processor draws (software OpenGL), fine where a graphics chip does."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+
+Quality = Literal["plain", "fine", "picture"]
+"""plain: smoothed edges only; fine: ambient occlusion too; picture: many samples per pixel, for pictures that may
+take their time on any machine."""
+
+SOFTWARE = ("llvmpipe", "softpipe", "swr", "swiftshader", "software", "basic render", "gdi generic")
+"""Words in the names of software renderers."""
+SAMPLES = 8
+
+
+def drawn_by(window: vtkRenderWindow) -> str:
+    """The OpenGL renderer's name, after a first render; "" if it does not say."""
+    for line in window.ReportCapabilities().splitlines():
+        if "renderer string" in line.lower():
+            return str(line.partition(":")[2]).strip()
+    return ""
+
+
+def quality_for(renderer_name: str) -> Quality:
+    """What a renderer of this name can carry; one without a name is not trusted with much."""
+    name = renderer_name.lower()
+    return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"
+
+
+def apply(quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: vtkRenderer, size: float) -> None:
+    """Set up window and renderers; `size` (m) is that of the machine, for the reach of the occlusion."""
+    window.SetMultiSamples(SAMPLES if quality == "picture" else 0)
+    front.SetUseFXAA(quality != "picture")  # the front layer is drawn last: this smooths what is behind it too
+    back.SetUseSSAO(quality == "fine")
+    if quality == "fine":
+        back.SetSSAORadius(0.08 * size)
+        back.SetSSAOBias(0.003 * size)
+        back.SetSSAOKernelSize(48)
+        back.SetSSAOBlur(True)
