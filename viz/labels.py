@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D, vtkRenderer, vtkTextProperty
 
+from viz.camera import View, project
 from viz.figures import Poses
 from viz.items import Item
 from viz.look import Look
 from viz.placement import matrix
 
 SIZES = {"bodies": 13, "joints": 13, "frames": 12}
-OFFSETS = {"bodies": (9, 6), "joints": (9, -22), "frames": (-20, 16)}
-"""Pixels right of and above the place named: joints sit where bodies begin."""
+OFFSET = (9, 6)
+"""Pixels right of and above the place named."""
+LINE, LETTER = 17.0, 7.4
+"""Pixels a line of writing is high and a letter wide, for keeping labels apart."""
+ROWS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5)
+"""Lines up from its place at which a label looks for room."""
 
 
 class Labels:
@@ -30,14 +35,13 @@ class Labels:
         for name in [name for name in self._actors if name not in wanted]:
             self.renderer.RemoveActor(self._actors.pop(name)[1])
         for name, item in wanted.items():
-            actor = self._actors[name][1] if name in self._actors else self._new(item)
+            actor = self._actors[name][1] if name in self._actors else self._new()
             actor.SetInput(item.text)
             self._actors[name] = (item, actor)
         self.paint(self.look)
 
-    def _new(self, item: Item) -> vtkBillboardTextActor3D:
+    def _new(self) -> vtkBillboardTextActor3D:
         actor = vtkBillboardTextActor3D()
-        actor.SetDisplayOffset(*(round(self.scale * d) for d in OFFSETS.get(item.ref[0] if item.ref else "", (9, 6))))
         actor.PickableOff()
         actor.UseBoundsOff()
         self.renderer.AddActor(actor)
@@ -51,11 +55,31 @@ class Labels:
             colour = look.colour("accent" if collection == "joints" else "text")
             write(actor.GetTextProperty(), look, colour, round(SIZES.get(collection, 12) * self.scale))
 
+    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
+        """Keep labels apart: one whose place is taken moves up or down by lines."""
+        if pixel_ratio != self.scale:
+            self.scale = pixel_ratio
+            self.paint(self.look)
+        taken: list[tuple[float, float, float]] = []
+        right, up = (self.scale * d for d in OFFSET)
+        line = LINE * self.scale
+        for item, actor in self._actors.values():
+            x, y = project(view, size, actor.GetPosition())
+            width = LETTER * self.scale * len(item.text)
+            free = (row for row in ROWS if not _covered(taken, x, y - row * line, width, line))
+            row = next(free, 0)
+            taken.append((x, y - row * line, width))
+            actor.SetDisplayOffset(round(right), round(up + row * line))
+
     def move(self, poses: Poses) -> None:
         """Follow the frames."""
         for item, actor in self._actors.values():
             pose = np.asarray(poses.get(item.frame, np.eye(4)), dtype=float) @ matrix(item.placement)
             actor.SetPosition(*pose[:3, 3])
+
+
+def _covered(taken: list[tuple[float, float, float]], x: float, y: float, width: float, line: float) -> bool:
+    return any(abs(y - v) < line and x < u + w and u < x + width for u, v, w in taken)
 
 
 def write(text: vtkTextProperty, look: Look, colour: tuple[float, float, float], size: int) -> None:

@@ -310,6 +310,7 @@ class Scene:
         for outline in self._outlines.values():
             outline.fit(self.size)
         self.handles.fit(self.view, self.size, self.pixel_ratio)
+        self.labels.fit(self.view, self.size, self.pixel_ratio)
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
         self.renderer.ResetCameraClippingRange()
 
