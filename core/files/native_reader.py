@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 import types
 import typing
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ from core.model.fields import (
 )
 
 HEADER = "kinetostat"
+_QUOTED = re.compile(r"'([^']*)'")
 _HIDDEN = {"name"}
 """Fields that stand as the key of a mapping, not inside it."""
 
@@ -70,6 +72,8 @@ class _Builder:
     def __init__(self, file: str) -> None:
         self.file = file
         self.lines: dict[str, int] = {}
+        self.texts: list[tuple[str, str, int]] = []
+        """(component and field, text, line) of every single value."""
 
     # ------------------------------------------------------------------------------- the model
 
@@ -158,16 +162,24 @@ class _Builder:
             )
         raw: Any
         if isinstance(kind, VectorKind | ColorKind):
-            raw = tuple(_number(kind, _text(item, where)) for item in _items(node, where))
+            raw = tuple(_number(kind, self.text(item, where)) for item in _items(node, where))
         elif isinstance(kind, FlagKind):
-            raw = {"true": True, "false": False}.get(_text(node, where).lower(), _text(node, where))
+            raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
         else:
-            raw = _text(node, where)
+            raw = self.text(node, where)
             raw = raw.strip() if isinstance(kind, ScalarKind) else raw
         try:
             return kind.coerce(raw)
         except (ModelError, ExpressionError) as error:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
+
+    def text(self, node: Node, where: str) -> str:
+        """A single value."""
+        if not isinstance(node, Text):
+            raise FileError("A single value is needed here.", where=where, line=node.line,
+                            remedy="Remove the brackets or the indented lines.")  # fmt: skip
+        self.texts.append((where, node.value, node.line))
+        return node.value
 
     # ------------------------------------------------------------------------------- messages
 
@@ -180,6 +192,18 @@ class _Builder:
                                   "Put the file there, or say where its package lies.", "bodies", body.name, "shapes",
                                   self.file, self.lines.get(f"body '{body.name}', shapes"))  # fmt: skip
 
+    def line_of(self, error: ModelError | ExpressionError, where: str) -> int | None:
+        """The line of the field an error names; inside nested elements, of the value it quotes."""
+        component, _, field = error.where.rpartition(", ")
+        quoted = set(_QUOTED.findall(error.what))
+        for place, text, line in self.texts:
+            if text in quoted and place.startswith(f"{component}, ") and place.endswith(f", {field}"):
+                return line
+        for candidate in (error.where, f"{where}, {field}", component):
+            if candidate in self.lines:
+                return self.lines[candidate]
+        return None
+
     def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
         known = [name for name in known if name not in _HIDDEN or not where]
         close = difflib.get_close_matches(key, known, 2, 0.6)
@@ -189,11 +213,7 @@ class _Builder:
     def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
         """The message with the line of the component it names, as near as known."""
         place = where if where and not error.where.startswith(where) else error.where
-        field = error.where.rpartition(", ")[2]
-        for candidate in (error.where, f"{where}, {field}", error.where.rpartition(", ")[0]):
-            if candidate in self.lines:
-                line = self.lines[candidate]
-                break
+        line = self.line_of(error, where) or line
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
@@ -209,13 +229,6 @@ def _number(kind: Any, text: str) -> Any:
 
 def _names(kind: Any) -> list[str]:
     return [field.name for field in fields_of(kind)] if dataclasses.is_dataclass(kind) else list(SHAPE_TYPES)
-
-
-def _text(node: Node, where: str) -> str:
-    if not isinstance(node, Text):
-        raise FileError("A single value is needed here.", where=where, line=node.line,
-                        remedy="Remove the brackets or the indented lines.")  # fmt: skip
-    return node.value
 
 
 def _items(node: Node, where: str) -> tuple[Node, ...]:

@@ -180,7 +180,8 @@ class _Parser:
     def unexpected(self, wanted: str) -> ExpressionError:
         kind, token, column = self.tokens[self.index]
         found = "the formula ends" if kind == "end" else f"'{token}' stands in column {column + 1}"
-        return ExpressionError(f"In '{_clip(self.text)}' {found} where {wanted} was expected.")
+        what = f"In '{_clip(self.text)}' {found} where {wanted} was expected."
+        return ExpressionError(what, remedy="Correct the formula there.")
 
     def take(self, token: str) -> bool:
         if self.tokens[self.index][0] == "operator" and self.tokens[self.index][1] == token:

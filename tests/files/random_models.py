@@ -1,0 +1,148 @@
+"""Random models for hypothesis, made from the same table of fields that readers and editors use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from core.model import (
+    SHAPE_TYPES,
+    Annotation,
+    Body,
+    DHChain,
+    DHRow,
+    Frame,
+    Gravity,
+    Joint,
+    Limit,
+    Material,
+    Model,
+    Parameter,
+    Pose,
+    World,
+)
+from core.model.fields import (
+    ChoiceKind,
+    ColorKind,
+    FlagKind,
+    NameKind,
+    PartKind,
+    PartsKind,
+    ReferenceKind,
+    ScalarKind,
+    TextKind,
+    VectorKind,
+    fields_of,
+)
+
+PARAMETERS = ("l1", "m_2", "true", "null", "x.y", "g")
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+FORMULAS = st.sampled_from(("2*l1", "30 deg", "-l1", "m_2/(1 + l1^2)", "sin(l1)", "true", "null", "x.y - 1", "pi/2"))
+VALUES = st.one_of(NUMBERS, NUMBERS, FORMULAS)
+TEXTS = st.one_of(
+    st.text(st.characters(blacklist_categories=("Cs",)), max_size=30),
+    st.sampled_from(
+        (
+            "yes",
+            "null",
+            "1e3",
+            "0x1",
+            " a",
+            "a ",
+            "a: b",
+            "a #b",
+            "- a",
+            "a\nb",
+            "a\n\n b\n",
+            "\n",
+            "\ta\n b",
+            "é\u2028",
+            "~",
+        )
+    ),
+)
+POSES = st.builds(
+    Pose,
+    position=st.tuples(VALUES, VALUES, VALUES),
+    rotation=st.one_of(st.tuples(VALUES, VALUES, VALUES), st.tuples(VALUES, VALUES, VALUES, VALUES)),
+)
+
+
+def values_of(kind: Any, /, **fixed: Any) -> st.SearchStrategy[Any]:
+    """Random elements of a class; some fields are left at their defaults."""
+    fields = {}
+    for field in fields_of(kind):
+        if field.name in fixed:
+            fields[field.name] = fixed[field.name]
+        elif not isinstance(field.kind, NameKind | ReferenceKind):
+            inner = _of_kind(field.kind)
+            fields[field.name] = inner if field.required else st.one_of(st.just(field.default), inner)
+    return st.builds(kind, **fields)
+
+
+def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
+    match kind:
+        case ScalarKind(optional=True):
+            return st.one_of(st.none(), VALUES)
+        case ScalarKind():
+            return VALUES
+        case VectorKind(sizes=()):
+            return st.just(())
+        case VectorKind(sizes=sizes):
+            return st.sampled_from(sizes).flatmap(lambda n: st.tuples(*[VALUES] * n))
+        case ChoiceKind(options=options):
+            return st.sampled_from(options)
+        case TextKind():
+            return TEXTS
+        case FlagKind():
+            return st.booleans()
+        case ColorKind():
+            return st.one_of(st.none(), st.tuples(*[st.floats(0, 1)] * 4))
+        case PartKind(element=element):
+            return POSES if element is Pose else values_of(element)
+        case PartsKind():
+            return st.lists(SHAPES, max_size=2).map(tuple)
+    raise AssertionError(kind)
+
+
+SHAPES = st.one_of([values_of(kind, material=st.sampled_from(("", "blue"))) for kind in SHAPE_TYPES.values()])
+_AXES = st.sampled_from(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.6, -0.8, 1e-30), ("l1", 0.0, 1.0)))
+
+
+def _joint(name: str, parent: str, child: str) -> st.SearchStrategy[Joint]:
+    return values_of(
+        Joint,
+        name=st.just(name),
+        parent=st.just(parent),
+        child=st.just(child),
+        axis=_AXES,
+        limits=st.one_of(st.just(()), st.tuples(values_of(Limit))),
+        mimic=st.none(),
+        kind=st.sampled_from(
+            ("revolute", "continuous", "prismatic", "screw", "cylindrical", "planar", "spherical", "free")
+        ),
+    )
+
+
+def _rows(count: int) -> st.SearchStrategy[tuple[DHRow, ...]]:
+    row = values_of(DHRow, limit=st.one_of(st.none(), values_of(Limit)), variable=st.sampled_from(("", "theta")))
+    return st.lists(row, max_size=count).map(tuple)
+
+
+CHAINS = values_of(DHChain, name=st.just("arm"), rows=_rows(3), parent=st.just("b-2"),
+                   prefix=st.sampled_from(("", "p_")))  # fmt: skip
+MODELS: st.SearchStrategy[Model] = st.builds(
+    Model,
+    name=TEXTS,
+    description=TEXTS,
+    world=st.builds(World, gravity=values_of(Gravity)),
+    parameters=st.tuples(*[st.builds(Parameter, name=st.just(n), value=NUMBERS, minimum=st.one_of(st.none(), VALUES),
+                                     assumed=st.booleans(), description=TEXTS) for n in PARAMETERS]),
+    materials=st.tuples(values_of(Material, name=st.just("blue"))),
+    bodies=st.tuples(*[values_of(Body, name=st.just(n)) for n in ("no", "arm/upper", "b-2")]),
+    frames=st.tuples(values_of(Frame, name=st.just("tip"), parent=st.sampled_from(("no", "world")))),
+    joints=st.tuples(_joint("a:b", "world", "no"), _joint("j|2", "tip", "arm/upper")),
+    chains=st.one_of(st.just(()), st.tuples(CHAINS)),
+    annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
+)  # fmt: skip
