@@ -42,6 +42,8 @@ class State:
     """Coordinates that differ from the rest pose, by name (`mech.q_names`)."""
     label: str = ""
     """What made this state, for the undo menu."""
+    selection: Ref | None = None
+    """What was selected when this state was left; undo and redo select it again if what is selected goes."""
 
 
 class Session:
@@ -181,7 +183,7 @@ class Session:
         self.cancel()
         if self._undo:
             before = self._undo.pop()
-            self._redo.append(self.state)
+            self._redo.append(self._left())
             if not self._show(before):
                 self._undo.append(before)
                 self._redo.pop()
@@ -191,7 +193,7 @@ class Session:
         self.cancel()
         if self._redo:
             after = self._redo.pop()
-            self._undo.append(self.state)
+            self._undo.append(self._left())
             if not self._show(after):
                 self._redo.append(after)
                 self._undo.pop()
@@ -288,12 +290,17 @@ class Session:
     def _push(self, new: State, gesture: object = None, select: Ref | None = None) -> None:
         before = list(self._undo), list(self._redo)
         if gesture is None or gesture is not self._gesture:
-            self._undo.append(self.state)
+            self._undo.append(self._left())
         self._redo.clear()
+        new = dataclasses.replace(new, selection=select)
         if not self._show(new, select=select):
             self._undo, self._redo = before
             return
         self._gesture = gesture
+
+    def _left(self) -> State:
+        """The present state as it is left for another one."""
+        return dataclasses.replace(self.state, selection=self.selection)
 
     def _show(
         self, new: State, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None
@@ -317,6 +324,7 @@ class Session:
             self._redo.clear()
             self._saved = new
         kept = select or self.selection
+        kept = kept if self._exists(kept) else new.selection
         self.selection, gone = (None, self.selection) if anew or not self._exists(kept) else (kept, self.selection)
         self.changed.emit(old, new)
         if self.selection != gone:

@@ -18,12 +18,13 @@ VIEW_FLAGS = {
     "grid": True,
     "axes": True,
     "gravity": False,
-    "joints": True,
+    "joints": False,
     "frames": False,
     "labels": False,
     "com": False,
     "inertia": False,
-    "shadows": True,
+    "collision": False,
+    "handles": False,
 }
 """What the scene may show besides the machine, and whether it does at first."""
 

@@ -23,7 +23,7 @@ COMMANDS = (
         "open",
         section="open",
         toolbar="file",
-        help="Open a model: native (.kst), URDF, Xacro, Robotica or a DH table. Files can also be dropped on the window.",
+        help="Open a model: native (.kst), URDF, Xacro, Robotica or a DH table. Files can be dropped on the window.",
     ),
     Command(
         "file.examples",
@@ -55,7 +55,7 @@ COMMANDS = (
         "save",
         section="save",
         toolbar="file",
-        help="Write the model to its file, whole or not at all. A model that came from another format is saved as .kst.",
+        help="Write the model to its file, whole or not at all. A model of another format is saved as .kst.",
     ),
     Command(
         "file.save_as",

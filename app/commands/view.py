@@ -18,12 +18,13 @@ FLAGS = {
     "grid": ("Ground grid", "grid", "The grid at z = 0."),
     "axes": ("World axes", "world", "The axes of the world: x red, y green, z blue."),
     "gravity": ("Gravity", "gravity", "An arrow along gravity."),
-    "joints": ("Joints", "joints", "The drawn shape of every joint."),
+    "joints": ("All joints", "joints", "The drawn shape of every joint; off: only where bodies have no shapes."),
     "frames": ("Frames", "frames", "The axes of every body and frame."),
     "labels": ("Names", "labels", "The names of bodies and joints."),
     "com": ("Centres of mass", "com", "The centre of mass of every body and of the machine."),
     "inertia": ("Inertia ellipsoids", "inertia", "The homogeneous ellipsoid that has each body's inertia."),
-    "shadows": ("Soft shadows", "shadow", "Ambient shading, where the graphics card carries it."),
+    "handles": ("All handles", "joints", "The handles of all joints; off: of the selected one and under the pointer."),
+    "collision": ("Collision shapes", "shape", "The shapes used for collision."),
 }
 
 

@@ -1,0 +1,62 @@
+"""Commands of the live manipulability ellipsoid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.commands.command import Command, Run
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+MENU = "View/Manipulability"
+
+
+def toggle(window: Window) -> None:
+    """Show or hide the ellipsoid."""
+    window.settings.remember("ellipsoid/shown", not window.settings.value("ellipsoid/shown", False))
+
+
+def _take(key: str, value: object) -> Run:
+    def take(window: Window) -> None:
+        window.settings.remember(f"ellipsoid/{key}", value)
+        window.settings.remember("ellipsoid/shown", True)
+
+    return take
+
+
+_CHOICES = (
+    ("kind", "velocity", "Velocity ellipsoid", "Velocities that joint speeds of unit norm give the frame."),
+    ("kind", "force", "Force ellipsoid", "Forces that joint torques of unit norm can hold at the frame."),
+    ("part", "translation", "Of translation", "Linear velocity, or force."),
+    ("part", "rotation", "Of rotation", "Angular velocity, or torque."),
+)
+FIRST = {"kind": "velocity", "part": "translation"}
+"""What is shown until the person chooses otherwise."""
+
+COMMANDS = (
+    Command(
+        "view.ellipsoid",
+        "Manipulability ellipsoid",
+        toggle,
+        MENU,
+        "E",
+        "ellipsoid",
+        checked=lambda w: bool(w.settings.value("ellipsoid/shown", False)),
+        section="show",
+        context=("bodies", "frames"),
+        help="The ellipsoid of the selected body or frame, else of the tool; it follows every movement.",
+    ),
+    *(
+        Command(
+            f"view.ellipsoid_{value}",
+            title,
+            _take(key, value),
+            MENU,
+            section=key,
+            checked=lambda w, key=key, value=value: w.settings.value(f"ellipsoid/{key}", FIRST[key]) == value,
+            help=text,
+        )
+        for key, value, title, text in _CHOICES
+    ),
+)

@@ -1,0 +1,1 @@
+"""Windows that explain: help, keyboard map, about, licences."""

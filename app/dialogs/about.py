@@ -1,0 +1,53 @@
+"""About the program: version and system."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout
+from vtkmodules.vtkCommonCore import vtkVersion
+
+from app.icons import icon
+from kinetostat import __version__
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+
+class About(QDialog):
+    """Name, version, what it runs on."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("About Kinetostat")
+        picture = QLabel(pixmap=icon("kinetostat").pixmap(72, 72))
+        facts = versions()
+        words = QLabel(
+            f"<h2>Kinetostat {__version__}</h2><p>Design, study and teach robots and mechanisms.</p>"
+            f"<p>{'<br>'.join(facts)}</p><p>BSD 3-Clause licence.</p>"
+        )
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout()
+        row.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addSpacing(12)
+        row.addWidget(words, 1)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        text = "\n".join([f"Kinetostat {__version__}", *facts])
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(text))
+        column = QVBoxLayout(self)
+        column.addLayout(row)
+        column.addWidget(buttons)
+
+
+def versions() -> list[str]:
+    """What the program runs on."""
+    return [
+        f"Python {platform.python_version()}, Qt {qVersion()}, VTK {vtkVersion.GetVTKVersion()}",
+        f"{platform.system()} {platform.release()}, {platform.machine()}",
+    ]

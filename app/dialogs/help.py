@@ -1,0 +1,117 @@
+"""Help on functions and commands, made from their declarations."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QTextBrowser, QVBoxLayout
+
+from app.commands import table
+from core.functions import FUNCTIONS, Function
+
+if TYPE_CHECKING:
+    from app.commands import Command
+    from app.window import Window
+
+START = """<h2>Kinetostat</h2>
+<p>Open a robot or mechanism, take it by the hand, and see its equations, forces and motion.</p>
+<ul>
+<li><b>Look around:</b> drag to orbit, middle button or Shift+drag to pan, wheel to zoom to the pointer, double click
+to set the centre. F frames the selection; 1, 3, 7 look from the front, right, top.</li>
+<li><b>Move joints:</b> rest the pointer on a link or click it, then drag its ring or arrow; or use the sliders. With
+the Move tool (W) pull any body. Ctrl snaps. One drag is one undo step.</li>
+<li><b>Edit:</b> select an element; its fields are on the right. Numbers take units and formulas: <code>30 deg</code>,
+<code>2*l1 + 5 mm</code>.</li>
+<li><b>Analyse:</b> choose a function on the left, set its options, run it. Results appear below and in the scene.</li>
+<li><b>Anything else:</b> Ctrl+Shift+P finds every command by some letters of its name.</li>
+</ul>"""
+
+
+class HelpDialog(QDialog):
+    """Topics at the left, text at the right."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Help")
+        self.resize(860, 580)
+        self._texts = topics()
+        self.search = QLineEdit(placeholderText="Search the help", clearButtonEnabled=True)
+        self.search.textChanged.connect(self._filter)
+        self.list = QListWidget()
+        self.text = QTextBrowser(openExternalLinks=True)
+        for topic, (title, _) in self._texts.items():
+            item = QListWidgetItem(title)
+            item.setData(Qt.ItemDataRole.UserRole, topic)
+            self.list.addItem(item)
+        self.list.currentItemChanged.connect(self._show)
+        split = QSplitter()
+        split.addWidget(self.list)
+        split.addWidget(self.text)
+        split.setSizes([270, 590])
+        column = QVBoxLayout(self)
+        column.addWidget(self.search)
+        column.addWidget(split)
+
+    @staticmethod
+    def open_on(window: Window, topic: str) -> HelpDialog:
+        """Show the help on a function or command id; the start page if there is none."""
+        dialog = HelpDialog(window)
+        dialog.go_to(topic)
+        dialog.show()
+        return dialog
+
+    def go_to(self, topic: str) -> None:
+        """Show a topic."""
+        names = list(self._texts)
+        for name in (topic, f"function.{topic}", ""):
+            if name in names:
+                self.list.setCurrentRow(names.index(name))
+                return
+
+    def _show(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.text.setHtml(self._texts[item.data(Qt.ItemDataRole.UserRole)][1])
+
+    def _filter(self, typed: str) -> None:
+        words = typed.lower().split()
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            title, text = self._texts[item.data(Qt.ItemDataRole.UserRole)]
+            item.setHidden(not all(word in f"{title} {text}".lower() for word in words))
+
+
+def topics() -> dict[str, tuple[str, str]]:
+    """Topic id → title and text (HTML)."""
+    found = {"": ("Getting started", START)}
+    for function in FUNCTIONS.values():
+        found[f"function.{function.id}"] = (function.title, function_text(function))
+    for command in table().values():
+        if not command.id.startswith("function."):
+            found[command.id] = (command.title.rstrip("…"), command_text(command))
+    return found
+
+
+def function_text(function: Function) -> str:
+    """What a function does, its options, and how it is called without the window."""
+    rows = "".join(
+        f"<tr><td><b>{escape(str(option.title))}</b></td><td><code>{escape(str(option.id))}</code></td>"
+        f"<td>{escape(str(option.help))}</td></tr>"
+        for option in function.options
+    )
+    options = f"<h4>Options</h4><table cellspacing='0' cellpadding='4'>{rows}</table>" if rows else ""
+    paragraphs = "".join(f"<p>{escape(part)}</p>" for part in function.help.split("\n\n"))
+    shell = function.id.replace("_", "-")
+    return (
+        f"<h2>{escape(function.title)}</h2>{paragraphs}{options}<h4>Without the window</h4>"
+        f'<p><code>kinetostat {shell} FILE</code><br><code>ks.call("{function.id}", ks.Context.of(model))</code></p>'
+    )
+
+
+def command_text(command: Command) -> str:
+    """What a command does, and where it is found."""
+    place = f"<p>Menu: {escape(command.menu.replace('/', ' ▸ '))}</p>" if command.menu else ""
+    keys = f"<p>Key: {escape(command.shortcut)}</p>" if command.shortcut else ""
+    return f"<h2>{escape(command.title.rstrip('…'))}</h2><p>{escape(command.help)}</p>{place}{keys}"

@@ -1,0 +1,94 @@
+"""Licences of the program and of the libraries it uses, as their packages state them."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from importlib import metadata
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+DIRECT = (
+    "PySide6-Essentials", "vtk", "pyqtgraph", "numpy", "scipy", "casadi", "llvmlite", "PyYAML", "lxml", "trimesh",
+    "pycollada", "psygnal", "platformdirs", "click", "ziamath",
+)  # fmt: skip
+"""The libraries the program asks for; what they bring along is found from there."""
+
+
+class Library(NamedTuple):
+    """A library, its version and licence."""
+
+    name: str
+    version: str
+    licence: str
+    home: str
+
+
+class Licences(QDialog):
+    """The program's own licence, then a table of the libraries."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Licences")
+        self.resize(680, 560)
+        text = QTextBrowser(openExternalLinks=True)
+        rows = "".join(
+            f"<tr><td><b>{escape(each.name)}</b> {escape(each.version)}</td><td>{escape(each.licence)}</td>"
+            f"<td>{_link(each.home)}</td></tr>"
+            for each in libraries()
+        )
+        text.setHtml(
+            "<h3>Kinetostat</h3><p>BSD 3-Clause: use, change and pass on freely; keep the notice; no warranty.</p>"
+            f"<h3>Libraries</h3><table cellspacing='0' cellpadding='4'>{rows}</table>"
+        )
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(text)
+        column.addWidget(buttons)
+
+
+def _link(home: str) -> str:
+    return f"<a href='{escape(home, quote=True)}'>{escape(home)}</a>" if home.startswith("http") else ""
+
+
+def libraries() -> list[Library]:
+    """Installed libraries the program uses, directly or through others, by name."""
+    found: dict[str, Library] = {}
+    waiting = list(DIRECT)
+    while waiting:
+        name = waiting.pop()
+        key = re.sub(r"[-_.]+", "-", name).lower()
+        if key in found:
+            continue
+        try:
+            package = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        found[key] = _library(package)
+        waiting += [_bare(line) for line in package.requires or () if "extra ==" not in line]
+    return sorted(found.values(), key=lambda each: each.name.lower())
+
+
+def _bare(requirement: str) -> str:
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    return match.group() if match else requirement
+
+
+def _library(package: metadata.Distribution) -> Library:
+    facts = package.metadata
+    classifiers = [
+        c.rsplit("::", 1)[-1].strip() for c in facts.get_all("Classifier") or () if c.startswith("License ::")
+    ]
+    stated = (facts.get("License-Expression") or facts.get("License") or "").strip().split("\n")[0][:90]
+    homes = [url.split(",", 1)[-1].strip() for url in facts.get_all("Project-URL") or ()]
+    home = facts.get("Home-page") or (homes[0] if homes else "")
+    return Library(
+        str(facts["Name"]), package.version, stated or ", ".join(classifiers) or "see its package", str(home)
+    )

@@ -1,0 +1,104 @@
+"""The panels around the viewport: where they stand, and that they are remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+VERSION = 2
+"""Raised when the set of panels changes, so that an older arrangement is not taken."""
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+
+class Place(NamedTuple):
+    """Where a panel stands at first. `with_`: tabbed with that one."""
+
+    id: str
+    title: str
+    area: Qt.DockWidgetArea
+    with_: str = ""
+
+
+PLACES = (
+    Place("functions", "Functions", LEFT),
+    Place("tree", "Model", LEFT, "functions"),
+    Place("properties", "Properties", RIGHT),
+    Place("sliders", "Sliders", RIGHT),
+    Place("output", "Output", BOTTOM),
+    Place("findings", "Findings", BOTTOM, "output"),
+    Place("console", "Console", BOTTOM, "output"),
+)
+
+
+class Docks:
+    """One dock per panel."""
+
+    def __init__(self, window: Window, panels: dict[str, QWidget]) -> None:
+        self._window = window
+        self.panels = panels
+        self.docks = {place.id: self._dock(place) for place in PLACES}
+        window.setDockOptions(
+            window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
+        window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
+        window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        self._arrange()
+        self._first = window.saveState(VERSION)
+
+    def _dock(self, place: Place) -> QDockWidget:
+        dock = QDockWidget(place.title, self._window)
+        dock.setObjectName(place.id)
+        dock.setWidget(self.panels[place.id])
+        self._window.addDockWidget(place.area, dock)
+        return dock
+
+    def _arrange(self) -> None:
+        for place in PLACES:
+            if place.with_:
+                self._window.tabifyDockWidget(self.docks[place.with_], self.docks[place.id])
+        for name in ("functions", "output"):
+            self.docks[name].raise_()
+        columns = [self.docks["functions"], self.docks["properties"]]
+        self._window.resizeDocks(columns, [290, 340], Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self.docks["output"]], [210], Qt.Orientation.Vertical)
+        self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [420, 380], Qt.Orientation.Vertical)
+
+    def show(self, name: str) -> None:
+        """Bring a panel to the front."""
+        self.docks[name].show()
+        self.docks[name].raise_()
+
+    def retitle(self, name: str, title: str) -> None:
+        """Another title, e.g. with a count."""
+        self.docks[name].setWindowTitle(title)
+
+    def reset(self) -> None:
+        """As at first."""
+        self._window.restoreState(self._first, VERSION)
+        self._arrange()
+
+    def remember(self) -> None:
+        """Keep size and arrangement."""
+        self._window.settings.remember_bytes("window/geometry", self._window.saveGeometry())
+        self._window.settings.remember_bytes("window/docks", self._window.saveState(VERSION))
+
+    def recall(self) -> None:
+        """Take the size and arrangement of last time."""
+        geometry = self._window.settings.bytes("window/geometry")
+        if geometry is not None:
+            self._window.restoreGeometry(geometry)
+        docks = self._window.settings.bytes("window/docks")
+        if docks is not None:
+            self._window.restoreState(docks, VERSION)
+
+    def tab_bars(self) -> list[QTabBar]:
+        """The tab bars Qt made for docks that share a place."""
+        return [bar for bar in self._window.findChildren(QTabBar) if bar.parent() is self._window]

@@ -1,0 +1,140 @@
+"""Which joints show their handles: the selected one, and the one whose part the pointer rested on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+
+from app.session import Ref, State
+from core.model import WORLD, Model
+
+if TYPE_CHECKING:
+    from app.tools.pointer import Pointer
+    from app.viewport import Viewport
+    from viz.handleparts import Part
+
+REST = 180
+"""Milliseconds the pointer must rest on a part until its handle appears."""
+
+
+class HandleChoice:
+    """Follows selection and hover of the session."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        self._near: str | None = None
+        self._coming: str | None = None
+        self._rest = QTimer(view, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._arrive)
+        session = view.session
+        session.changed.connect(self._changed)
+        session.selected.connect(self._selected)
+        session.hovered.connect(self._hovered)
+        view.settings.changed.connect(self._settings)
+        self.refresh()
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._rest.stop()
+        session = self._view.session
+        session.changed.disconnect(self._changed)
+        session.selected.disconnect(self._selected)
+        session.hovered.disconnect(self._hovered)
+        self._view.settings.changed.disconnect(self._settings)
+
+    def refresh(self) -> None:
+        """Show the handles that are due."""
+        view = self._view
+        model = view.session.model.expanded
+        if view.settings.flag("handles"):
+            wanted = [joint.name for joint in model.joints if joint.info.nq]
+        else:
+            chosen = joint_of(model, view.session.selection)
+            wanted = [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
+        if tuple(wanted) != view.scene.handles.shown:
+            view.scene.show_handles(*wanted)
+            view.update()
+
+    def under(self, pointer: Pointer) -> Part | None:
+        """The ring or arrow under the pointer."""
+        met = self._view.scene.handles.pick(self._view.scene.ray(pointer.x, pointer.y))
+        return None if met is None else met.meaning  # type: ignore[return-value]
+
+    def light(self, part: Part | None) -> bool:
+        """Make a part yellow (None: none); True if there is one."""
+        handles = self._view.scene.handles
+        if part != handles.hovered:
+            handles.hover(part)
+            handles.say(self._value(part) if part is not None else "")
+            self._view.update()
+        if part is not None:
+            self._rest.stop()
+        return part is not None
+
+    def _value(self, part: Part) -> str:
+        view = self._view
+        if part.coordinate is None:
+            return part.joint
+        mech = view.session.mech
+        index = mech.joint_q(part.joint).start + part.coordinate
+        shown = view.settings.shown(float(view.session.q[index]), mech.coordinates[index].dimension)
+        return f"{mech.coordinates[index].name}  {shown}"
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            if joint_of(new.model.expanded, Ref("joints", self._near or "")) is None:
+                self._near = None
+            self.refresh()
+
+    def _selected(self, ref: Ref | None) -> None:
+        if ref is None:
+            self._near = None
+        self.refresh()
+
+    def _hovered(self, ref: Ref | None) -> None:
+        if self._view.gestures.running:
+            return
+        self._coming = joint_of(self._view.session.model.expanded, ref)
+        if self._coming is not None and self._coming != self._near:
+            self._rest.start()
+        else:
+            self._rest.stop()
+
+    def _arrive(self) -> None:
+        if self._coming is not None:
+            self._near = self._coming
+            self.refresh()
+
+    def _settings(self, key: str) -> None:
+        if key == "view/handles":
+            self.refresh()
+
+
+def joint_of(model: Model, ref: Ref | None) -> str | None:
+    """The joint that moves an element: itself, or the joint that carries the body, past fixed joints toward the
+    ground. None if nothing does. `model` is expanded."""
+    if ref is None:
+        return None
+    if ref.collection == "joints":
+        found = next((joint for joint in model.joints if joint.name == ref.name), None)
+        return found.name if found is not None and found.info.nq else None
+    if ref.collection == "chains":
+        return next((joint.name for joint in model.joints if joint.info.nq), None)
+    if ref.collection not in ("bodies", "frames"):
+        return None
+    above = {frame.name: frame.parent for frame in model.frames}
+    carrier = {_body(joint.child, above): joint for joint in reversed(model.joints)}
+    body, seen = _body(ref.name, above), set()
+    while body in carrier and body not in seen and body != WORLD:
+        seen.add(body)
+        if carrier[body].info.nq:
+            return carrier[body].name
+        body = _body(carrier[body].parent, above)
+    return None
+
+
+def _body(name: str, above: dict[str, str]) -> str:
+    while name in above:
+        name = above[name]
+    return name

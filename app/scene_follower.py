@@ -1,0 +1,84 @@
+"""The scene follows the session: model, pose, selection, theme, view settings. Nothing flows back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.session import Ref, State
+
+if TYPE_CHECKING:
+    from app.viewport import Viewport
+
+DISPLAY = {
+    "grid": "ground", "axes": "axes", "gravity": "gravity", "frames": "frames", "labels": "labels",
+    "com": "centers_of_mass", "inertia": "inertia", "collision": "collision",
+}  # fmt: skip
+"""Settings flag → field of the scene's display."""
+
+
+class SceneFollower:
+    """Connects a viewport's scene to its session, settings and theme."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        session = view.session
+        self._pairs = (
+            (session.changed, self._changed),
+            (session.moved, self._moved),
+            (session.selected, self._selected),
+            (session.hovered, self._hovered),
+            (view.settings.changed, self._settings),
+            (view.theme.changed, self._look),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self._shown_p: dict[str, float] = {}
+        self._display()
+        self._show()
+        self._moved()
+
+    def close(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+
+    def _show(self) -> None:
+        session = self._view.session
+        self._shown_p = dict(session.p)
+        self._view.scene.show(session.model, self._shown_p)
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._show()
+            if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
+                self._view.fit_at_once()
+
+    def _moved(self) -> None:
+        view, session = self._view, self._view.session
+        if dict(session.p) != self._shown_p:
+            self._show()
+        view.scene.move(session.mech.frame_names, session.mech.poses(session.q, p=session.p))
+        view.update()
+
+    def _selected(self, ref: Ref | None) -> None:
+        self._view.scene.select(ref)
+        self._view.update()
+
+    def _hovered(self, ref: Ref | None) -> None:
+        self._view.scene.hover(ref)
+        self._view.update()
+
+    def _settings(self, key: str) -> None:
+        if key.startswith("view/"):
+            self._display()
+            self._view.update()
+
+    def _display(self) -> None:
+        settings = self._view.settings
+        flags = {field: settings.flag(flag) for flag, field in DISPLAY.items()}
+        joints = True if settings.flag("joints") else None
+        self._view.scene.set_display(joints=joints, **flags)
+
+    def _look(self, name: str) -> None:
+        self._view.scene.look("dark" if name == "dark" else "light")
+        self._view.update()

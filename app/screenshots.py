@@ -1,0 +1,134 @@
+"""Pictures of the window for the README, made by a command of the project: `python -m app.screenshots FOLDER`.
+
+Opens the real window on the present screen (also a virtual one), light and dark, and grabs it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from math import radians
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QPixmap
+
+from resources import examples
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+SIZE = (1480, 920)
+PATIENCE = 40.0
+"""Seconds to wait for a file to open."""
+
+
+def pump(until: Callable[[], bool] = lambda: False, seconds: float = 0.4) -> None:
+    """Let the window work until something is true, at most so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not until():
+        QCoreApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        time.sleep(0.005)
+
+
+def open_example(window: Window, name: str) -> None:
+    """Open one of the examples and wait until it is there."""
+    path = next(example.path for example in examples() if example.name == name)
+    window.documents.start_example(path)
+    pump(lambda: not window.documents.opening.busy, PATIENCE)
+    pump()
+
+
+def grab(window: Window) -> QPixmap:
+    """What the window shows, its 3-D view included."""
+    pump(seconds=0.5)
+    picture = window.grab()
+    return picture
+
+
+def puma(window: Window) -> None:
+    """The PUMA with a joint's handle, the ellipsoid, and the mass matrix in the output."""
+    from app.session import Ref
+
+    open_example(window, "puma560")
+    session = window.session
+    values = dict(zip(session.mech.q_names, map(radians, (20.0, -40.0, 150.0, 0.0, 40.0, 0.0)), strict=False))
+    session.preview_coordinates(values)
+    session.commit("Pose")
+    window.settings.remember("ellipsoid/shown", True)
+    session.select(Ref("joints", session.mech.coordinates[1].joint))
+    window.choose_function("mass_matrix")
+    job = window.functions.run()
+    if job is not None:
+        pump(lambda: not window.jobs.running, PATIENCE)
+    window.docks.show("output")
+    window.viewport.fit_at_once()
+    window.messages.dismiss()
+
+
+def meshes(window: Window) -> None:
+    """The arm with meshes, a link selected, the model tree in front."""
+    from app.session import Ref
+
+    window.settings.remember("ellipsoid/shown", False)
+    open_example(window, "kestrel")
+    session = window.session
+    names = [coordinate.name for coordinate in session.mech.coordinates]
+    session.preview_coordinates(dict(zip(names, map(radians, (30.0, 25.0, 40.0, 0.0, 45.0, 0.0)), strict=False)))
+    session.commit("Pose")
+    session.select(Ref("bodies", session.model.expanded.bodies[3].name))
+    window.docks.show("tree")
+    window.docks.show("findings")
+    window.viewport.fit_at_once()
+    window.messages.dismiss()
+
+
+SCENES = {"puma": puma, "meshes": meshes}
+
+
+def take(folder: Path) -> list[Path]:
+    """Write all pictures; returns their paths."""
+    from app.settings import Settings
+    from app.window import Window
+
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    with tempfile.TemporaryDirectory() as place:
+        for look in ("light", "dark"):
+            settings = Settings(Path(place) / f"{look}.ini")
+            settings.look = look
+            window = Window(settings=settings)
+            window.resize(*SIZE)
+            window.show()
+            pump(seconds=1.0)
+            for name, prepare in SCENES.items():
+                prepare(window)
+                path = folder / f"{name}_{look}.png"
+                grab(window).save(str(path))
+                made.append(path)
+            window.session.restore(window.session.model)
+            window.dispose()
+            window.deleteLater()
+            pump(seconds=0.2)
+    return made
+
+
+def main(arguments: list[str]) -> int:
+    """The command."""
+    from app.start import application
+
+    if len(arguments) != 1:
+        print("Usage: python -m app.screenshots FOLDER", file=sys.stderr)
+        return 2
+    application([])
+    for path in take(Path(arguments[0])):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

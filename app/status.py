@@ -1,0 +1,94 @@
+"""The status line: what the tool expects, work in progress, the point under the pointer."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
+
+from app.icons import icon
+from app.jobs import Jobs
+from app.session import Session
+from app.settings import Settings
+
+
+class StatusLine(QStatusBar):
+    """Left: words. Right: job, compiler, coordinates."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
+        super().__init__()
+        self._session, self._settings, self._jobs = session, settings, jobs
+        self.setSizeGripEnabled(False)
+        self.words, self.work, self.code, self.place = QLabel(), QLabel(), QLabel(), QLabel()
+        self.words.setMinimumWidth(60)
+        self.place.setMinimumWidth(250)
+        self.place.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.place.setToolTip("Point under the pointer, in world axes")
+        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar.setFixedSize(110, 8)
+        self.stop = QToolButton(icon=icon("stop"), autoRaise=True, toolTip="Stop this work")
+        self.stop.clicked.connect(jobs.cancel_all)
+        self.addWidget(self.words, 1)
+        for widget in (self.work, self.bar, self.stop, self.code, self.place):
+            self.addPermanentWidget(widget)
+        self._last: ArrayLike | None = None
+        self._reading = ""
+        jobs.changed.connect(self.refresh)
+        self._poll = QTimer(self, interval=150)
+        self._poll.timeout.connect(self.refresh)
+        session.changed.connect(self._changed)
+        settings.changed.connect(self._settings_changed)
+        self._poll.start()
+        self.refresh()
+
+    def close_line(self) -> None:
+        """Listen no more."""
+        self._poll.stop()
+        self._session.changed.disconnect(self._changed)
+        self._settings.changed.disconnect(self._settings_changed)
+
+    def expect(self, text: str) -> None:
+        """What the tool expects."""
+        self.words.setText(text)
+
+    def busy(self, text: str) -> None:
+        """What is being read; '' when nothing is."""
+        self._reading = text
+        self.refresh()
+
+    def point(self, point: ArrayLike | None) -> None:
+        """Show the coordinates of a point (3,) in m, world; None for none."""
+        self._last = point
+        if point is None:
+            self.place.setText("")
+            return
+        shown = (self._settings.shown(float(x), "length") for x in point)  # type: ignore[union-attr]
+        self.place.setText("   ".join(f"{axis} {text}" for axis, text in zip("xyz", shown, strict=True)))
+
+    def refresh(self) -> None:
+        """Bring job and compiler up to date."""
+        running = self._jobs.running
+        job = running[0] if running else None
+        left = job.time_left if job is not None else None
+        about = f", about {left:.0f} s left" if left is not None and left > 2.0 else ""
+        self.work.setText(f"{job.title}{about}" if job is not None else self._reading)
+        self.bar.setVisible(job is not None or bool(self._reading))
+        self.stop.setVisible(job is not None)
+        if job is not None and job.fraction > 0.0:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * job.fraction))
+        else:
+            self.bar.setRange(0, 0)
+        ready = getattr(self._session.mech, "ready", True)
+        self.code.setText("" if ready else "compiling …")
+        if ready and job is None and not self._reading:
+            self._poll.stop()
+        elif not self._poll.isActive():
+            self._poll.start()
+
+    def _changed(self, old: object, new: object) -> None:
+        self._poll.start()
+
+    def _settings_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.point(self._last)

@@ -1,0 +1,107 @@
+"""Dragging a handle: one ring or arrow moves one coordinate, or turns a ball about one of its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import radians
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.session import Ref
+from app.tools.gestures import Gesture
+from app.tools.pointer import Pointer
+from core.analysis.inverse_kinematics import at_limits
+from viz.dragging import Drag
+from viz.handleparts import Part
+from viz.handles import State
+
+if TYPE_CHECKING:
+    from app.viewport import Viewport
+
+SNAP = {"angle": radians(5.0), "length": 0.01}
+"""Steps of a value while Ctrl is held, rad and m."""
+NEAR = 1e-6
+"""Difference (rad, m) from which a value counts as not reached."""
+
+
+def drag_joint(view: Viewport, part: Part, press: Pointer) -> Gesture:
+    """Preview the joint's value under the pointer; commit once."""
+    session, handles = view.session, view.scene.handles
+    session.select(Ref("joints", part.joint))
+    drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
+    turns = part.coordinate is None
+    move = _turn(view, part) if turns else _slide(view, part)
+    view.say(f"Moving {part.joint} · Ctrl snaps · Esc cancels")
+    handles.drag(part)
+    view.update()
+    try:
+        while (pointer := (yield)) is not None:
+            amount = drag.amount(view.scene.ray(pointer.x, pointer.y))
+            state, text = move(amount, pointer.ctrl)
+            handles.drag(part, state)
+            handles.say(text)
+            view.update()
+    except GeneratorExit:
+        session.cancel()
+        raise
+    finally:
+        handles.drag(None)
+        view.say()
+        view.update()
+    session.commit(f"Move {part.joint}")
+
+
+def _slide(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+    """A function that moves one coordinate by an amount from where it was and says state and value."""
+    session = view.session
+    mech = session.mech
+    index = mech.joint_q(part.joint).start + int(part.coordinate or 0)
+    coordinate = mech.coordinates[index]
+    start = float(session.q[index])
+    own = _own_value(view, part)
+    before, after = own(session.q), own(session.q + np.eye(mech.nq)[index])
+    ratio = after - before  # of a joint that follows another; 1 otherwise
+
+    def move(amount: float, snaps: bool) -> tuple[State, str]:
+        wanted = before + amount
+        if snaps:
+            step = SNAP.get(coordinate.dimension, 0.01)
+            wanted = round(wanted / step) * step
+        session.preview_coordinates({coordinate.name: start + (wanted - before) / (ratio or 1.0)})
+        value = own(session.q)
+        state: State = "free"
+        if abs(value - wanted) > NEAR:
+            state = "limit" if coordinate.name in at_limits(mech, session.q, NEAR) else "unreachable"
+        words = {"free": "", "limit": "  limit", "unreachable": "  no farther"}[state]
+        return state, view.settings.shown(value, coordinate.dimension) + words
+
+    return move
+
+
+def _own_value(view: Viewport, part: Part) -> Callable[[np.ndarray], float]:
+    """The joint's own coordinate at a pose, also when it follows another joint."""
+    mech, index = view.session.mech, int(part.coordinate or 0)
+    return lambda q: float(mech.coordinate(q, part.joint)[index])
+
+
+def _turn(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, str]]:
+    """A function that turns a quaternion joint about one axis of frame b from where it was."""
+    session = view.session
+    mech = session.mech
+    start = np.array(session.q)
+    direction = np.zeros(mech.nv)
+    direction[mech.joint_v(part.joint).start + part.speed] = 1.0
+    names = mech.q_names[mech.joint_q(part.joint)]
+
+    def move(amount: float, snaps: bool) -> tuple[State, str]:
+        if snaps:
+            amount = round(amount / SNAP["angle"]) * SNAP["angle"]
+        q = np.asarray(mech.integrate(start, direction * amount, 1.0))
+        if mech.loops:
+            session.preview_coordinates(dict(zip(names, q[mech.joint_q(part.joint)].tolist(), strict=True)))
+        else:
+            session.preview(q=q)
+        return "free", view.settings.shown(amount, "angle")
+
+    return move

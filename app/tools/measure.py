@@ -1,0 +1,93 @@
+"""The measure tool: two clicks, the distance between the points and its parts along x, y, z."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.annotations import line
+from app.tools.gestures import Gesture
+from app.tools.navigate import orbit
+from app.tools.pointer import Pointer
+
+if TYPE_CHECKING:
+    from app.viewport import Viewport
+
+Point = tuple[float, float, float]
+EXPECTS = "Click the first point, then the second · points snap to the origins of bodies, frames and joints · Esc ends"
+SNAP = 9.0
+"""Pixels (at 100 %) within which the origin of a body, frame or joint attracts the pointer."""
+
+
+def press(view: Viewport, pointer: Pointer) -> Gesture:
+    """A click sets a point; a drag orbits."""
+    if view.press_cube(pointer):
+        return
+    drag, moved = orbit(view, pointer), False
+    next(drag)
+    try:
+        while (move := (yield)) is not None:
+            moved = moved or not move.is_click_after(pointer)
+            if moved:
+                drag.send(move)
+    except GeneratorExit:
+        drag.close()
+        raise
+    if not moved:
+        _click(view, pointer)
+
+
+def _click(view: Viewport, pointer: Pointer) -> None:
+    point, notes = place(view, pointer), view.annotations
+    if point is None:
+        return
+    if len(notes.points) == 1:
+        notes.points = (notes.points[0], point)
+        notes.lines = (line(notes.points[0], point, words(view, notes.points[0], point)),)
+        view.session.told.emit("hint", "Distance " + words(view, notes.points[0], point).replace("\n", " · "))
+    else:
+        notes.points, notes.lines = (point,), ()
+    notes.update()
+
+
+def place(view: Viewport, pointer: Pointer) -> Point | None:
+    """The point meant: a nearby origin, else what is under the pointer."""
+    session = view.session
+    poses = np.asarray(session.mech.poses(session.q, p=session.p))
+    joints = [a for a, _b in session.mech.joint_poses(session.q, p=session.p).values()]
+    origins = [*poses[:, :3, 3], *(np.asarray(X)[:3, 3] for X in joints)]
+    best, near = None, SNAP * pointer.scale
+    for origin in origins:
+        x, y = view.scene.project(origin)
+        distance = float(np.hypot(x - pointer.x, y - pointer.y))
+        if distance < near:
+            best, near = origin, distance
+    found = best if best is not None else view.point_under(pointer)
+    if found is None:
+        return None
+    x, y, z = map(float, found)
+    return x, y, z
+
+
+def words(view: Viewport, start: Point, end: Point) -> str:
+    """Distance, and its parts."""
+    shown = view.settings.shown
+    parts = [b - a for a, b in zip(start, end, strict=True)]
+    each = "  ".join(f"Δ{axis} {shown(part, 'length')}" for axis, part in zip("xyz", parts, strict=True))
+    return f"{shown(float(np.linalg.norm(parts)), 'length')}\n{each}"
+
+
+def hover(view: Viewport, pointer: Pointer | None) -> None:
+    """After the first point the distance to the pointer is shown."""
+    notes = view.annotations
+    if pointer is None or len(notes.points) != 1:
+        return
+    point = place(view, pointer)
+    notes.lines = (line(notes.points[0], point, words(view, notes.points[0], point)),) if point is not None else ()
+    notes.update()
+
+
+def leave(view: Viewport) -> None:
+    """Another tool is chosen: what was measured goes."""
+    view.annotations.clear()

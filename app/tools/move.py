@@ -1,0 +1,104 @@
+"""The move tool: drag any body; the machine follows by inverse kinematics, joint limits and loops kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.annotations import line
+from app.session import Ref
+from app.tools import select
+from app.tools.gestures import Gesture
+from app.tools.navigate import orbit
+from app.tools.pointer import Pointer
+from core.analysis.inverse_kinematics import reach
+
+if TYPE_CHECKING:
+    from app.viewport import Viewport
+
+EXPECTS = "Drag a body: the machine follows as far as joints and loops allow · drag elsewhere to orbit"
+ITERATIONS = 12
+"""Steps per movement of the pointer: enough to follow, few enough for the display's rate."""
+GAP = 2e-3
+"""Share of the picture's height from which the pull that is left over is drawn as a line."""
+
+
+def press(view: Viewport, pointer: Pointer) -> Gesture:
+    """Drag the body under the pointer, or orbit."""
+    if view.press_cube(pointer):
+        return
+    part = view.handles.under(pointer)
+    if part is not None:
+        yield from select.drag_joint(view, part, pointer)
+        return
+    hit = view.scene.pick(pointer.x, pointer.y)
+    body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
+    if hit is None or body is None:
+        yield from select.click_or(view, pointer, orbit(view, pointer))
+        return
+    yield from select.click_or(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))
+
+
+def body_of(view: Viewport, ref: Ref) -> str | None:
+    """The body or frame to pull when an element is grabbed; None for what does not move."""
+    if ref.collection == "joints":
+        return view.session.model.expanded.find("joints", ref.name).child
+    return ref.name if ref.name in view.session.mech.frame_names else None
+
+
+def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
+    """Pull the point `grip` (world) of a body in the plane through it that faces the eye."""
+    session = view.session
+    X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
+    local = X_WB[:3, :3].T @ (grip - X_WB[:3, 3])
+    normal = view.scene.view.axes[:, 2]
+    view.say(f"Pulling {body} · Esc cancels")
+    session.select(Ref("bodies", body))
+    try:
+        while (pointer := (yield)) is not None:
+            target = _in_plane(view, pointer, grip, normal)
+            if target is None:
+                continue
+            found = reach(session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS)
+            session.preview(q=found.q)
+            _show_pull(view, body, local, target)
+    except GeneratorExit:
+        session.cancel()
+        raise
+    finally:
+        view.annotations.clear()
+        view.say()
+    session.commit(f"Pull {body}")
+
+
+def _in_plane(view: Viewport, pointer: Pointer, point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
+    """(3,) where the line of sight meets the plane through a point."""
+    ray = view.scene.ray(pointer.x, pointer.y)
+    slope = float(ray.direction @ normal)
+    if abs(slope) < 1e-6:
+        return None
+    return np.asarray(ray.at(float((point - ray.origin) @ normal) / slope))
+
+
+def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray) -> None:
+    """A line from the gripped point to the pointer where the machine cannot follow."""
+    session = view.session
+    X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
+    now = X_WB[:3, 3] + X_WB[:3, :3] @ local
+    gap = float(np.linalg.norm(target - now))
+    far = gap > GAP * view.scene.view.half_height * 2.0
+    view.annotations.lines = (line(now, target, view.settings.shown(gap, "length")),) if far else ()
+    x, y, z = map(float, now)
+    view.annotations.points = ((x, y, z),)
+    view.annotations.update()
+
+
+def hover(view: Viewport, pointer: Pointer | None) -> None:
+    """Light up what would be pulled."""
+    select.hover(view, pointer)
+
+
+def leave(view: Viewport) -> None:
+    """Another tool is chosen."""
+    select.leave(view)

@@ -1,0 +1,27 @@
+"""The pointer as tools see it: where, which button, which keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot
+
+CLICK = 4.0
+"""Pixels (of the screen at 100 %) within which a press and a release are a click."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """x, y: device pixels from the upper left corner of the viewport; scale: device pixels per pixel at 100 %."""
+
+    x: float
+    y: float
+    scale: float = 1.0
+    button: str = "left"
+    shift: bool = False
+    ctrl: bool = False
+    alt: bool = False
+    double: bool = False
+
+    def is_click_after(self, press: Pointer) -> bool:
+        """Whether this is still where the button was pressed."""
+        return hypot(self.x - press.x, self.y - press.y) <= CLICK * self.scale

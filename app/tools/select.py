@@ -1,0 +1,73 @@
+"""The select tool: a click selects, a handle drags its joint, anything else orbits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.session import Ref
+from app.tools.drag_joint import drag_joint
+from app.tools.gestures import Gesture
+from app.tools.navigate import orbit
+from app.tools.pointer import Pointer
+
+if TYPE_CHECKING:
+    from app.viewport import Viewport
+
+EXPECTS = "Click selects · drag a handle to move its joint · drag elsewhere to orbit · right click for more"
+
+
+def press(view: Viewport, pointer: Pointer) -> Gesture:
+    """Choose what a press of the left button begins."""
+    if view.press_cube(pointer):
+        return
+    part = view.handles.under(pointer)
+    if part is not None:
+        yield from drag_joint(view, part, pointer)
+        return
+    yield from click_or(view, pointer, orbit(view, pointer))
+
+
+def click_or(view: Viewport, press: Pointer, drag: Gesture) -> Gesture:
+    """A click selects; once the pointer moves, the drag goes on."""
+    next(drag)
+    moved = False
+    try:
+        while (pointer := (yield)) is not None:
+            moved = moved or not pointer.is_click_after(press)
+            if moved:
+                drag.send(pointer)
+    except GeneratorExit:
+        drag.close()
+        raise
+    if moved:
+        _finish(drag)
+    else:
+        drag.close()
+        hit = view.scene.pick(press.x, press.y)
+        view.session.select(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
+
+
+def _finish(drag: Gesture) -> None:
+    try:
+        drag.send(None)
+    except StopIteration:
+        return
+
+
+def hover(view: Viewport, pointer: Pointer | None) -> None:
+    """Light up what is under the pointer: a handle first, else an element."""
+    if pointer is None:
+        view.hover_cube(None)
+        view.handles.light(None)
+        view.session.point_at(None)
+        return
+    if view.hover_cube(pointer) or view.handles.light(view.handles.under(pointer)):
+        view.session.point_at(None)
+        return
+    hit = view.scene.pick(pointer.x, pointer.y)
+    view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
+
+
+def leave(view: Viewport) -> None:
+    """Another tool is chosen."""
+    hover(view, None)

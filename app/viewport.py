@@ -1,0 +1,353 @@
+"""The 3-D view: VTK's scene in a QOpenGLWidget, Qt events as pointers, and what floats over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, QVariantAnimation
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QImage,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QResizeEvent,
+    QSurfaceFormat,
+    QWheelEvent,
+)
+from PySide6.QtOpenGLWidgets import QOpenGLWidget
+from PySide6.QtWidgets import QWidget
+from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow
+
+from app.annotations import Annotations
+from app.handles import HandleChoice
+from app.overlay import Overlay
+from app.playback import Playback
+from app.scene_follower import SceneFollower
+from app.session import Ref, Session
+from app.settings import Settings
+from app.theme import Theme
+from app.tools import TOOLS, other_buttons
+from app.tools.gestures import Gestures
+from app.tools.navigate import WHEEL_STEP, set_centre, zoom_to
+from app.tools.pointer import Pointer
+from viz import camera
+from viz.camera import View
+from viz.scene import Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Glyph = tuple[Any, Any, Any, str]
+"""Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
+FLIGHT = 220
+"""Milliseconds of a camera movement."""
+BUTTONS = {
+    Qt.MouseButton.LeftButton: "left",
+    Qt.MouseButton.MiddleButton: "middle",
+    Qt.MouseButton.RightButton: "right",
+}
+
+
+def prepare_surface() -> None:
+    """Ask for OpenGL 3.2 core. Must be called before the QApplication is made."""
+    wanted = QSurfaceFormat()
+    wanted.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
+    wanted.setVersion(3, 2)
+    wanted.setProfile(QSurfaceFormat.OpenGLContextProfile.CoreProfile)
+    wanted.setDepthBufferSize(24)
+    wanted.setStencilBufferSize(8)
+    wanted.setAlphaBufferSize(8)
+    wanted.setSwapInterval(1)
+    QSurfaceFormat.setDefaultFormat(wanted)
+
+
+class Viewport(QOpenGLWidget):
+    """Hosts the scene; `expects` says what the tool expects, `place` the point under the pointer (or None)."""
+
+    expects = Signal(str)
+    place = Signal(object)
+    looked = Signal()
+    """The camera moved."""
+
+    def __init__(self, session: Session, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session, self.settings, self.theme = session, settings, theme
+        self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
+        self._vtk = vtkGenericOpenGLRenderWindow()
+        self._vtk.SetFrameBlitModeToBlitToCurrent()
+        self._ready = False
+        self._fit_wanted = True
+        self.scene = Scene(self._vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
+        self._flight = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=FLIGHT)
+        self._flight.valueChanged.connect(self._fly)
+        self._way: tuple[View, View] | None = None
+        self._ellipsoids: dict[str, list[Glyph]] = {}
+        self._again = QTimer(self, singleShot=True, interval=60)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(240, 180)
+        self.annotations = Annotations(self)
+        self.gestures = Gestures(self, TOOLS, other_buttons)
+        self._again.timeout.connect(self.gestures.again)
+        self.gestures.chosen.connect(lambda tool: self.expects.emit(tool.expects))
+        self.follower = SceneFollower(self)
+        self.handles = HandleChoice(self)
+        self.playback = Playback(self)
+        self.overlay = Overlay(self)
+
+    # ----------------------------------------------------------------------------- drawing
+
+    def initializeGL(self) -> None:
+        """Hand Qt's context to VTK."""
+        self._vtk.SetOwnContext(False)
+        self._vtk.OpenGLInitContext()
+        self._vtk.OpenGLInit()
+        self._ready = True
+        self.context().aboutToBeDestroyed.connect(self._end)
+
+    def paintGL(self) -> None:
+        """Draw the scene into Qt's framebuffer."""
+        if not self._ready:
+            return
+        ratio = self.devicePixelRatioF()
+        self.scene.pixel_ratio = ratio
+        width, height = round(self.width() * ratio), round(self.height() * ratio)
+        if self._vtk.GetSize() != (width, height):
+            self._vtk.SetSize(width, height)
+        if self._fit_wanted:
+            self._fit_wanted = False
+            self.scene.view = self.scene.fit()
+        self._vtk.OpenGLInitState()
+        self.scene.render()
+        self.annotations.update()
+
+    def _end(self) -> None:
+        """The context goes: free what VTK holds in it."""
+        if self._ready:
+            self._ready = False
+            self.makeCurrent()
+            self._vtk.Finalize()
+            self.doneCurrent()
+
+    def close_view(self) -> None:
+        """Listen no more and free the scene's memory."""
+        self._flight.stop()
+        self._again.stop()
+        self.playback.close_sequence()
+        self.playback.close()
+        self.handles.close()
+        self.follower.close()
+        self.overlay.close_overlay()
+        self._end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what floats in its place."""
+        super().resizeEvent(event)
+        self.annotations.resize(self.size())
+        self.overlay.place()
+        self.playback.place()
+
+    def picture(self, scale: int = 1) -> QImage:
+        """What is seen, `scale` times as fine, without handles and buttons."""
+        from app.snapshot import picture
+
+        return picture(self, scale)
+
+    # ----------------------------------------------------------------------------- camera
+
+    def look(self, view: View) -> None:
+        """Move the camera at once."""
+        self._flight.stop()
+        self._look(view)
+
+    def _look(self, view: View) -> None:
+        self.scene.view = view
+        self.looked.emit()
+        self._again.start()
+        self.update()
+
+    def fly_to(self, view: View) -> None:
+        """Move the camera smoothly."""
+        if not self._ready or not self.isVisible():
+            self._look(view)
+            return
+        self._flight.stop()
+        self._way = self.scene.view, view
+        self._flight.start()
+
+    def _fly(self, share: float) -> None:
+        if self._way is not None:
+            self._look(self._way[1] if share >= 1.0 else camera.between(*self._way, share))
+
+    @property
+    def _goal(self) -> View:
+        """Where the camera is, or flies to."""
+        flying = self._flight.state() == QVariantAnimation.State.Running
+        return self._way[1] if flying and self._way is not None else self.scene.view
+
+    def look_from(self, name: str) -> None:
+        """Look from a named side."""
+        self.fly_to(camera.preset(self._goal, name))
+
+    def fit(self, ref: Ref | None = None) -> None:
+        """Bring an element, or everything, into the picture."""
+        if not self._ready:
+            self._fit_wanted = True
+            return
+        now, self.scene.view = self.scene.view, self._goal
+        wanted = self.scene.fit(ref)
+        self.scene.view = now
+        self.fly_to(wanted)
+
+    def fit_at_once(self) -> None:
+        """Fit everything with the next picture."""
+        self._flight.stop()
+        self._fit_wanted = True
+        self.update()
+
+    @property
+    def ortho(self) -> bool:
+        """Parallel projection."""
+        return self._goal.parallel
+
+    def set_ortho(self, on: bool) -> None:
+        """Choose parallel or perspective projection."""
+        from dataclasses import replace
+
+        self.look(replace(self._goal, parallel=on))
+
+    # ----------------------------------------------------------------------------- places
+
+    def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
+        """(3,) the point of the machine, or else of the ground, under a pixel; None if neither is there (m, world)."""
+        hit = self.scene.pick(pointer.x, pointer.y)
+        return hit.position if hit is not None else self.ground_under(pointer)
+
+    def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
+        """(3,) where the line of sight meets z = 0; None if it does not, or far away."""
+        ray = self.scene.ray(pointer.x, pointer.y)
+        if abs(ray.direction[2]) < 1e-9:
+            return None
+        distance = -ray.origin[2] / ray.direction[2]
+        near = 0.0 < distance < 30.0 * self.scene.view.distance
+        return np.asarray(ray.at(distance)) if near else None
+
+    # ----------------------------------------------------------------------------- orientation cube, ellipsoids
+
+    def press_cube(self, pointer: Pointer) -> bool:
+        """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
+        direction = self.scene.cube.pick(pointer.x, pointer.y)
+        if direction is not None:
+            self.fly_to(camera.toward(self._goal, direction))
+        return direction is not None
+
+    def hover_cube(self, pointer: Pointer | None) -> bool:
+        """Light up the part of the cube under the pointer."""
+        direction = self.scene.cube.pick(pointer.x, pointer.y) if pointer is not None else None
+        if direction != self.scene.cube.hovered:
+            self.scene.cube.hover(direction)
+            self.update()
+        return direction is not None
+
+    def show_ellipsoids(self, source: str, glyphs: list[Glyph]) -> None:
+        """Show the ellipsoids of one source (the live one, a result) beside those of the others."""
+        if not glyphs and source not in self._ellipsoids:
+            return
+        self._ellipsoids[source] = glyphs
+        colours = {"velocity": "ellipsoid", "force": "ellipsoid_force"}
+        every = [each for source in self._ellipsoids.values() for each in source]
+        self.scene.overlays.ellipsoids([(c, axes, radii, colours[kind]) for c, axes, radii, kind in every])
+        self.update()
+
+    # ----------------------------------------------------------------------------- events
+
+    def pointer(
+        self,
+        position: QPointF,
+        button: Qt.MouseButton = Qt.MouseButton.LeftButton,
+        keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+        double: bool = False,
+    ) -> Pointer:
+        """A Qt position as tools see it."""
+        ratio, modifier = self.devicePixelRatioF(), Qt.KeyboardModifier
+        return Pointer(
+            position.x() * ratio, position.y() * ratio, ratio, BUTTONS.get(button, "left"),
+            bool(keys & modifier.ShiftModifier), bool(keys & modifier.ControlModifier),
+            bool(keys & modifier.AltModifier), double,
+        )  # fmt: skip
+
+    def _of(self, event: QMouseEvent, double: bool = False) -> Pointer:
+        return self.pointer(event.position(), event.button(), event.modifiers(), double)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A gesture begins."""
+        self._flight.stop()
+        if event.button() in BUTTONS:
+            self.gestures.press(self._of(event))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """A gesture goes on, or the pointer looks around."""
+        pointer = self._of(event)
+        self.gestures.move(pointer)
+        if not self.gestures.running:
+            self.place.emit(self.point_under(pointer))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A gesture ends."""
+        self.gestures.release(self._of(event))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The point under the pointer becomes the centre of orbiting."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            set_centre(self, self._of(event, double=True))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu key: what can be done with the selection (the right button is a gesture)."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and self.open_menu_at is not None:
+            self.open_menu_at(self.session.selection, event.globalPos())
+
+    def open_menu(self, pointer: Pointer) -> None:
+        """The menu of what is under the pointer."""
+        hit = self.scene.pick(pointer.x, pointer.y)
+        ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+        if ref is not None:
+            self.session.select(ref)
+        if self.open_menu_at is not None:
+            position = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
+            self.open_menu_at(ref, self.mapToGlobal(position.toPoint()))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Wheel: zoom to the pointer. Trackpad: two fingers pan, with Ctrl zoom, with Shift orbit."""
+        pointer = self.pointer(event.position(), keys=event.modifiers())
+        pixels = event.pixelDelta()
+        height = max(self.height(), 1)
+        if pixels.isNull():
+            steps = (event.angleDelta().y() or event.angleDelta().x()) / 120.0
+            zoom_to(self, pointer, WHEEL_STEP**steps)
+        elif pointer.ctrl:
+            zoom_to(self, pointer, WHEEL_STEP ** (pixels.y() / 40.0))
+        elif pointer.shift:
+            turn = 3.0 / height
+            self.look(camera.orbit(self.scene.view, -pixels.x() * turn, pixels.y() * turn))
+        else:
+            self.look(camera.pan(self.scene.view, pixels.x() / height, -pixels.y() / height))
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        """Pinch on a trackpad zooms."""
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            zoom_to(self, self.pointer(event.position()), 1.0 + event.value())
+            return True
+        return super().event(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is under the pointer any more."""
+        self.gestures.leave()
+        self.place.emit(None)
+
+    def say(self, text: str = "") -> None:
+        """What the tool expects now; '' for what it expects at first."""
+        self.expects.emit(text or self.gestures.tool.expects)
