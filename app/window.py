@@ -1,0 +1,250 @@
+"""The main window: puts together session, viewport, panels and commands. Knows all of them; none knows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from app.actions import Actions
+from app.docks import PLACES, Docks
+from app.documents import Documents
+from app.ellipsoids import LiveEllipsoid
+from app.examples import ExamplesGallery
+from app.guard import Guard
+from app.icons import icon
+from app.jobs import Jobs
+from app.messages import MessageCard, MessageLog
+from app.panels.console import ConsolePanel
+from app.panels.findings import FindingsPanel
+from app.panels.functions import FunctionPanel
+from app.panels.output import OutputPanel
+from app.panels.properties import PropertyEditor
+from app.panels.sliders import SlidersPanel
+from app.panels.tree import ModelTree
+from app.recovery import Recovery
+from app.session import Ref, Session
+from app.settings import Settings
+from app.status import StatusLine
+from app.theme import Theme
+from app.viewport import Viewport
+
+SIZE = (1480, 920)
+
+
+class Window(QMainWindow):
+    """The workbench."""
+
+    def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.session = session or Session()
+        self.settings = settings or Settings()
+        self.theme = Theme(self.settings)
+        self.guard = Guard(self.session.told.emit)
+        self.jobs = Jobs(self)
+        self.setWindowIcon(icon("kinetostat"))
+        self.viewport = Viewport(self.session, self.settings, self.theme, self)
+        self.setCentralWidget(self.viewport)
+        self.messages = MessageCard(self.viewport)
+        self.status = StatusLine(self.session, self.settings, self.jobs)
+        self.setStatusBar(self.status)
+        self.documents = Documents(self)
+        self.recovery = Recovery(self)
+        self.ellipsoid = LiveEllipsoid(self.viewport)
+        self.docks = Docks(self, self._panels())
+        self.actions_ = Actions(self)
+        self._fill_menus()
+        self._listen()
+        self.setAcceptDrops(True)
+        self.resize(*SIZE)
+        self.docks.recall()
+        self.status.expect(self.viewport.gestures.tool.expects)
+        self._retitle()
+
+    # ----------------------------------------------------------------------------- assembling
+
+    def _panels(self) -> dict[str, QWidget]:
+        session, settings = self.session, self.settings
+        self.functions = FunctionPanel(session, self.jobs, settings)
+        self.tree = ModelTree(session)
+        self.sliders = SlidersPanel(session, settings)
+        return {
+            "functions": self.functions,
+            "tree": self.tree,
+            "properties": PropertyEditor(session, settings),
+            "sliders": self.sliders,
+            "output": OutputPanel(session),
+            "findings": FindingsPanel(session),
+            "console": ConsolePanel(session),
+        }
+
+    def _fill_menus(self) -> None:
+        actions = self.actions_
+        panels = actions.menu("View/Panels")
+        first = panels.actions()[0] if panels.actions() else None
+        for place in PLACES:
+            toggle = self.docks.docks[place.id].toggleViewAction()
+            panels.insertAction(first, toggle) if first is not None else panels.addAction(toggle)
+        recent = actions.menu("File/Open recent")
+        recent.aboutToShow.connect(self._fill_recent)
+        self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
+        self.viewport.open_menu_at = self._open_menu
+
+    def _fill_recent(self) -> None:
+        menu = self.actions_.menu("File/Open recent")
+        menu.clear()
+        for path in self.settings.recent:
+            entry = menu.addAction(path.name, lambda path=path: self.documents.open(path))
+            entry.setToolTip(str(path))
+            entry.setStatusTip(str(path))
+        if self.settings.recent:
+            menu.addSeparator()
+        menu.addAction(self.actions_.by_id["file.forget_recent"])
+
+    def _listen(self) -> None:
+        refresh = lambda *_: self.actions_.refresh()  # noqa: E731
+        self._pairs = (
+            (self.session.changed, refresh),
+            (self.session.selected, refresh),
+            (self.session.saved_changed, self._retitle),
+            (self.session.told, self.messages.tell),
+            (self.session.produced, self._produced),
+            (self.settings.changed, refresh),
+            (self.viewport.gestures.chosen, refresh),
+            (self.viewport.looked, self._looked),
+            (self.viewport.expects, self.status.expect),
+            (self.viewport.place, self.status.point),
+            (self.viewport.playback.changed, refresh),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self.functions.help_wanted.connect(self.show_help)
+        self.guard.install()
+        self.actions_.refresh()
+
+    def _looked(self) -> None:
+        action = self.actions_.by_id["view.ortho"]
+        if action.isChecked() != self.viewport.ortho:
+            self.actions_.refresh()
+
+    def _retitle(self) -> None:
+        name = self.session.path.name if self.session.path is not None else ""
+        if not name and self.documents.source is not None:
+            name = self.documents.source.name
+        self.setWindowTitle(f"{name or self.session.model.name or 'untitled'}[*] — Kinetostat")
+        self.setWindowModified(self.session.unsaved)
+
+    def _open_menu(self, ref: Ref | None, place: QPoint) -> None:
+        self.actions_.refresh()
+        menu = self.actions_.context_menu(ref, self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(place)
+
+    def _produced(self, result: object) -> None:
+        self.guard.call(self.viewport.playback.show_result, result)
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def run(self, command: str) -> None:
+        """Run a command by its id."""
+        self.actions_.run(command)
+
+    def choose_function(self, function: str) -> None:
+        """Open a catalogue function in its panel."""
+        self.docks.show("functions")
+        self.functions.choose(function)
+
+    def rename_selected(self) -> None:
+        """Rename the selected element in the model tree."""
+        self.docks.show("tree")
+        self.tree.rename_selected()
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or not."""
+        self.showNormal() if self.isFullScreen() else self.showFullScreen()
+
+    def show_examples(self) -> None:
+        """The gallery of examples."""
+        gallery = ExamplesGallery(self)
+        gallery.chosen.connect(self.documents.start_example)
+        gallery.open()
+
+    def show_palette(self) -> None:
+        """Find a command, function or element."""
+        from app.palette import CommandPalette
+
+        CommandPalette(self).open_palette()
+
+    def show_help(self, topic: str = "") -> None:
+        """Help on a function or command; without a topic on the function chosen in the panel."""
+        from app.dialogs.help import HelpDialog
+
+        HelpDialog.open_on(self, topic or self.functions.current_id)
+
+    def show_keyboard_map(self) -> None:
+        """All keys and mouse gestures."""
+        from app.dialogs.keyboard import KeyboardMap
+
+        KeyboardMap(self).open()
+
+    def show_messages(self) -> None:
+        """All messages so far."""
+        MessageLog(self.messages.log, self).open()
+
+    def show_about(self) -> None:
+        """Version and system."""
+        from app.dialogs.about import About
+
+        About(self).open()
+
+    def show_licences(self) -> None:
+        """Licences of the program and its libraries."""
+        from app.dialogs.licences import Licences
+
+        Licences(self).open()
+
+    # ----------------------------------------------------------------------------- files dropped, closing
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files may be dropped."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the first file dropped."""
+        files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        if files:
+            event.acceptProposedAction()
+            self.documents.open(files[0])
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask for unsaved changes, remember the panels, stop all work."""
+        if not self.documents.may_go():
+            event.ignore()
+            return
+        self.docks.remember()
+        self.dispose()
+        event.accept()
+
+    def dispose(self) -> None:
+        """Stop threads and timers, listen no more. The window is of no use afterwards."""
+        if self._pairs == ():
+            return
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self._pairs = ()
+        self.documents.opening.wait()
+        self.jobs.close()
+        self.recovery.close()
+        self.ellipsoid.close()
+        for panel in self.docks.panels.values():
+            close = getattr(panel, "close_panel", None)
+            if close is not None:
+                close()
+        self.viewport.close_view()
+        self.status.close_line()
+        self.theme.close()
+        self.guard.remove()
+        self.settings.flush()
