@@ -106,7 +106,7 @@ class Typeset:
         color = painter.pen().color().name()
         renderer = self._renderers.get(color)
         if renderer is None:
-            text = re.sub(r"<(path|rect|polygon|line|polyline)\b", rf'<\1 fill="{color}"', self._svg)
+            text = self._svg.replace('fill="black"', f'fill="{color}"').replace('stroke="black"', f'stroke="{color}"')
             renderer = self._renderers[color] = QSvgRenderer(QByteArray(text.encode()))
         width, ascent, descent = self.size(points)
         renderer.render(painter, QRectF(left, baseline - ascent, width, ascent + descent))
@@ -163,7 +163,7 @@ class MatrixView(QWidget):
             self._before[k] += max(0.0, wanted - width) / 2.0
             self._widths.append(max(width, wanted))
         self._heights = [max(metrics.height() * _ROW, *(e.height + 6.0 for e in row)) for row in self._texts]
-        self._top = metrics.height() * 1.2 if labels else 2.0
+        self._top = metrics.height() * 1.3 if labels else 2.0
         head = formulas().svg(self._head()) if self._head() else ""
         self._symbol = _typeset(head) if head else None
         symbol = self._symbol.size(self._points)[0] + 8.0 if self._symbol else 0.0

@@ -33,7 +33,6 @@ class FunctionForm(QWidget):
 
     wanted = Signal()
     stopped = Signal()
-    help_wanted = Signal()
     live_switched = Signal(bool)
 
     def __init__(self, function: Function, context: Callable[[], Context], settings: Settings) -> None:
@@ -60,7 +59,7 @@ class FunctionForm(QWidget):
         title.setFont(font)
         help_button = QToolButton()
         help_button.setIcon(icon("help"))
-        help_button.setToolTip("What this function does (F1)")
+        help_button.setToolTip("What this function does")
         help_button.clicked.connect(self._toggle_help)
         row = QHBoxLayout()
         row.addWidget(title, 1)
@@ -208,4 +207,3 @@ class FunctionForm(QWidget):
     def _toggle_help(self) -> None:
         short = self._help.text() == self.function.summary
         self._help.setText(self.function.help if short else self.function.summary)
-        self.help_wanted.emit()

@@ -74,12 +74,11 @@ class FunctionPanel(QWidget):
         self._place = QWidget()
         column = QVBoxLayout(self._place)
         column.setContentsMargins(0, 0, 0, 0)
-        split = QSplitter(Qt.Orientation.Vertical)
+        split = self._split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(self.tree)
         split.addWidget(self._place)
         split.setChildrenCollapsible(False)
-        split.setStretchFactor(0, 3)
-        split.setStretchFactor(1, 4)
+        self._place.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 6, 6, 6)
         layout.setSpacing(6)
@@ -122,15 +121,22 @@ class FunctionPanel(QWidget):
             form = self._forms[chosen] = FunctionForm(FUNCTIONS[chosen], self.context, self._settings)
             form.wanted.connect(self.run)
             form.stopped.connect(self.stop)
-            form.help_wanted.connect(lambda: self.help_wanted.emit(chosen))
             form.live_switched.connect(lambda on: self._live.start() if on else None)
             self._place.layout().addWidget(form)
         else:
             form.refresh()
         form.show()
         self.form = form
+        self._make_room()
         form.show_reason(FUNCTIONS[chosen].unavailable(self.context()))
         form.show_busy(self._job is not None)
+
+    def _make_room(self) -> None:
+        """Give the options most of the height when the first function is chosen; afterwards the person's split stays."""
+        if self._place.isHidden():
+            self._place.show()
+            height = max(self._split.height(), 300)
+            self._split.setSizes([round(0.42 * height), round(0.58 * height)])
 
     def _filter(self, text: str) -> None:
         words = text.lower().split()

@@ -103,6 +103,7 @@ class OutputPanel(QWidget):
 
     def _show_emptiness(self) -> None:
         self._empty.setVisible(not self.cards)
+        self._column.setStretch(self._column.count() - 1, 1 if self.cards else 0)
         self._clear.setEnabled(bool(self.cards))
         self._copy.setEnabled(bool(self.cards))
 

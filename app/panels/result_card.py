@@ -145,9 +145,9 @@ class ResultCard(QFrame):
             note.say(part.text, part.severity)
             return note
         if isinstance(part, Matrix):
-            return _MatrixPart(part)
+            return _MatrixPart(part, self.result.title)
         if isinstance(part, Table):
-            return _TablePart(part, self._settings)
+            return _TablePart(part, self._settings, self.result.title)
         if isinstance(part, PoseSequence):
             return _PosesPart(part, self._session, self)
         if isinstance(part, Picture):
@@ -182,8 +182,9 @@ def _muted(text: str) -> QLabel:
 class _MatrixPart(QWidget):
     """Caption, matrix (scrolls sideways when wide), note."""
 
-    def __init__(self, matrix: Matrix) -> None:
+    def __init__(self, matrix: Matrix, heading: str) -> None:
         super().__init__()
+        self._heading = heading
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -203,6 +204,7 @@ class _MatrixPart(QWidget):
         """Show another matrix."""
         assert isinstance(part, Matrix)
         self._caption.setText(part.title)
+        self._caption.setVisible(part.title not in ("", self._heading))
         self._note.setText(part.note)
         self._note.setVisible(bool(part.note))
         self.view.show_matrix(part)
@@ -212,8 +214,9 @@ class _MatrixPart(QWidget):
 class _TablePart(QWidget):
     """Caption, table, note."""
 
-    def __init__(self, table: Table, settings: Settings) -> None:
+    def __init__(self, table: Table, settings: Settings, heading: str) -> None:
         super().__init__()
+        self._heading = heading
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -227,6 +230,7 @@ class _TablePart(QWidget):
         """Show another table."""
         assert isinstance(part, Table)
         self._caption.setText(part.title)
+        self._caption.setVisible(part.title not in ("", self._heading))
         self._note.setText(part.note)
         self._note.setVisible(bool(part.note))
         self.view.show_table(part)

@@ -54,8 +54,8 @@ class TableContent(QAbstractTableModel):
         if role == Qt.ItemDataRole.UserRole:
             amount = amount_of(cell, column)[0]
             return math.inf if amount is None and not isinstance(cell, str) else cell if amount is None else amount
-        if role == Qt.ItemDataRole.TextAlignmentRole and not isinstance(cell, str):
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return self._alignment(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
             amount = amount_of(cell, column)[0]
             return None if amount is None else f"{amount!r} (SI)"
@@ -63,11 +63,19 @@ class TableContent(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Titles with units."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
+            return self._alignment(section)
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation == Qt.Orientation.Vertical:
             return section + 1
         return heading(self.table.columns[section], degrees=self._units.degrees, millimetres=self._units.millimetres)
+
+    def _alignment(self, index: int) -> Qt.AlignmentFlag:
+        """Numbers to the right, words to the left; a column with any number counts as one of numbers."""
+        words = all(isinstance(row[index], str) for row in self.table.rows)
+        side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
+        return side | Qt.AlignmentFlag.AlignVCenter
 
     def _text(self, cell: Cell, column: Column) -> str:
         return cell_text(cell, column, degrees=self._units.degrees, millimetres=self._units.millimetres)
@@ -116,5 +124,7 @@ class TableView(QTableView):
         self.resizeColumnsToContents()
         rows = min(MOST_ROWS, len(self.content.table.rows))
         height = self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize()
-        wide = self.horizontalHeader().length() > 320
+        length = self.horizontalHeader().length()
+        self.setMaximumWidth(length + 4 + (self.verticalScrollBar().sizeHint().width() if rows == MOST_ROWS else 0))
+        wide = length > 320
         self.setFixedHeight(height + 4 + (self.horizontalScrollBar().sizeHint().height() if wide else 0))

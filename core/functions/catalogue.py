@@ -67,9 +67,15 @@ def script_line(function: Function, options: dict[str, Any]) -> str:
     given = [
         f"{option.id}={_literal(options[option.id])}"
         for option in function.options
-        if option.id in options and options[option.id] != option.default
+        if option.id in options and not _same(options[option.id], option.default)
     ]
     return f"{function.id}({', '.join(given)})"
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a value says the same as the default; empty texts, tuples and mappings all say nothing."""
+    nothing = ("", (), [], {}, None)
+    return bool(value == default) or (value in nothing and default in nothing)
 
 
 def _literal(value: Any) -> str:
