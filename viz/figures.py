@@ -27,7 +27,6 @@ class Figure:
         self.data = mesh(item.geometry)
         self.mapper = vtkPolyDataMapper()
         self.mapper.SetInputData(self.data)
-        self.mapper.SetScalarVisibility(self.data.GetPointData().GetScalars() is not None)
         self.matrix = vtkMatrix4x4()
         self.actor = vtkActor()
         self.actor.SetMapper(self.mapper)
@@ -38,6 +37,8 @@ class Figure:
 
     def paint(self, look: Look) -> None:
         """Take the colours of a look."""
+        own_colours = self.data.GetPointData().GetScalars() is not None and not self.item.paint_over
+        self.mapper.SetScalarVisibility(own_colours)
         shine(self.actor, look.colour(self.item.colour), self.item.role)
         self.actor.GetProperty().SetOpacity(self.item.opacity)
 

@@ -39,6 +39,7 @@ class Item:
 
     role  : shape, collision, link, joint, ground, frame, com, inertia, label: what toggles act on
     shown : seen unless a toggle says otherwise
+    paint_over : its colour covers the colours that a mesh file brings
     until : if set, the form is one unit long in z and is stretched from its place to there
     """
 
@@ -53,6 +54,7 @@ class Item:
     until: Span | None = None
     opacity: float = 1.0
     text: str = ""
+    paint_over: bool = False
 
 
 def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
@@ -69,7 +71,7 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
         found += _joint_items(skeleton, joint)
     found += _frame_items(skeleton, model)
     for body in skeleton.model.bodies:
-        found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius)]
+        found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
     return tuple(found)
 
 
@@ -100,6 +102,7 @@ def _shape_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
             colour="limit" if collision else colour,
             placement=placement(pose_matrix(shape.pose, skeleton.values)),
             shown=not collision,
+            paint_over=collision or shape.color is not None,
             opacity=0.35 if collision else (colour[3] if isinstance(colour, tuple) and len(colour) == 4 else 1.0),
         )
 
@@ -160,7 +163,11 @@ def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
         return [_block(skeleton, body)]
     parts: list[g.Placed] = []
     for port in ports[1:]:
-        parts += bars(route(ports[0], port, 0.3 * r), 0.52 * r)
+        way = route(ports[0], port, 0.3 * r)
+        rest = float(np.linalg.norm(way[-1] - way[-2]))
+        if port.frame in skeleton.tools and rest > 2.0 * r:  # the gripper takes the last piece
+            way[-1] = way[-1] - (1.75 * r / rest) * (way[-1] - way[-2])
+        parts += bars(way, 0.52 * r)
     if parts:
         return parts
     mass = skeleton.mass_point(body)
@@ -267,13 +274,12 @@ def _frame_items(skeleton: Skeleton, model: Model) -> Iterator[Item]:
         triad = g.Triad(2.6 * r, 1.6 if body.name in dh else 1.0)
         yield Item(f"frame/{body.name}", ("bodies", body.name), body.name, triad, "frame", "joint", shown=False)
         yield _label("bodies", body.name, body.name, IDENTITY)
-    tools = {f"{chain.prefix}tool" for chain in model.chains}
     for frame in skeleton.model.frames:
         ref = ("frames", frame.name)
         yield Item(f"frame/{frame.name}", ref, frame.name, g.Triad(2.2 * r), "frame", "joint", shown=False)
         yield _label("frames", frame.name, frame.name, IDENTITY)
         body, pose = skeleton.anchor(frame.name)
-        if frame.name in tools and not _has_shapes(skeleton, body):
+        if frame.name in skeleton.tools and not _has_shapes(skeleton, body):
             yield _tool_item(skeleton, frame.name, body, pose)
     for joint in skeleton.model.joints:
         if joint.kind != "fixed":

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.errors import KinetostatError
+from core.kernel.reading import Numbers
 from core.model import Body
 from viz import geometry as g
 from viz.placement import Array, number, numbers, placement, shifted
@@ -26,9 +28,9 @@ def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
     return axes, np.sqrt(np.maximum(square, 0.0))
 
 
-def mass_items(body: Body, values: Mapping[str, float], radius: float) -> Iterator[dict[str, Any]]:
+def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: str = "") -> Iterator[dict[str, Any]]:
     """Fields of the items that mark a body's mass; none for a body without."""
-    mass, center, tensor = mass_properties(body, values)
+    mass, center, tensor = mass_properties(body, values, origin)
     if mass <= 0.0:
         return
     ref = ("bodies", body.name)
@@ -45,9 +47,26 @@ def mass_items(body: Body, values: Mapping[str, float], radius: float) -> Iterat
            "opacity": 0.45}  # fmt: skip
 
 
-def mass_properties(body: Body, values: Mapping[str, float]) -> tuple[float, Array, Array]:
-    """Mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes, as the document gives them."""
-    i = body.inertia
-    xx, yy, zz, xy, xz, yz = numbers((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz), values)
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return number(body.mass, values), numbers(body.center_of_mass, values), tensor
+def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -> tuple[float, Array, Array]:
+    """Mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes: given, or from shapes and density.
+
+    A body whose mass cannot be found (a mesh is missing) counts as having none; the kernel says why.
+    """
+    if body.density is None:
+        i = body.inertia
+        tensor = _symmetric(*numbers((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz), values))
+        return number(body.mass, values), numbers(body.center_of_mass, values), tensor
+    try:
+        found = Numbers(values, origin).inertia(body)
+    except KinetostatError:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    mass = float(found.mass)
+    if mass <= 0.0:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    c = np.array(found.moment, dtype=float) / mass
+    # Steiner: I_c = I_o − m (c·c 1 − c cᵀ)
+    return mass, c, _symmetric(*map(float, found.tensor)) - mass * (float(c @ c) * np.eye(3) - np.outer(c, c))
+
+
+def _symmetric(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> Array:
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -19,12 +19,14 @@ from viz import camera, picking, quality
 from viz.camera import Ray, View
 from viz.cube import Cube
 from viz.figures import Figure, Figures, Poses
+from viz.geometry import MeshFile
 from viz.handleparts import Part
 from viz.handles import Handles
 from viz.highlight import Outline
 from viz.items import Item, Ref, items
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
+from viz.meshfiles import problem
 from viz.overlays import Overlays
 from viz.picking import Target
 from viz.placement import Array
@@ -114,6 +116,13 @@ class Scene:
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
         self._after_change()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why mesh files stand as placeholders, one sentence each."""
+        forms = {figure.item.geometry for figure in self.figures.table.values()}
+        found = (problem(form) for form in forms if isinstance(form, MeshFile))
+        return tuple(sorted({text for text in found if text}))
 
     def set_display(self, display: Display | None = None, **changes: bool | None) -> None:
         """Show or hide parts: `set_display(frames=True)`."""
@@ -241,11 +250,12 @@ class Scene:
         width, height = self.window.GetSize()
         return max(width, 1), max(height, 1)
 
-    def bounds(self, ref: Ref | None = None) -> Array:
-        """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m."""
+    def bounds(self, ref: Ref | None = None, overlays: bool = False) -> Array:
+        """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m;
+        with `overlays` also around ellipsoids, ghosts and the like."""
         figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
         corners = [figure.actor.GetBounds() for figure in figures if figure.data.GetNumberOfPoints()]
-        if ref is None:
+        if overlays and ref is None:
             corners += [actor.GetBounds() for actor in self.overlays.actors]
         if not corners:
             return np.array([-0.5, 0.5, -0.5, 0.5, 0.0, 0.8])
@@ -255,7 +265,7 @@ class Scene:
     def fit(self, ref: Ref | None = None) -> View:
         """The present view moved so that an element, or the whole machine, fills the picture."""
         width, height = self.size
-        return camera.fit(self.view, self.bounds(ref), width / height)
+        return camera.fit(self.view, self.bounds(ref, overlays=True), width / height)
 
     def _fit_surroundings(self) -> None:
         if self.model is None:

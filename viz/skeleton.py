@@ -23,11 +23,12 @@ single link is not thin as a wire."""
 
 @dataclass(frozen=True)
 class Port:
-    """A place on a body, in the body's frame. `axis` is None where nothing turns (tool, centre of mass)."""
+    """A place on a body, in the body's frame: of a joint or of a tool frame. `axis` is None where nothing turns."""
 
     joint: str
     point: Array
     axis: Array | None
+    frame: str = ""
 
 
 class Skeleton:
@@ -35,6 +36,8 @@ class Skeleton:
 
     def __init__(self, model: Model, values: Mapping[str, float]) -> None:
         self.model = model.expanded
+        self.tools = {f"{chain.prefix}tool" for chain in model.chains}
+        """Frames that carry a gripper."""
         self.values = values
         self.frames: dict[str, Frame] = {frame.name: frame for frame in self.model.frames}
         self._anchors: dict[str, tuple[str, Array]] = {WORLD: (WORLD, np.eye(4))}
@@ -76,7 +79,7 @@ class Skeleton:
         for frame in self.model.frames:
             body, pose = self.anchor(frame.name)
             if frame.name not in used and body != WORLD:
-                table[body].append(Port("", pose[:3, 3], None))
+                table[body].append(Port("", pose[:3, 3], None, frame.name))
         return table
 
     def mass_point(self, body: Body) -> Array:
