@@ -148,7 +148,7 @@ class MatrixView(QWidget):
     def _lay_out(self) -> None:
         """Where everything goes: columns, rows, brackets."""
         metrics = self._metrics = QFontMetricsF(self.font())
-        self._points = metrics.height() * 0.82
+        self._points = metrics.height()
         columns = len(self._texts[0]) if self._texts else 0
         for row in self._texts:
             for entry in row:

@@ -75,9 +75,9 @@ class Window(QMainWindow):
             "tree": self.tree,
             "properties": PropertyEditor(session, settings),
             "sliders": self.sliders,
-            "output": OutputPanel(session),
+            "output": OutputPanel(session, settings),
             "findings": FindingsPanel(session),
-            "console": ConsolePanel(session),
+            "console": ConsolePanel(session, settings),
         }
 
     def _fill_menus(self) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFontDatabase, QKeyEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
-    QApplication,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -49,9 +48,6 @@ class ConsolePanel(QWidget):
         self._build()
         self.interpreter.wrote.connect(self._write)
         self.interpreter.ended.connect(self._ended)
-        app = QApplication.instance()
-        if app is not None:
-            app.aboutToQuit.connect(self.stop_and_wait)
         self._write(BANNER, "muted")
 
     def _build(self) -> None:
@@ -110,7 +106,7 @@ class ConsolePanel(QWidget):
         self.interpreter.run(source)
         return True
 
-    def stop_and_wait(self) -> None:
+    def close_panel(self) -> None:
         """Stop what runs and wait for its thread (closing the program)."""
         self.interpreter.stop()
         self.interpreter.wait()

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QBrush
-from PySide6.QtWidgets import QFrame, QHeaderView, QLabel, QStackedLayout, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHeaderView,
+    QLabel,
+    QStackedLayout,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
 
 from app.diagnosis import findings_of
 from app.icons import icon
@@ -18,6 +28,21 @@ from core.model import Finding, Model
 GROUPS = {"error": ("Errors", "cannot be used as it is"), "warning": ("Warnings", "used; look at it"),
           "hint": ("Hints", "worth knowing")}  # fmt: skip
 FINDING = Qt.ItemDataRole.UserRole
+
+
+class _WrappedCells(QStyledItemDelegate):
+    """Cells as high as their words need at the column's present width."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        hint = super().sizeHint(option, index)
+        tree = self.parent()
+        if isinstance(tree, QTreeWidget) and index.column() > 0 and index.parent().isValid():
+            width = tree.columnWidth(index.column()) - 8
+            box = option.fontMetrics.boundingRect(0, 0, max(width, 40), 10000, Qt.TextFlag.TextWordWrap,
+                                                  str(index.data()))  # fmt: skip
+            hint.setHeight(max(hint.height(), box.height() + 6))
+            hint.setWidth(40)
+        return hint
 
 
 class FindingsPanel(QWidget):
@@ -39,12 +64,13 @@ class FindingsPanel(QWidget):
         self.list.setWordWrap(True)
         self.list.setIndentation(14)
         self.list.setIconSize(QSize(16, 16))
-        self.list.setRootIsDecorated(True)
+        self.list.setItemDelegate(_WrappedCells(self.list))
         self.list.setAllColumnsShowFocus(True)
         header = self.list.header()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        header.sectionResized.connect(lambda *_: self.list.scheduleDelayedItemsLayout())
         self.list.itemClicked.connect(self._clicked)
         self.list.itemDoubleClicked.connect(self._double_clicked)
         self.list.itemActivated.connect(self._double_clicked)

@@ -49,10 +49,21 @@ class FunctionPanel(QWidget):
         self._build()
         self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
         self._live.timeout.connect(self._follow)
-        session.changed.connect(self._changed)
-        session.moved.connect(self._moved)
-        self._settings.changed.connect(self._setting_changed)
+        self._pairs = (
+            (session.changed, self._changed),
+            (session.moved, self._moved),
+            (self._settings.changed, self._setting_changed),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
         self._mark_available()
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self._pairs = ()
+        self._live.stop()
 
     # ----------------------------------------------------------------------------- building
 
@@ -132,7 +143,7 @@ class FunctionPanel(QWidget):
         form.show_busy(self._job is not None)
 
     def _make_room(self) -> None:
-        """Give the options most of the height when the first function is chosen; afterwards the person's split stays."""
+        """Give the options most of the height when the first function is chosen; later the person's split stays."""
         if self._place.isHidden():
             self._place.show()
             height = max(self._split.height(), 300)

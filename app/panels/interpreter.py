@@ -13,6 +13,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TextIO
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -225,13 +226,15 @@ class _Output:
         self._write = write
 
     def __enter__(self) -> None:
-        for name in ("stdout", "stderr"):
+        for name, kind in (("stdout", ""), ("stderr", "error")):
             stream = getattr(sys, name)
             if not isinstance(stream, _Split):
-                setattr(sys, name, stream := _Split(stream))
-            stream.routes[threading.get_ident()] = lambda text, kind="" if name == "stdout" else "error": self._write(
-                text, kind
-            )
+                stream = _Split(stream)
+                setattr(sys, name, stream)
+            stream.routes[threading.get_ident()] = partial(self._send, kind)
+
+    def _send(self, kind: str, text: str) -> None:
+        self._write(text, kind)
 
     def __exit__(self, *_: object) -> None:
         for name in ("stdout", "stderr"):

@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.mathematics import formulas
 from app.panels.result_card import ResultCard
 from app.session import Session
 from app.settings import Settings
@@ -67,6 +68,12 @@ class OutputPanel(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._area, 1)
         self._show_emptiness()
+
+    def close_panel(self) -> None:
+        """Listen no more; let the thread that sets formulas end."""
+        self._session.produced.disconnect(self.add)
+        self._settings.changed.disconnect(self._setting_changed)
+        formulas().wait()
 
     # ----------------------------------------------------------------------------- verbs
 

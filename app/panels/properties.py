@@ -15,7 +15,7 @@ from app.session import Ref, Session, State
 from app.settings import Settings
 from app.widgets.dialogs import icon_of
 from app.widgets.element_form import ElementForm, replaced
-from app.widgets.field_editor import Context
+from app.widgets.field_editor import Context, FieldEditor
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title
 from app.widgets.quantity import QuantityEdit
@@ -107,8 +107,12 @@ class PropertyEditor(QWidget):
         another = shown is not None and shown[1] != ref and not self._renaming
         if another:
             self._leave_fields()
-        if self.form is None or shown is None or shown[0] is not kind or another:
+        if self.form is None or shown is None or shown[0] is not kind:
             self._replace_form(kind)
+        elif another:
+            for editor in self.form.findChildren(FieldEditor):
+                editor.forget()
+            self.area.verticalScrollBar().setValue(0)
         self._form_of = (kind, ref)
         chain = chain_of(model, ref)
         self._show_head(element, ref, chain)

@@ -85,7 +85,7 @@ def inverse_kinematics(
     position: tuple[float, ...] | None,
     orientation: tuple[float, ...] | None,
     restarts: int,
-    apply: str,
+    show: str,
 ) -> Result:
     """Joint coordinates that bring a frame to a position (and orientation)."""
     import numpy as np
@@ -112,8 +112,10 @@ def inverse_kinematics(
                Column("At limit"))  # fmt: skip
     table = Table(title="Solutions", columns=columns, rows=tuple(rows),
                   note="nearest to the present pose first; every solution is inside the joint limits")  # fmt: skip
-    poses = PoseSequence(title="Solutions", q=rows_of([b.q for b in found]), p=tuple(dict(context.p) for _ in found),
-                         display="composite" if apply == "all" else "single")  # fmt: skip
+    shown = found if show == "all" else found[:1]
+    poses = PoseSequence(title="Solutions" if show == "all" else "Nearest solution",
+                         q=rows_of([branch.q for branch in shown]), p=tuple(dict(context.p) for _ in shown),
+                         display="composite")  # fmt: skip
     redundant = context.mech.nv > (3 if orientation is None else 6)
     verdict = _verdict(frame, found, redundant)
     return Report(title="Inverse kinematics", parts=(verdict, table, poses))
@@ -180,7 +182,7 @@ FUNCTIONS = (
          Vector("orientation", "Orientation", "Roll, pitch, yaw of the target; empty: any", None, "angle",
                 ("roll", "pitch", "yaw")),
          Integer("restarts", "Restarts", "Random poses to search from besides the present one", 20, 0, 1000),
-         Choice("apply", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all"))),
+         Choice("show", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all"))),
         needs=(needs_motion,),
     ),
     Function(
