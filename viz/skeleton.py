@@ -148,8 +148,7 @@ def route(start: Port, end: Port, slender: float) -> list[Array]:
     for corner in corners[1:]:
         if float(np.linalg.norm(corner - way[-1])) > slender:
             way.append(corner)
-    if float(np.linalg.norm(way[-1] - q)) > 0.0:
-        way = [*way[:-1], q] if len(way) > 1 else [p, q]
+    way = [*way[:-1], q] if len(way) > 1 else [p, q]
     total = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(way))
     return way if total <= 1.75 * direct + slender else [p, q]
 
