@@ -1,6 +1,6 @@
 """Closing loops: the coordinates nearest to a given position at which every cut joint fits.
 
-Damped Gauss–Newton in weighted coordinates (Levenberg 1944; Nocedal and Wright, Numerical Optimization, 10.3): each step
+Damped Gauss–Newton in weighted coordinates (Nocedal and Wright, Numerical Optimization, 10.3): each step
 minimises |G W⁻¹ y + r|² + μ |y|² with y = W·step, so heavy coordinates move last; limits are kept by freezing the
 coordinates that would leave them.
 """

@@ -22,9 +22,14 @@ _LONG = 20_000
 
 
 @cache
-def _target() -> llvm.TargetMachine:
+def _initialise() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+
+
+def _target() -> llvm.TargetMachine:
+    """A description of this processor; an execution engine takes one for its own and disposes of it."""
+    _initialise()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=2, jit=True)
 
@@ -47,20 +52,20 @@ def object_code(ir: str) -> bytes:
     if found is not None:
         return found
     with _lock:
-        module = llvm.parse_assembly(ir)
-        module.triple = _target().triple
-        module.data_layout = str(_target().target_data)
-        _optimise(module, is_long=ir.count("\n") > _LONG)
-        data = bytes(_target().emit_object(module))
+        target, module = _target(), llvm.parse_assembly(ir)
+        module.triple = target.triple
+        module.data_layout = str(target.target_data)
+        _optimise(module, target, is_long=ir.count("\n") > _LONG)
+        data = bytes(target.emit_object(module))
     code_cache.store(key, data)
     return data
 
 
-def _optimise(module: llvm.ModuleRef, *, is_long: bool) -> None:
+def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine, *, is_long: bool) -> None:
     options = llvm.create_pipeline_tuning_options(speed_level=1 if is_long else 2)
     options.loop_vectorization = False
     options.slp_vectorization = not is_long
-    builder = llvm.create_pass_builder(_target(), options)
+    builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
 
 
