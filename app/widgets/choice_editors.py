@@ -145,6 +145,9 @@ class ReferenceEditor(FieldEditor):
             self.value = value
             self._write()
 
+    def forget(self) -> None:
+        self._write()
+
     def _write(self) -> None:
         self.problem = ""
         self.combo.setEditText(self.value)

@@ -61,6 +61,7 @@ class RemovalDialog(QDialog):
             drawing = icon(icon_of(collection, element))
             self.list.addItem(QListWidgetItem(drawing, f"{WORDS[collection]} {element.name}"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, parent=self)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(icon("cancel"))
         delete = buttons.addButton("Delete", QDialogButtonBox.ButtonRole.AcceptRole)
         delete.setIcon(icon("delete"))
         delete.setDefault(True)
@@ -69,7 +70,11 @@ class RemovalDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(text)
         column.addWidget(self.list)
-        column.addWidget(QLabel("It can be undone.", self))
+        after = freed(session.model, ref)
+        left = f"Left without a joint, floating freely: {', '.join(after)}. " if after else ""
+        consequence = QLabel(f"{left}It can be undone.", self)
+        consequence.setWordWrap(True)
+        column.addWidget(consequence)
         column.addWidget(buttons)
         self.resize(360, min(420, 180 + 22 * len(found)))
 
@@ -77,6 +82,24 @@ class RemovalDialog(QDialog):
         """Delete it, in one undo step."""
         remove_now(self.session, self.ref)
         super().accept()
+
+
+def freed(model: Model, ref: Ref) -> tuple[str, ...]:
+    """Bodies that a deletion leaves without any joint."""
+    after = edits.remove(model, ref.collection, ref.name)
+
+    def carried(machine: Model) -> set[str]:
+        parents = {frame.name: frame.parent for frame in machine.expanded.frames}
+        found = set()
+        for joint in machine.expanded.joints:
+            name = joint.child
+            while name in parents:
+                name = parents[name]
+            found.add(name)
+        return found
+
+    kept = {body.name for body in after.expanded.bodies}
+    return tuple(sorted((carried(model) - carried(after)) & kept))
 
 
 def remove_now(session: Session, ref: Ref) -> bool:
@@ -127,6 +150,7 @@ class DraftDialog(QDialog):
         inner.addStretch(1)
         area.setWidget(holder)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, parent=self)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(icon("cancel"))
         self.add_button = buttons.addButton("Add", QDialogButtonBox.ButtonRole.AcceptRole)
         self.add_button.setIcon(icon("add"))
         buttons.accepted.connect(self.accept)

@@ -55,6 +55,9 @@ class FieldEditor(QWidget):
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
         """Show the field's value of `owner`, keeping focus and what is being typed."""
 
+    def forget(self) -> None:
+        """Drop what is typed or refused: another element is to be shown."""
+
     def unit(self) -> str:
         """Unit to be shown once, in the label; '' when the editor shows it."""
         return ""

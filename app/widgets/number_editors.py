@@ -73,6 +73,9 @@ class NumberEditor(FieldEditor):
         self.setFocusProxy(self.edit)
         self.close_row()
 
+    def forget(self) -> None:
+        self.edit.forget()
+
     def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
         edit = self.edit
         edit.settings = context.settings
@@ -156,6 +159,10 @@ class VectorEditor(FieldEditor):
             edit.show_value(item, context.values)
             if changed_unit:
                 edit.refresh()
+
+    def forget(self) -> None:
+        for edit in self.edits:
+            edit.forget()
 
     def _build(self, count: int, per_row: int = PER_ROW) -> None:
         while self.grid.count():

@@ -78,6 +78,12 @@ class QuantityEdit(QLineEdit):
         self._say("")
         self._write()
 
+    def forget(self) -> None:
+        """Drop what is typed or refused."""
+        self.setModified(False)
+        self._say("")
+        self._write()
+
     def refresh(self) -> None:
         """Show the value again, after a change of unit."""
         if not (self.isModified() or self.problem):
@@ -197,9 +203,7 @@ class QuantityEdit(QLineEdit):
             case Qt.Key.Key_Down:
                 self.step(-size)
             case Qt.Key.Key_Escape if self.isModified() or self.problem:
-                self.setModified(False)
-                self._say("")
-                self._write()
+                self.forget()
             case _:
                 super().keyPressEvent(event)
 

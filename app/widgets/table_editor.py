@@ -168,6 +168,11 @@ class TableEditor(FieldEditor):
         self._show_detail()
         self._explain()
 
+    def forget(self) -> None:
+        self.refused.clear()
+        if self.section.content is not None:
+            self.table.setCurrentCell(0, 0)
+
     def _rows(self) -> int:
         assert self._shown is not None
         return len(coordinate_titles(self._shown[0])) if self.fixed_rows else len(self.value)

@@ -61,6 +61,11 @@ class TextEditor(FieldEditor):
             self.line.setModified(False)
             self.explain("")
 
+    def forget(self) -> None:
+        self.problem = ""
+        self.line.setModified(False)
+        self.show_text(self.line.kept)
+
     def value_of(self, text: str) -> object:
         """The field's value of a text; raises ModelError."""
         return text.strip()
@@ -223,6 +228,9 @@ class NotesEditor(FieldEditor):
             if self.box.toPlainText() != value:
                 self.box.setPlainText(value)
             self.box.document().setModified(False)
+
+    def forget(self) -> None:
+        self.box.document().setModified(False)
 
     def finish(self) -> None:
         """Commit what was typed."""
