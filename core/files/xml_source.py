@@ -30,14 +30,15 @@ def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:
     """The root element and what was noticed. Raises FileError naming the line."""
     if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source.text  # noqa: B018  (raises the message about NUL bytes)
-    if _ENTITY.search(source.data):
+    if (found := _ENTITY.search(source.data)) is not None:
         raise FileError("The file declares XML entities; they are not expanded here.", file=source.file,
-                        line=source.data[: _ENTITY.search(source.data).start()].count(b"\n") + 1,  # type: ignore[union-attr]
+                        line=source.data.count(b"\n", 0, found.start()) + 1,
                         remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+    parser = _parser(source)
     try:
-        return _checked(etree.fromstring(source.data, _parser(source)), source), []
+        return _checked(etree.fromstring(source.data, parser), source), []
     except etree.XMLSyntaxError as error:
-        if error.error_log and all(entry.type_name.startswith("NS_") for entry in error.error_log):
+        if parser.error_log and all(entry.type_name.startswith("NS_") for entry in parser.error_log):
             root = etree.fromstring(source.data, _parser(source, recover=True))
             text = f"The file uses a name prefix that it does not declare ({error.msg})."
             return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]

@@ -1,0 +1,355 @@
+"""URDF: every kind of entry, messages with line and component, and a round trip through the writer."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from core.errors import FileError, KinetostatError
+from core.files import dumps, load, loads, read, save, write
+from core.model import Body, Box, Capsule, Cylinder, Joint, Limit, Mesh, Mimic, Model, Pose, Sphere
+
+ARM = """\
+<?xml version="1.0"?>
+<robot name="arm" version="1.2">
+  <material name="red"><color rgba="1 0 0 1"/></material>
+  <link name="base"/>
+  <link name="upper">
+    <inertial>
+      <origin xyz="0.1 0 0" rpy="0 0 1.5707963267948966"/>
+      <mass value="2"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2.5"/>
+    </inertial>
+    <visual name="v">
+      <origin xyz="0 0 0.5" rpy="0 0.5 0"/>
+      <geometry><box size="0.1 0.2 0.3"/></geometry>
+      <material name="red"/>
+    </visual>
+    <visual><geometry><sphere radius="0.1"/></geometry><material name="g"><color rgba="0 1 0 0.5"/></material></visual>
+    <collision><geometry><cylinder radius="0.1" length="1"/></geometry></collision>
+    <collision><geometry><capsule radius="0.1" length="1"/></geometry></collision>
+    <visual><geometry><mesh filename="package://nowhere/a.stl" scale="0.001 0.001 0.001"/></geometry></visual>
+    <sensor name="camera"><camera/></sensor>
+  </link>
+  <link name="lower"/>
+  <link name="finger"/>
+  <link name="plate"/>
+  <link name="kite"/>
+  <joint name="shoulder" type="revolute">
+    <origin xyz="0 0 1" rpy="0.1 0.2 0.3"/>
+    <parent link="base"/><child link="upper"/>
+    <axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1.5" effort="10" velocity="3"/>
+    <dynamics damping="0.5" friction="0.25"/>
+    <calibration rising="0.0"/>
+  </joint>
+  <joint name="elbow" type="prismatic">
+    <parent link="upper"/><child link="lower"/>
+    <limit upper="2" effort="1" velocity="1"/>
+  </joint>
+  <joint name="grip" type="continuous">
+    <parent link="lower"/><child link="finger"/>
+    <axis xyz="0 1 0"/>
+    <mimic joint="elbow" multiplier="-2" offset="0.5"/>
+  </joint>
+  <joint name="slide" type="planar"><parent link="base"/><child link="plate"/><axis xyz="0 0 1"/></joint>
+  <joint name="fly" type="floating"><parent link="base"/><child link="kite"/></joint>
+  <gazebo reference="upper"><mu1>0.5</mu1></gazebo>
+</robot>
+"""
+
+
+def test_every_entry_is_read():
+    model = loads(ARM, "urdf")
+    upper = model.body("upper")
+    assert [b.name for b in model.bodies] == ["base", "upper", "lower", "finger", "plate", "kite"]
+    assert upper.mass == 2.0
+    assert upper.center_of_mass == (0.1, 0.0, 0.0)
+    box, ball, mesh, cylinder, capsule = upper.shapes
+    assert box == Box(pose=Pose(position=(0.0, 0.0, 0.5), rotation=(0.0, 0.5, 0.0)), size=(0.1, 0.2, 0.3),
+                      role="visual", material="red")  # fmt: skip
+    assert ball == Sphere(radius=0.1, role="visual", material="g")
+    assert model.find("materials", "g").color == (0.0, 1.0, 0.0, 0.5)
+    assert mesh == Mesh(file="package://nowhere/a.stl", scale=(0.001, 0.001, 0.001), role="visual")
+    assert cylinder == Cylinder(radius=0.1, length=1.0, role="collision")
+    assert capsule == Capsule(radius=0.1, length=1.0, role="collision")
+    assert model.joint("shoulder") == Joint(
+        name="shoulder", kind="revolute", parent="base", child="upper",
+        a=Pose(position=(0.0, 0.0, 1.0), rotation=(0.1, 0.2, 0.3)), axis=(0.0, 0.0, 1.0),
+        limits=(Limit(lower=-1.0, upper=1.5, effort=10.0, velocity=3.0),), damping=0.5, friction=0.25,
+    )  # fmt: skip
+    assert model.joint("elbow").axis == (1.0, 0.0, 0.0)  # URDF's default
+    assert model.joint("elbow").limits[0].lower == 0.0  # URDF's default
+    assert model.joint("grip").mimic == Mimic(leader="elbow", ratio=-2.0, offset=0.5)
+    assert (model.joint("slide").kind, model.joint("fly").kind) == ("planar", "free")
+    assert model.joint("root_joint") == Joint(name="root_joint", kind="fixed", parent="world", child="base")
+
+
+def test_inertia_is_turned_into_the_axes_of_the_body():
+    """A quarter turn about z swaps the moments about x and y."""
+    inertia = loads(ARM, "urdf").body("upper").inertia
+    assert [inertia.ixx, inertia.iyy, inertia.izz] == pytest.approx([2.0, 1.0, 2.5], abs=1e-15)
+    assert [inertia.ixy, inertia.ixz, inertia.iyz] == pytest.approx([0.0, 0.0, 0.0], abs=1e-15)
+
+
+@pytest.mark.parametrize("rpy", [(0.3, -0.7, 1.9), (0.0, math.pi / 2, 0.4)])
+def test_inertia_keeps_its_principal_moments(rpy):
+    text = ARM.replace('rpy="0 0 1.5707963267948966"', f'rpy="{rpy[0]} {rpy[1]} {rpy[2]}"')
+    i = loads(text, "urdf").body("upper").inertia
+    tensor = np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]], dtype=float)
+    assert np.linalg.eigvalsh(tensor) == pytest.approx([1.0, 2.0, 2.5], rel=1e-14)
+
+
+def test_floating_root_and_free_followers(tmp_path):
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM)
+    assert load(file, floating=True).joint("root_joint").kind == "free"
+    assert load(file, mimic=False).joint("grip").mimic is None
+
+
+def test_unknown_tags_are_kept_and_written_back():
+    model = loads(ARM, "urdf")
+    kept = {(note.where, note.content) for note in model.annotations}
+    assert kept == {
+        ("robot", '<gazebo reference="upper"><mu1>0.5</mu1></gazebo>'),
+        ("link upper", '<sensor name="camera"><camera/></sensor>'),
+        ("joint shoulder", '<calibration rising="0.0"/>'),
+    }
+    assert loads(dumps(model, "urdf"), "urdf").annotations == model.annotations
+
+
+def test_round_trip_is_exact():
+    model = loads(ARM, "urdf")
+    text = dumps(model, "urdf")
+    assert loads(text, "urdf") == model
+    assert dumps(loads(text, "urdf"), "urdf") == text
+
+
+def test_a_link_called_world_is_the_ground():
+    text = """<robot name="r"><link name="world"/><link name="a"/><joint name="j" type="fixed"><parent link="world"/>
+    <child link="a"/></joint></robot>"""
+    model = loads(text, "urdf")
+    assert [body.name for body in model.bodies] == ["a"]
+    assert model.joint("j").parent == "world"
+    assert len(model.joints) == 1
+    drawn = text.replace(
+        '<link name="world"/>', '<link name="world"><visual><geometry><sphere radius="1"/></geometry></visual></link>'
+    )
+    model = loads(drawn, "urdf")
+    assert [body.name for body in model.bodies] == ["world_link", "a"]
+    assert model.joint("root_joint").child == "world_link"
+    assert model.joint("j").parent == "world"
+
+
+PARENT = '<parent link="base"/><child link="upper"/>'
+MISTAKES = [
+    (PARENT, '<parent link="bass"/><child link="upper"/>', '"bass"', "joint 'shoulder', parent", "no link 'bass'"),
+    (PARENT, '<parent link="base"/>', 'name="shoulder"', "joint 'shoulder'", "no <child>"),
+    ('xyz="0 0 1" rpy', 'xyz="0 0" rpy', 'xyz="0 0" rpy', "joint 'shoulder'", "2 numbers instead of 3"),
+    ('xyz="0 0 1" rpy', 'xyz="0 0 1,5" rpy', "1,5", "joint 'shoulder', xyz", "comma"),
+    ('xyz="0 0 1" rpy', 'xyz="0 0 1e400" rpy', "1e400", "joint 'shoulder', xyz", "not a number"),
+    ('xyz="0 0 1" rpy', 'xyz="0 0 nan" rpy', "nan", "joint 'shoulder', xyz", "'nan' in xyz"),
+    ('xyz="0 0 1" rpy', 'xyz="0 0 0x1" rpy', "0x1", "joint 'shoulder', xyz", "'0x1' in xyz"),
+    ('type="revolute"', 'type="revolting"', "revolting", "joint 'shoulder', type", "revolute"),
+    ('<link name="lower"/>', '<link name="base" />', '<link name="base" />', "link 'base'", "twice (first in line 4)"),
+    ('<link name="lower"/>', '<link name="lower"/><link name="lost"/>', '"lost"', "robot", "'base', 'lost'"),
+    ('<link name="lower"/>', "<link/>", "<link/>", "link", "no 'name'"),
+    ('<axis xyz="0 1 0"/>', '<axis xyz="0 0 0"/>', 'xyz="0 0 0"', "joint 'grip', axis", "length zero"),
+    ('name="grip"', 'name="elbow"', 'name="elbow" type="continuous"', "joint 'elbow'", "used twice"),
+    ('<mimic joint="elbow"', '<mimic joint="grip"', 'name="grip"', "joint 'grip', mimic", "grip → grip"),
+    ('<mass value="2"/>', "<mass/>", "<mass/>", "link 'upper', inertial", "no 'value'"),
+    ('<cylinder radius="0.1" length="1"/>', '<cylinder radius="0.1"/>', "<cylinder", "link 'upper', collision",
+     "no 'length'"),
+    ("<robot", "<!DOCTYPE r [<!ENTITY a 'b'>]><robot", "ENTITY", "", "entities"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "at", "where", "hint"), MISTAKES, ids=[m[4] for m in MISTAKES])
+def test_messages_name_line_and_component(old, new, at, where, hint):
+    assert old in ARM
+    text = ARM.replace(old, new, 1)
+    with pytest.raises(FileError) as caught:
+        loads(text, "urdf", "arm.urdf")
+    error = caught.value
+    assert hint in str(error)
+    assert error.where == where
+    assert error.line == 1 + next(n for n, line in enumerate(text.splitlines()) if at in line)
+    assert error.file == "arm.urdf"
+    assert error.remedy
+
+
+def test_xml_that_breaks_off_is_named():
+    with pytest.raises(FileError, match="well-formed") as caught:
+        loads(ARM.replace("</robot>", ""), "urdf", "arm.urdf")
+    assert caught.value.line is not None
+
+
+def test_two_parents_and_circles_are_named():
+    links = "".join(f'<link name="{n}"/>' for n in "abc")
+
+    def joint(name, parent, child):
+        return f'<joint name="{name}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
+
+    two = f"<robot name='r'>{links}{joint('i', 'a', 'c')}{joint('j', 'b', 'c')}</robot>"
+    with pytest.raises(FileError, match="'c' already hangs on joint 'i'"):
+        loads(two, "urdf")
+    circle = f"<robot name='r'>{links}{joint('i', 'a', 'b')}{joint('j', 'b', 'a')}</robot>"
+    with pytest.raises(FileError, match=r"a → b → a|b → a → b"):
+        loads(circle, "urdf")
+
+
+def test_recoverable_trouble_is_a_finding_with_its_line(tmp_path):
+    file = tmp_path / "arm.urdf"
+    text = ARM.replace('    <limit lower="-1" upper="1.5" effort="10" velocity="3"/>\n', "")
+    text = text.replace('<material name="red"/>', '<material name="blue"/>')
+    file.write_text(text)
+
+    def line(mark):
+        return 1 + next(n for n, line in enumerate(text.splitlines()) if mark in line)
+
+    findings = {(f.name, f.field, f.line): f.text for f in read(file).findings}
+    assert "no material 'blue'" in findings[("upper", "shapes", line("blue"))]
+    assert "package://nowhere/a.stl" in findings[("upper", "shapes", line("a.stl"))]
+    assert "needs a <limit>" in findings[("shoulder", "limits", line('"shoulder"'))]
+    assert all(f.severity == "warning" and f.file == str(file) for f in read(file).findings)
+
+
+def test_odd_names_are_changed_and_told():
+    text = ARM.replace('"lower"', '"1 lower link!"')
+    model = loads(text, "urdf")
+    assert [b.name for b in model.bodies][2] == "_1_lower_link"
+    assert model.joint("elbow").child == "_1_lower_link"
+
+
+def test_numbers_may_be_padded_and_limits_infinite():
+    model = loads(ARM.replace('lower="-1" upper="1.5"', 'lower=" -inf " upper=" 1.5e0 "'), "urdf")
+    assert model.joint("shoulder").limits[0].lower is None
+    assert model.joint("shoulder").limits[0].upper == 1.5
+
+
+def test_undeclared_prefix_is_tolerated():
+    model = loads(ARM.replace("<gazebo ", "<gz:gazebo ").replace("</gazebo>", "</gz:gazebo>"), "urdf")
+    assert len(model.bodies) == 6
+
+
+def test_other_encodings_are_read(tmp_path):
+    text = ARM.replace('<?xml version="1.0"?>', '<?xml version="1.0" encoding="{}"?>').replace('"arm"', '"bräs"')
+    for encoding in ("utf-8", "iso-8859-1", "utf-16"):
+        file = tmp_path / f"{encoding}.urdf"
+        file.write_bytes(text.format(encoding).encode(encoding))
+        assert load(file).name == "bräs"
+
+
+BOMB = """<?xml version="1.0"?>
+<!DOCTYPE lolz [<!ENTITY a "lol">{}]>
+<robot name="&z;"><link name="b"/></robot>""".format(
+    "".join(
+        f'<!ENTITY {b} "{"&" + a + ";" * 1}{("&" + a + ";") * 9}">'
+        for a, b in zip("abcdefghy", "bcdefghyz", strict=True)
+    )
+)
+EXTERNAL = '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="r"><link name="a">&x;</link></robot>'
+EXTERNAL_DTD = '<!DOCTYPE r SYSTEM "file:///etc/passwd"><robot name="r"><link name="a"/></robot>'
+
+
+@pytest.mark.parametrize("text", [BOMB, EXTERNAL], ids=["bomb", "external"])
+def test_entities_are_refused(text):
+    with pytest.raises(FileError, match="entities"):
+        loads(text, "urdf")
+
+
+def test_external_definitions_are_not_opened():
+    assert loads(EXTERNAL_DTD, "urdf").name == "r"
+
+
+def test_deep_nesting_is_refused():
+    deep = "<a>" * 5000 + "</a>" * 5000
+    with pytest.raises(FileError):
+        loads(f"<robot name='r'><link name='l'/>{deep}</robot>", "urdf")
+
+
+# ------------------------------------------------------------------------------------- writing
+
+
+def test_what_urdf_cannot_hold_is_said():
+    model = Model(
+        bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0, density=5.0)),
+        joints=(Joint(name="j", parent="a", child="b", stiffness=2.0, rest=(0.5,)),),
+    )
+    texts = " ".join(str(finding) for finding in write(model, "urdf").findings)
+    for word in ("springs", "rest positions", "density", "floating"):
+        assert word in texts
+
+
+def test_loops_and_joints_urdf_lacks_are_refused():
+    bodies = (Body(name="a"), Body(name="b"))
+    loop = Model(
+        bodies=bodies, joints=(Joint(name="i", parent="world", child="a"), Joint(name="j", parent="b", child="a"))
+    )
+    with pytest.raises(FileError, match="trees") as caught:
+        dumps(loop, "urdf")
+    assert caught.value.where == "joint 'j'"
+    screw = Model(bodies=bodies, joints=(Joint(name="i", parent="a", child="b", kind="screw"),))
+    with pytest.raises(FileError, match="no screw joint"):
+        dumps(screw, "urdf")
+
+
+def test_meshes_are_found_after_saving_elsewhere(tmp_path):
+    near, far = tmp_path / "a", tmp_path / "b" / "c"
+    near.mkdir()
+    far.mkdir(parents=True)
+    (near / "part.stl").write_bytes(b"solid\nendsolid\n")
+    file = near / "m.kst"
+    file.write_text("kinetostat: 1\nbodies:\n  b:\n    shapes:\n      - mesh: {file: part.stl}\n")
+    model = load(file)
+    findings = save(model, far / "m.kst")
+    assert "named by their path" in findings[0].text
+    assert read(far / "m.kst").findings == ()
+    assert load(far / "m.kst").body("b").shapes[0].file == "../../a/part.stl"
+    assert save(model, near / "n.kst") == ()
+    assert load(near / "n.kst") == model
+
+
+# ------------------------------------------------------------------------------------- Xacro
+
+XACRO = """<?xml version="1.0"?>
+<robot name="pair" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="length" value="0.5"/>
+  <xacro:macro name="bar" params="name"><link name="${name}"><visual><geometry>
+    <box size="${2*length} 0.1 0.1"/></geometry></visual></link></xacro:macro>
+  <xacro:bar name="a"/>
+</robot>
+"""
+
+
+def test_xacro_is_expanded(tmp_path):
+    pytest.importorskip("xacrodoc")
+    file = tmp_path / "pair.urdf.xacro"
+    file.write_text(XACRO)
+    assert load(file).body("a").shapes[0].size == (1.0, 0.1, 0.1)
+    unsuffixed = tmp_path / "pair.txt"
+    unsuffixed.write_text(XACRO)
+    assert load(unsuffixed).body("a").shapes[0].size == (1.0, 0.1, 0.1)
+
+
+def test_broken_xacro_is_a_message(tmp_path, monkeypatch):
+    pytest.importorskip("xacrodoc")
+    file = tmp_path / "pair.xacro"
+    file.write_text(XACRO.replace("2*length", "2*width"))
+    with pytest.raises(FileError, match="width"):
+        load(file)
+    file.write_text(XACRO.replace("2*length", "9**9**9**9"))
+    monkeypatch.setattr("core.files.xacro_reader.TIME_LIMIT", 1.5)
+    with pytest.raises(KinetostatError, match=r"longer than|cannot expand"):
+        load(file)
+
+
+def test_without_the_library_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    file = tmp_path / "pair.xacro"
+    file.write_text(XACRO)
+    with pytest.raises(FileError, match=re.escape("kinetostat[xacro]")):
+        load(file)
