@@ -51,6 +51,9 @@ class Docks:
         window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
         self._arrange()
+        for dock in self.docks.values():
+            dock.topLevelChanged.connect(self._retitle)
+            dock.dockLocationChanged.connect(self._retitle)
         self._first = window.saveState(VERSION)
 
     def _dock(self, place: Place) -> QDockWidget:
@@ -70,6 +73,18 @@ class Docks:
         self._window.resizeDocks(columns, [290, 340], Qt.Orientation.Horizontal)
         self._window.resizeDocks([self.docks["output"]], [210], Qt.Orientation.Vertical)
         self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [420, 380], Qt.Orientation.Vertical)
+        self._retitle()
+
+    def _retitle(self, *_: object) -> None:
+        """A tab already says the title: only single docks have a title bar of their own."""
+        for dock in self.docks.values():
+            tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            bar = dock.titleBarWidget()
+            if tabbed and bar is None:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif not tabbed and bar is not None:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+                bar.deleteLater()
 
     def show(self, name: str) -> None:
         """Bring a panel to the front."""
@@ -98,6 +113,7 @@ class Docks:
         docks = self._window.settings.bytes("window/docks")
         if docks is not None:
             self._window.restoreState(docks, VERSION)
+        self._retitle()
 
     def tab_bars(self) -> list[QTabBar]:
         """The tab bars Qt made for docks that share a place."""

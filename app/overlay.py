@@ -20,6 +20,8 @@ BUTTONS = ("view.fit", "view.iso", "view.front", "view.right", "view.top", "view
            "view.show_inertia", "-", "view.ellipsoid")  # fmt: skip
 """Commands in the toolbar; "-" is a gap."""
 MARGIN = 12
+TOP = 126
+"""Below the orientation cube."""
 
 
 class Overlay(QFrame):
@@ -56,7 +58,10 @@ class Overlay(QFrame):
         """Stay at the right edge, in the middle."""
         self.adjustSize()
         host = self.parentWidget()
-        self.move(host.width() - self.width() - MARGIN, max(MARGIN, (host.height() - self.height()) // 2))
+        self.move(
+            host.width() - self.width() - MARGIN,
+            max(min(TOP, host.height() - self.height() - MARGIN), (host.height() - self.height()) // 2, MARGIN),
+        )
 
     def close_overlay(self) -> None:
         """Drop the buttons (they refer to actions of the window)."""

@@ -16,7 +16,7 @@ RECENT_LIMIT = 12
 
 VIEW_FLAGS = {
     "grid": True,
-    "axes": True,
+    "axes": False,
     "gravity": False,
     "joints": False,
     "frames": False,

@@ -21,6 +21,8 @@ class StatusLine(QStatusBar):
         self.setSizeGripEnabled(False)
         self.words, self.work, self.code, self.place = QLabel(), QLabel(), QLabel(), QLabel()
         self.words.setMinimumWidth(60)
+        self.words.setContentsMargins(10, 0, 0, 0)
+        self.place.setContentsMargins(0, 0, 10, 0)
         self.place.setMinimumWidth(250)
         self.place.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.place.setToolTip("Point under the pointer, in world axes")

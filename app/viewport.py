@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 Glyph = tuple[Any, Any, Any, str]
 """Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
+SAMPLES = 4
+"""Samples per pixel, for smooth edges."""
 FLIGHT = 220
 """Milliseconds of a camera movement."""
 BUTTONS = {
@@ -78,6 +80,7 @@ class Viewport(QOpenGLWidget):
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         self._vtk = vtkGenericOpenGLRenderWindow()
         self._vtk.SetFrameBlitModeToBlitToCurrent()
+        self._vtk.SetMultiSamples(SAMPLES)
         self._ready = False
         self._fit_wanted = True
         self.scene = Scene(self._vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
@@ -102,9 +105,12 @@ class Viewport(QOpenGLWidget):
 
     def initializeGL(self) -> None:
         """Hand Qt's context to VTK."""
+        self._vtk.SetReadyForRendering(True)
+        self._vtk.SetMapped(True)
         self._vtk.SetOwnContext(False)
         self._vtk.OpenGLInitContext()
         self._vtk.OpenGLInit()
+        self._vtk.SetIsCurrent(True)
         self._ready = True
         self.context().aboutToBeDestroyed.connect(self._end)
 
