@@ -68,15 +68,17 @@ class Window(QMainWindow):
     def _panels(self) -> dict[str, QWidget]:
         session, settings = self.session, self.settings
         self.functions = FunctionPanel(session, self.jobs, settings)
-        self.tree = ModelTree(session)
+        self.tree = ModelTree(session, settings)
+        self.properties = PropertyEditor(session, settings)
+        self.findings = FindingsPanel(session)
         self.sliders = SlidersPanel(session, settings)
         return {
             "functions": self.functions,
             "tree": self.tree,
-            "properties": PropertyEditor(session, settings),
+            "properties": self.properties,
             "sliders": self.sliders,
             "output": OutputPanel(session, settings),
-            "findings": FindingsPanel(session),
+            "findings": self.findings,
             "console": ConsolePanel(session, settings),
         }
 
@@ -121,8 +123,15 @@ class Window(QMainWindow):
         for signal, slot in self._pairs:
             signal.connect(slot)
         self.functions.help_wanted.connect(self.show_help)
+        self.findings.counted.connect(lambda title: self.docks.retitle("findings", title))
+        self.findings.field_wanted.connect(self._go_to_field)
+        self.docks.retitle("findings", self.findings.title)
         self.guard.install()
         self.actions_.refresh()
+
+    def _go_to_field(self, field: str) -> None:
+        self.docks.show("properties")
+        self.properties.focus_field(field)
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]

@@ -26,6 +26,7 @@ from app.panels.treenodes import Node, nodes
 from app.session import Ref, Session, State
 from app.widgets.dialogs import remove
 from app.widgets.note import MARKS, Note, severity_color
+from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantity_text import SIUnits, Units
 from app.widgets.text_editors import swatch
 from core.errors import KinetostatError
@@ -55,6 +56,7 @@ class _View(QTreeWidget):
         super().__init__(panel)
         self.panel = panel
         self.setMouseTracking(True)
+        PlainKeys(self, typing=False)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         item = self.itemAt(event.position().toPoint())

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWi
 
 from app.icons import icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.plain_keys import PlainKeys
 from core.model import JOINT_KINDS, WORLD, Joint, Model
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 
@@ -23,6 +24,7 @@ class Combo(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        PlainKeys(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
@@ -179,6 +181,7 @@ class FlagEditor(FieldEditor):
         super().__init__(owner, field, path, commit, parent)
         self.box = QCheckBox(self)
         self.box.clicked.connect(self.attempt)
+        PlainKeys(self.box)
         self.column.addWidget(self.box)
         self.setFocusProxy(self.box)
         self.close_row()

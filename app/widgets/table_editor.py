@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QBrush, QFont
+from PySide6.QtGui import QBrush, QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -26,6 +26,7 @@ from app.icons import icon
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.note import severity_color
+from app.widgets.plain_keys import PlainKeys
 from app.widgets.presentation import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
 from app.widgets.quantity_text import Measure, number, quantity, read, value_in
 from app.widgets.section import Section
@@ -73,6 +74,21 @@ class _Delegate(QStyledItemDelegate):
         self.editor.take(index.row(), index.column(), text)
 
 
+class _Grid(QTableWidget):
+    """The cells; Delete empties a cell."""
+
+    def __init__(self, editor: TableEditor, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.editor = editor
+        PlainKeys(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.currentRow() >= 0:
+            self.editor.clear_cell(self.currentRow(), self.currentColumn())
+        else:
+            super().keyPressEvent(event)
+
+
 class TableEditor(FieldEditor):
     """One element per row. Rows of a joint's limits are its coordinates; DH rows can be added, moved, removed,
     and what does not fit in the table shows beneath it for the row that is chosen."""
@@ -101,7 +117,8 @@ class TableEditor(FieldEditor):
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        self.table = QTableWidget(0, len(self.columns), box)
+        self.table = _Grid(self, box)
+        self.table.setColumnCount(len(self.columns))
         self.table.setItemDelegate(_Delegate(self))
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
@@ -339,6 +356,14 @@ class TableEditor(FieldEditor):
         if row < self.table.rowCount():
             self._fill_cell(row, column)
         self._explain()
+
+    def clear_cell(self, row: int, column: int) -> None:
+        """Put a cell back to its default."""
+        field = self._field(column)
+        if self._shown is not None and not self._shown[1].read_only and self._get(row, field.name) != field.default:
+            self.refused.pop((row, field.name), None)
+            problem = self.put(row, field.name, field.default)
+            self.explain(problem, "error" if problem else "")
 
     def _explain(self) -> None:
         reason = next(iter(self.refused.values()), ("", ""))[1]
