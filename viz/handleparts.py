@@ -103,7 +103,6 @@ def _designs(joint: Joint, skeleton: Skeleton) -> list[_Design]:
         ]
     if kind == "universal":
         second = unit(numbers(joint.second_axis, skeleton.values))
-        second = unit(second - axis * float(axis @ second))
         return [
             _Design(Part(name, "turn", 0, 0), "a", axis, second, "a"),
             _Design(Part(name, "turn", 1, 1), "b", second, axis, "a"),

@@ -12,7 +12,7 @@ from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkTransform
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkCleanPolyData, vtkPolyDataNormals
-from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
+from vtkmodules.vtkFiltersGeneral import vtkTransformFilter
 
 from viz.placement import Array
 
@@ -30,9 +30,12 @@ def vtk_points(points: ArrayLike) -> vtkPoints:
 def cells(faces: NDArray[np.int64]) -> vtkCellArray:
     """Cells of an (n, k) array of point numbers."""
     count, size = faces.shape
-    flat = np.concatenate([np.full((count, 1), size, dtype=np.int64), faces], axis=1).ravel()
+    starts = np.arange(0, count * size + 1, size, dtype=np.int64)
     result = vtkCellArray()
-    result.SetCells(count, numpy_to_vtkIdTypeArray(np.ascontiguousarray(flat), deep=True))
+    result.SetData(
+        numpy_to_vtkIdTypeArray(starts, deep=True),
+        numpy_to_vtkIdTypeArray(np.ascontiguousarray(faces, dtype=np.int64).ravel(), deep=True),
+    )
     return result
 
 
@@ -87,13 +90,13 @@ def with_normals(data: vtkPolyData, feature_angle: float = FEATURE_ANGLE, merge:
 
 def moved(data: vtkPolyData, matrix: Array) -> vtkPolyData:
     """The data transformed by a 4×4 matrix."""
-    change = vtkTransformPolyDataFilter()
+    change = vtkTransformFilter()
     change.SetInputData(data)
     transform = vtkTransform()
     transform.SetMatrix(vtk_matrix(matrix))
     change.SetTransform(transform)
     change.Update()
-    return change.GetOutput()
+    return change.GetPolyDataOutput()
 
 
 def joined(parts: Sequence[vtkPolyData]) -> vtkPolyData:

@@ -159,7 +159,7 @@ def _normal_feet(start: Port, end: Port) -> list[Array]:
         return []
     p, q, u = start.point, end.point, start.axis
     w = end.axis
-    if w is None or float(np.linalg.norm(np.cross(u, w))) < 1e-6:
+    if w is None or float(np.linalg.norm(np.cross(u, w))) < 1e-4:
         return [p + u * float(u @ (q - p))]
     # p + s u and q + t w, joined perpendicular to both axes
     system = np.array([[1.0, -float(u @ w)], [float(u @ w), -1.0]])
