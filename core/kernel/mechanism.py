@@ -14,7 +14,7 @@ from core.kernel import assembly, constraints
 from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.program import Program, program_of
-from core.kernel.topology import Loop
+from core.kernel.topology import Loop, topology_of
 from core.model import Model
 
 Values = Mapping[str, float] | Sequence[float] | Array | None
@@ -55,7 +55,7 @@ class Mechanism:
         values = model.values()
         self.p_names: tuple[str, ...] = program.tracer.p_names
         self._p = np.array([values[name] for name in self.p_names], dtype=float)
-        self._coordinates = Coordinates(program.topology, values)
+        self._coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
         self.coordinates: tuple[Coordinate, ...] = self._coordinates.table
         self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates)
         self.v_names: tuple[str, ...] = self._coordinates.v_names
