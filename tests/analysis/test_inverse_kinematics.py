@@ -1,0 +1,124 @@
+"""Inverse kinematics: targets made by forward kinematics, limits kept, all branches of the PUMA found."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from core.analysis.inverse_kinematics import at_limits, reach, rotation_vector, solve
+from core.files import load
+from core.kernel import Mechanism
+from core.model import DHChain, DHRow, Limit, Model
+from resources import EXAMPLES
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+def without_limits(model):
+    """The model with every DH row free to turn round."""
+    chains = tuple(
+        dataclasses.replace(chain, rows=tuple(dataclasses.replace(row, limit=None) for row in chain.rows))
+        for chain in model.chains
+    )
+    return dataclasses.replace(model, chains=chains)
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return Mechanism(load(EXAMPLES / "panda.kst"))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_reach_follows_a_hand_that_moves_a_little(panda, seed):
+    start = panda.random(seed)
+    step = np.random.default_rng(seed).uniform(-0.05, 0.05, panda.nv)
+    goal = panda.frame(panda.clamp(panda.integrate(start, step, 1.0)), "tool")
+    for target in (goal[:3, 3], goal):
+        found = reach(panda, start, "tool", target)
+        assert found.reached, found
+        assert found.iterations < 30
+        np.testing.assert_allclose(panda.frame(found.q, "tool")[:3, 3], goal[:3, 3], atol=1e-6)
+    np.testing.assert_allclose(panda.frame(found.q, "tool"), goal, atol=2e-6)
+    np.testing.assert_array_equal(found.q, panda.clamp(found.q))
+
+
+def test_a_point_of_the_hand_reaches(panda):
+    q = panda.rest()
+    point = np.array([0.05, -0.02, 0.1])
+    X = panda.frame(q, "tool")
+    goal = X[:3, :3] @ point + X[:3, 3] + [0.02, 0.03, -0.01]
+    found = reach(panda, q, "tool", goal, point=point)
+    X = panda.frame(found.q, "tool")
+    np.testing.assert_allclose(X[:3, :3] @ point + X[:3, 3], goal, atol=1e-6)
+
+
+def test_all_branches_of_the_puma():
+    mech = Mechanism(without_limits(load(EXAMPLES / "puma560.kst")))
+    expected = json.loads((REFERENCE / "puma560_inverse_kinematics.json").read_text())["reference"]["generic"]
+    found = solve(mech, np.array(expected["q_true"]), "tool", np.array(expected["T"]), restarts=150)
+    turned = [np.exp(1j * branch.q) for branch in found]
+    assert len(found) == 8
+    for solution in expected["solutions"]:
+        gaps = [np.abs(t - np.exp(1j * np.array(solution["q"]))).max() for t in turned]
+        assert min(gaps) < 1e-5, solution["config"]
+    np.testing.assert_allclose(found[0].q, expected["q_true"], atol=1e-6)  # nearest first
+
+
+def two_link(limit=None):
+    rows = (DHRow(a=0.6, limit=limit), DHRow(a=0.4))
+    return Mechanism(Model(name="arm", chains=(DHChain(name="arm", rows=rows),)))
+
+
+def test_two_link_elbow_up_and_down():
+    # closed form: cos q2 = (x² + y² − l1² − l2²)/(2 l1 l2)
+    x, y = 0.5, 0.4
+    found = solve(two_link(), np.array([0.1, 0.1]), "tool", np.array([x, y, 0.0]), restarts=20)
+    q2 = math.acos((x * x + y * y - 0.36 - 0.16) / 0.48)
+    angles = sorted(math.remainder(branch.q[1], 2 * math.pi) for branch in found)
+    np.testing.assert_allclose(angles, [-q2, q2], atol=1e-6)
+
+
+def test_out_of_reach_gives_the_nearest_pose():
+    (best,) = solve(two_link(), np.array([0.3, 0.5]), "tool", np.array([0.0, 2.0, 0.0]))
+    assert not best.reached
+    assert best.position_error == pytest.approx(1.0, abs=1e-6)  # stretched arm of length 1 toward (0, 2)
+    assert best.q[0] == pytest.approx(math.pi / 2, abs=1e-3)
+
+
+def test_limits_hold_and_are_named():
+    mech = two_link(Limit(lower=-0.5, upper=0.5))
+    (best,) = solve(mech, np.array([0.0, 0.5]), "tool", np.array([0.0, 2.0, 0.0]))
+    assert best.q[0] == pytest.approx(0.5)
+    assert "joint1" in best.at_limits
+    assert at_limits(mech, np.array([0.0, 0.0])) == ()
+
+
+def test_parameters_count():
+    mech = Mechanism(load(EXAMPLES / "puma560.kst"))
+    p = {"a2": 0.6}
+    goal = mech.frame(mech.random(2), "tool", p=p)
+    found = solve(mech, mech.rest(), "tool", goal, p, restarts=30)
+    assert found[0].reached
+    np.testing.assert_allclose(mech.frame(found[0].q, "tool", p=p), goal, atol=2e-6)
+
+
+def test_loops_stay_closed():
+    mech = Mechanism(load(EXAMPLES / "four_bar.kst"))
+    q = mech.rest()
+    frame = next(name for name in mech.frame_names if np.abs(mech.jacobian(q, name)[3:]).max() > 1e-3)
+    goal = mech.frame(mech.move(q, {mech.q_names[0]: q[0] + 0.05}), frame)[:3, 3]
+    found = reach(mech, q, frame, goal)
+    assert found.position_error < 1e-6
+    assert np.abs(mech.gaps(found.q)).max() < 1e-6
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, 2.0, math.pi - 1e-8, math.pi])
+def test_rotation_vector(angle):
+    axis = np.array([1.0, -2.0, 0.5]) / np.linalg.norm([1.0, -2.0, 0.5])
+    R = Rotation.from_rotvec(angle * axis).as_matrix()
+    np.testing.assert_allclose(Rotation.from_rotvec(rotation_vector(R)).as_matrix(), R, atol=1e-7)
+    assert np.linalg.norm(rotation_vector(R)) == pytest.approx(angle, abs=1e-7)
