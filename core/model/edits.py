@@ -71,7 +71,7 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
     target = model.find(collection, old)
     check_name(new)
     namespace = NAMESPACES[collection]
-    if new in model.expanded.index(namespace):
+    if new in _taken(model, namespace):
         raise ModelError(f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name",
                          remedy="Choose another name.")  # fmt: skip
 
@@ -83,6 +83,11 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
         return changes
 
     return mapped(model, renamed)
+
+
+def _taken(model: Model, namespace: str) -> dict[str, Element]:
+    """Names in use, also those that chains bring (chains themselves are gone from the expanded model)."""
+    return (model if namespace == "chain" else model.expanded).index(namespace)
 
 
 def _references(element: Element, namespace: str, name: str) -> list[str]:
@@ -180,7 +185,7 @@ def _without_material(element: Any, material: Material) -> dict[str, Any]:
 
 def unused_name(model: Model, collection: str, stem: str) -> str:
     """`stem`, or `stem2`, `stem3` … — the first that is free in the collection's namespace."""
-    taken = model.expanded.index(NAMESPACES[collection])
+    taken = _taken(model, NAMESPACES[collection])
     if stem not in taken and stem != WORLD:
         return stem
     base = stem.rstrip("0123456789") or stem

@@ -156,7 +156,9 @@ def choose(qtbot, combo: QComboBox) -> None:
 def another_name(session: Session, editor: ReferenceEditor) -> str:
     editor.combo.fill()
     names = editor.combo.names()
-    return next(n for n in reversed(names) if n and n != editor.value and (editor.kind.target != "frame" or n == "spare"))
+    return next(
+        n for n in reversed(names) if n and n != editor.value and (editor.kind.target != "frame" or n == "spare")
+    )
 
 
 def click(qtbot, button) -> None:

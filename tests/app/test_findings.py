@@ -1,0 +1,97 @@
+"""The findings panel: severities, selection, the way to the field."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.panels.findings import FINDING, FindingsPanel
+from app.session import Ref, Session
+from core.model import Body, Finding, Inertia, Joint, Limit, Model, edits
+
+SOLID = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
+
+
+def doubtful() -> Model:
+    """A body with a negative mass and a joint with crossed limits."""
+    return Model(
+        name="doubtful",
+        bodies=(Body(name="block", mass=-1.0, inertia=SOLID),),
+        joints=(Joint(name="hinge", parent="world", child="block", limits=(Limit(lower=1.0, upper=-1.0),)),),
+    )
+
+
+def rows(panel):
+    for i in range(panel.list.topLevelItemCount()):
+        group = panel.list.topLevelItem(i)
+        yield from (group.child(j) for j in range(group.childCount()))
+
+
+def row_of(panel, name):
+    return next(item for item in rows(panel) if item.data(0, FINDING).name == name)
+
+
+@pytest.fixture
+def session():
+    return Session(doubtful())
+
+
+@pytest.fixture
+def panel(qtbot, session):
+    widget = FindingsPanel(session)
+    qtbot.addWidget(widget)
+    widget.resize(800, 250)
+    widget.show()
+    qtbot.waitExposed(widget)
+    return widget
+
+
+def test_findings_stand_with_words_and_remedies(panel):
+    assert panel.pages.currentWidget() is panel.list
+    for name in ("block", "hinge"):
+        item = row_of(panel, name)
+        assert name in item.text(0)
+        assert item.text(1)
+        assert item.text(2)
+    serious = sum(item.data(0, FINDING).severity != "hint" for item in rows(panel))
+    assert panel.title == f"Findings ({serious})"
+
+
+def test_a_click_selects_and_a_double_click_goes_to_the_field(qtbot, session, panel):
+    wanted = []
+    panel.field_wanted.connect(wanted.append)
+    center = panel.list.visualItemRect(row_of(panel, "hinge")).center()
+    qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=center)
+    assert session.selection == Ref("joints", "hinge")
+    assert wanted == []
+    qtbot.mouseDClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=center)
+    assert wanted
+    assert wanted[0].startswith("limits")
+
+
+def test_repaired_findings_go(session, panel):
+    titles = []
+    panel.counted.connect(titles.append)
+    session.apply("mass", lambda m: edits.change(m, "bodies", "block", mass=1.0))
+    session.apply("limits", lambda m: edits.change(m, "joints", "hinge", limits=()))
+    assert not any(item.data(0, FINDING).severity != "hint" for item in rows(panel))
+    assert titles[-1] == "Findings"
+    session.undo()
+    assert row_of(panel, "hinge")
+
+
+def test_findings_of_the_reader_are_kept_once(session, panel):
+    unknown = Finding("warning", "The tag 'sensor' is not interpreted.", "Nothing to do.", file="arm.urdf", line=7)
+    gone = Finding("warning", "No mesh.", "Give one.", "bodies", "removed", "shapes")
+    session.start(doubtful(), findings=(unknown, unknown, gone))
+    texts = [item.text(1) for item in rows(panel)]
+    assert texts.count(unknown.text) == 1
+    assert gone.text not in texts
+    assert any("arm.urdf:7" in item.text(0) for item in rows(panel))
+
+
+def test_an_empty_panel_says_what_it_is_for(qtbot):
+    widget = FindingsPanel(Session(Model(name="empty")))
+    qtbot.addWidget(widget)
+    widget.show()
+    assert widget.pages.currentWidget() is widget.empty
+    assert widget.empty.text().startswith("No findings")
+    assert widget.title == "Findings"
