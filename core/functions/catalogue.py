@@ -45,6 +45,7 @@ def call(id: str, context: Context, **options: Any) -> Result:
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
     function = find(id)
+    options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)
     return dataclasses.replace(result, call=script_line(function, options), function=function.id)

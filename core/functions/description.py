@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.functions.function import Context, Function, needs_bodies, needs_chain
+from core.functions.function import Context, Function, needs_bodies, needs_chain, needs_motion
 from core.functions.options import Choice
 from core.functions.results import Amount, Cell, Column, Matrix, Report, Result, Table, rows_of
 
@@ -167,7 +167,7 @@ FUNCTIONS = (
         "coordinates", "Joint coordinates and limits", "Robot description",
         "Every joint coordinate with its present value and its limits.\n\nCoordinates that follow another joint and "
         "those that stand at a limit are marked.",
-        coordinates, live=True,
+        coordinates, needs=(needs_motion,), live=True,
     ),
     Function(
         "parameters", "Parameters", "Robot description",
