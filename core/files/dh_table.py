@@ -162,8 +162,9 @@ class _Build:
         bounds = {key: self.formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
         if bounds:
             fields["limit"] = Limit(**bounds)
-        if not variable and (label := _label(present.get("joint", ""))):
-            fields["variable"] = label
+        if not variable:
+            label = _label(present.get("joint", ""))
+            fields["variable"] = "" if label == f"q{number}" else label
         try:
             return DHRow(**fields)
         except (ModelError, ExpressionError) as error:

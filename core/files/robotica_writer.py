@@ -10,12 +10,14 @@ from core.files.dh_rows import own_entry
 from core.files.source import Writing
 from core.model import DHChain, DHRow, Finding, Model, Pose
 from core.model.chains import negative
-from core.model.expression import Name, Node, parse, substitute, text_of
+from core.model.expression import CONSTANTS, Name, Node, parse, substitute, text_of
 from core.model.fields import Value
 from core.model.parameters import in_order
 
 _UNABLE = (("limit", "limits"), ("rest", "rest positions"), ("shapes", "shapes"), ("armature", "rotor inertias"),
            ("damping", "damping"), ("friction", "friction"))  # fmt: skip
+_TAKEN = {"Pi", "E", "I", "Degree", "C", "D", "N", "O", "K", *CONSTANTS}
+"""Names with a meaning in Mathematica, or here."""
 
 
 def write_robotica(model: Model) -> Writing:
@@ -86,7 +88,7 @@ def _mathematica_name(name: str) -> str:
     plain = re.sub(r"[\W_]+", "", name) or "x"
     if plain[0].isdigit():
         plain = "x" + plain
-    return plain + "x" if plain in ("Pi", "E", "I", "Degree", "C", "D", "N", "O", "K") else plain
+    return plain + "x" if plain in _TAKEN else plain
 
 
 def _row_lines(row: DHRow, variable: str, number: int, rename: _Symbols) -> list[str]:
