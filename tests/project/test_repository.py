@@ -14,7 +14,7 @@ from resources import ICONS
 
 ROOT = Path(__file__).parents[2]
 TEXT = {".py", ".md", ".toml", ".kst", ".rob", ".urdf", ".xml", ".json", ".yml", ".cfg", ".txt", ".svg", ".csv", ""}
-SKIP = {".git", ".venv", "build", "dist", "__pycache__", "node_modules"}
+SKIP = {"build", "dist", "__pycache__"}
 # written in pieces so that this file does not find itself
 PLACES = (
     "/wo" + "rk/",
@@ -27,13 +27,16 @@ PLACES = (
 )
 
 
+def is_made_by_tools(part: str) -> bool:
+    """Whether a folder or file name is one of those that git does not keep."""
+    return part in SKIP or part.endswith(".egg-info") or (part.startswith(".") and part not in (".ci", ".gitignore"))
+
+
 def texts() -> list[Path]:
     return [
         path
         for path in ROOT.rglob("*")
-        if path.suffix in TEXT
-        and path.is_file()
-        and not any(part in SKIP or part.endswith(("_cache", ".egg-info")) for part in path.relative_to(ROOT).parts)
+        if path.suffix in TEXT and path.is_file() and not any(map(is_made_by_tools, path.relative_to(ROOT).parts))
     ]
 
 
@@ -90,3 +93,10 @@ def test_icons_named_in_code_exist():
         names |= set(re.findall(r'icon\s*=\s*"([a-z_]+)"', path.read_text(encoding="utf-8")))
         names |= set(re.findall(r'\bicon\("([a-z_]+)"', path.read_text(encoding="utf-8")))
     assert names <= {path.stem for path in ICONS.glob("*.svg")}
+
+
+def test_function_reference_is_up_to_date():
+    from docs.make_functions import page
+
+    written = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
+    assert written == page(), "run: make docs"
