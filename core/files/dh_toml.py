@@ -47,12 +47,19 @@ _WHERE = "a line 'convention = \"standard\"' at the top"
 _KEYS = ("convention", "name", "description", "gravity", "base", "tool", "parameters", "joint")
 _HEADING = re.compile(r"^\s*\[\[\s*(?:joint|joints|row|rows)\s*\]\]")
 _LISTS = ("joint", "joints", "row", "rows")
+_DEEP_KEY = re.compile(r"[\w\"'-](?:\s*\.\s*[\w\"'-]+){16}")
+"""A key of many parts, on which the parser would take time with the square of their number."""
+MAX_SIZE = 2_000_000
 _AT = re.compile(r"\(at line (\d+),")
 
 
 def read_toml(source: Source, options: Options) -> Reading:
     """The model of a TOML table. Raises FileError naming line and key."""
     text = source.text
+    if len(text) > MAX_SIZE or (deep := _DEEP_KEY.search(text)) is not None:
+        what = "The file is too large" if len(text) > MAX_SIZE else "A key has too many parts"
+        line = None if len(text) > MAX_SIZE else text.count("\n", 0, deep.start()) + 1
+        raise FileError(f"{what} for a DH table.", file=source.file, line=line, remedy="Choose a table of one robot.")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -141,13 +148,11 @@ class _Build:
                     fields[key] = self.value(fields[key], f"{where}, {key}", line)
             try:
                 found.append(Parameter(name=name, **fields))
-            except (ModelError, TypeError) as error:
-                what = (
-                    error.what
-                    if isinstance(error, ModelError)
-                    else "A parameter has value, dimension, minimum, maximum."
-                )
-                raise self.error(what, where, getattr(error, "remedy", ""), line) from None
+            except ModelError as error:
+                raise self.error(error.what, where, error.remedy or "Correct it.", line) from None
+            except TypeError:
+                raise self.error("A parameter has no such field.", where,
+                                 "Fields: value, dimension, minimum, maximum, description.", line) from None  # fmt: skip
         return found
 
     def rows(self, table: Table) -> None:
