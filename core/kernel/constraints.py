@@ -46,8 +46,10 @@ def accelerations(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive:
     """Accelerations of a mechanism with loops."""
     q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
     rhs = tau - mech.bias(q, v, p=p, passive=passive)
-    G_bias = mech._call("closure_bias", p, q, v)
     try:
+        if not mech.loops:
+            return np.linalg.solve(mech.mass_matrix(q, p=p), rhs[..., None])[..., 0]
+        G_bias = mech._call("closure_bias", p, q, v)
         return _multipliers(mech.mass_matrix(q, p=p), rhs, mech.loop_jacobian(q, p=p), G_bias)[0]
     except np.linalg.LinAlgError:
         raise singular(mech, q, p) from None

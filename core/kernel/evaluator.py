@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.kernel.trace import Signature, Trace
+from core.kernel.trace import Signature
 
 Array = NDArray[np.float64]
 
@@ -35,9 +36,8 @@ class Code(Protocol):
 class Interpreter:
     """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.function = trace.function
-        self.checked = trace.signature.checked
+    def __init__(self, function: ca.Function, *, checked: bool) -> None:
+        self.function, self.checked = function, checked
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """See `Code.bind`."""

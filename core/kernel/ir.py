@@ -15,8 +15,8 @@ import casadi as ca
 
 from core.kernel.instructions import Instruction
 
-FAST = "contract nsz arcp reassoc"
-VERSION = 1
+FAST = "contract nsz arcp"
+VERSION = 2
 """Part of the key of cached code: to be raised when the text below changes its meaning."""
 
 

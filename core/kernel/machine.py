@@ -17,8 +17,6 @@ from core.kernel import code_cache
 Array = NDArray[np.float64]
 _lock = threading.Lock()
 """LLVM is entered by one thread at a time."""
-_LONG = 20_000
-"""Lines of IR above which less is spent on optimisation."""
 
 
 @cache
@@ -55,16 +53,17 @@ def object_code(ir: str) -> bytes:
         target, module = _target(), llvm.parse_assembly(ir)
         module.triple = target.triple
         module.data_layout = str(target.target_data)
-        _optimise(module, target, is_long=ir.count("\n") > _LONG)
+        _optimise(module, target)
         data = bytes(target.emit_object(module))
     code_cache.store(key, data)
     return data
 
 
-def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine, *, is_long: bool) -> None:
-    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_long else 2)
+def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
+    """Level 1 without vectorisation: on thousands of straight lines more takes ten times as long, for nothing."""
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = False
-    options.slp_vectorization = not is_long
+    options.slp_vectorization = False
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
 

@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import ModelError, SimulationError
-from core.kernel import assembly, constraints
+from core.kernel import assembly, constraints, long_machines
 from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.program import Program, program_of
 from core.kernel.topology import Loop, topology_of
 from core.model import Model
+
+MANY = 24
+"""Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
 
 Values = Mapping[str, float] | Sequence[float] | Array | None
 """Parameter values: some by name, or all in the order of `p_names`; an array may hold one row per state."""
@@ -169,6 +172,8 @@ class Mechanism:
 
     def frames_jacobian(self, q: Any, *, p: Values = None) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
+        if self._program.tracer.long:
+            return np.stack([self.jacobian(q, name, p=p) for name in self.frame_names], axis=-3)
         return self._call("frames_jacobian", p, q)
 
     def frame_velocity(self, q: Any, v: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
@@ -192,6 +197,9 @@ class Mechanism:
 
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
+        tracer = self._program.tracer
+        if tracer.long:
+            return long_machines.mass_matrix(self._program.freedoms, self._call("screws", p, q), self.nv)
         return self._call("mass_matrix", p, q)
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0, passive: bool = True) -> Array:
@@ -231,15 +239,21 @@ class Mechanism:
         """
         if p is None and passive:
             return self._accelerate.call(q, v, tau)
-        if self._program.topology.cuts:
+        if self._needs_mass_matrix:
             return constraints.accelerations(self, q, v, tau, p, passive)
         return self._call("forward_dynamics" if passive else "forward_dynamics_ideal", p, q, v, tau)
 
     @cached_property
     def _accelerate(self) -> Any:
-        if self._program.topology.cuts:
+        if self._needs_mass_matrix:
             return constraints.Accelerations(self)
         return self._evaluator("forward_dynamics")
+
+    @property
+    def _needs_mass_matrix(self) -> bool:
+        """True where the articulated-body recursion does not apply: loops, and many coupled joints."""
+        tree = self._program.tracer.tree
+        return bool(self._program.topology.cuts) or (tree.coupled and tree.nv > MANY)
 
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""

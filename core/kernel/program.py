@@ -9,13 +9,17 @@ import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from core.kernel import compiler, ir
+from core.kernel.block_code import BlockCode, BlockInterpreter
+from core.kernel.blocks import Table
 from core.kernel.evaluator import Array, Code, Evaluator, Interpreter
 from core.kernel.instructions import instructions_of
+from core.kernel.long_machines import Freedoms, freedoms
 from core.kernel.machine import Library, MachineCode
 from core.kernel.topology import Topology, topology_of
 from core.kernel.trace import Signature, Trace, Tracer
@@ -45,6 +49,11 @@ class Program:
         self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
         self.joint_names = tuple(self.tracer.joint_names)
 
+    @cached_property
+    def freedoms(self) -> Freedoms:
+        """Which freedoms carry which."""
+        return freedoms(self.tracer.tree)
+
     @property
     def cut_rows(self) -> dict[str, int]:
         """Number of residuals of each cut joint."""
@@ -55,7 +64,7 @@ class Program:
         with self._lock:
             if name not in self._codes:
                 trace = self.tracer.trace(name)
-                self._codes[name] = Interpreter(trace)
+                self._codes[name] = _interpreter(trace)
                 self._waiting[name] = threading.Event()
                 compiler.submit(lambda: self._compile(trace))
             signature = self.tracer.signature(name)
@@ -71,12 +80,9 @@ class Program:
 
     def _compile(self, trace: Trace) -> None:
         """Make machine code of a trace and hand it to everyone who uses the function."""
-        signature = trace.signature
         started = time.perf_counter()
         try:
-            sizes, size = self._sizes(signature), math.prod(signature.shape)
-            text = ir.module(instructions_of(trace.function), sizes, size, checked=signature.checked)
-            code = MachineCode(Library(text), sizes, size)
+            code = self._machine_code(trace)
             with self._lock:
                 self._codes[trace.name] = code
                 for evaluator in list(self._evaluators.get(trace.name, ())):
@@ -87,14 +93,28 @@ class Program:
             self.compile_times[trace.name] = time.perf_counter() - started
             self._waiting[trace.name].set()
 
+    def _machine_code(self, trace: Trace) -> Code:
+        checked = trace.signature.checked
+        if isinstance(trace.content, Table):
+            return BlockCode(trace.content, checked=checked)
+        sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
+        text = ir.module(instructions_of(trace.content), sizes, size, checked=checked)
+        return MachineCode(Library(text), sizes, size)
+
     def ready(self, names: Iterable[str] | None = None) -> bool:
         """True when these functions (default: all asked for so far) run as machine code."""
-        return all(isinstance(self._codes.get(name), MachineCode) for name in names or list(self._codes))
+        return all(isinstance(self._codes.get(name), MachineCode | BlockCode) for name in names or list(self._codes))
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
         """Wait until these functions are compiled."""
         for name in names or list(self._codes):
             self._waiting[name].wait(timeout)
+
+
+def _interpreter(trace: Trace) -> Code:
+    if isinstance(trace.content, Table):
+        return BlockInterpreter(trace.content, checked=trace.signature.checked)
+    return Interpreter(trace.content, checked=trace.signature.checked)
 
 
 def program_of(model: Model) -> Program:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 
 from core.errors import SimulationError
+from core.kernel.blocks import Recorder, Table
 from core.kernel.links import Machine, Place, machine_of
 from core.kernel.reading import Numbers
 from core.kernel.symbols import column, symbols
@@ -16,14 +17,16 @@ from core.kernel.topology import Topology
 from core.mechanics import energy, kinematics
 from core.mechanics.aba import aba
 from core.mechanics.closure import residual
-from core.mechanics.crba import crba
+from core.mechanics.crba import SCREW, crba, screws
 from core.mechanics.factor import factorise, solve
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
+from core.spatial.force import Force
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.scalar import Scalar, minus, over
+from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
 
@@ -38,11 +41,17 @@ class Signature(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A traced function: (q, v, u as the signature says, p) → flat result."""
+    """A traced function: (q, v, u as the signature says, p) → flat result, in one piece or as a table of blocks."""
 
     name: str
     signature: Signature
-    function: ca.Function
+    content: ca.Function | Table
+
+
+LONG = 24
+"""Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
+_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias"}
+"""Functions that need the whole trace (for derivatives), or are cheap."""
 
 
 class Tracer:
@@ -89,14 +98,29 @@ class Tracer:
         kind, _, detail = name.partition(":")
         signature = self.signature(name)
         sizes = {"q": self.tree.nq, "v": self.tree.nv, "u": self.tree.nv}
+        if self.long and kind not in _IN_ONE_PIECE:
+            return Trace(name, signature, self._record(signature, kind, detail, sizes))
         inputs = {argument: symbols(argument, sizes[argument]) for argument in signature.arguments}
-        try:
-            result = _BODIES[kind](self, inputs, detail)
-        except ZeroDivisionError:
-            raise self._massless() from None
+        result = self._body(kind, inputs, detail, inline)
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
         return Trace(name, signature, function)
+
+    @property
+    def long(self) -> bool:
+        """True if recursions become tables of blocks."""
+        return len(self.tree.links) > LONG
+
+    def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
+        recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
+        inputs = dict(zip(signature.arguments, recorder.inputs, strict=False))
+        return recorder.finish(self._body(kind, inputs, detail, recorder))
+
+    def _body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+        try:
+            return _BODIES[kind](self, inputs, detail, run)
+        except ZeroDivisionError:
+            raise self._massless() from None
 
     def signature(self, name: str) -> Signature:
         """Arguments and shape of a function."""
@@ -109,6 +133,7 @@ class Tracer:
             "jacobian": ("q", (6, nv)),
             "frames_jacobian": ("q", (len(self.machine.frames) - 1, 6, nv)),
             "mass_matrix": ("q", (nv, nv)),
+            "screws": ("q", (sum(link.law.nv for link in self.tree.links), SCREW)),
             "inverse_dynamics": ("qvu", (nv,)),
             "inverse_dynamics_ideal": ("qvu", (nv,)),
             "forward_dynamics": ("qvu", (nv,)),
@@ -157,7 +182,7 @@ def massless(joint: str) -> SimulationError:
 
 _CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "center"}
 
-Inputs = dict[str, list[ca.SX]]
+Inputs = Mapping[str, list[Any]]
 
 
 def matrix_of(pose: Pose) -> list[Scalar]:
@@ -250,27 +275,40 @@ def _divided(sums: Scalars) -> tuple[Scalar, ...]:
     return tuple(over(component, sums[0]) for component in sums[1:])
 
 
-def _rate(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
+def _rate(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     return kinematics.rate(tracer.tree, x["q"], x["v"])
 
 
-def _wrenches(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
+def _wrenches(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
     machine = tracer.unmerged
-    tree = machine.tree
-    forces = rnea(tree, x["q"], x["v"], x["u"]).forces
-    poses = kinematics.link_poses(tree, x["q"])
+    forces = rnea(machine.tree, x["q"], x["v"], x["u"], run=run).forces
+    poses = kinematics.link_poses(machine.tree, x["q"], run)
     turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
     result: list[Scalar] = []
     for name, (_a, b) in machine.joints.items():
-        if name not in machine.carried:
+        link = machine.carried.get(name)
+        if link is None:
             result += [0.0] * 6
             continue
-        link = machine.carried[name]
-        F = Pose(poses[link].rotation, poses[link].position - at(b, poses).position).force(forces[link])
-        F = -F if turned[name] else F
+        p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
+        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
         result += [*F.moment, *F.force]
     return result
+
+
+def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """A force at a link's origin in its axes, about the world point p in world axes."""
+    return Pose(X_WL.rotation, X_WL.position - p).force(force)
+
+
+def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """The reaction to it."""
+    return -_at(force, X_WL, p)
+
+
+def _screws(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    return [entry for row in screws(tracer.tree, x["q"], run) for entry in row]
 
 
 def closure_of(tracer: Tracer, q: Scalars) -> list[Scalar]:
@@ -282,7 +320,7 @@ def closure_of(tracer: Tracer, q: Scalars) -> list[Scalar]:
     return result
 
 
-def _closure(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
+def _closure(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     return closure_of(tracer, x["q"])
 
 
@@ -294,11 +332,11 @@ def _speed_jacobian(tracer: Tracer, q: list[ca.SX]) -> ca.SX:
     return ca.densify(ca.jacobian(residuals, coordinates) @ N)
 
 
-def _closure_jacobian(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
+def _closure_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     return ca.vertsplit(ca.vec(_speed_jacobian(tracer, x["q"]).T))
 
 
-def _closure_bias(tracer: Tracer, x: Inputs, _: str) -> list[Scalar]:
+def _closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Ġ v."""
     speeds, q = column(list(x["v"])), column(list(x["q"]))
     rates = ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
@@ -312,6 +350,7 @@ _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "jacobian": _jacobian,
     "frames_jacobian": _frames_jacobian,
     "mass_matrix": _mass_matrix,
+    "screws": _screws,
     "inverse_dynamics": _inverse,
     "inverse_dynamics_ideal": lambda *a: _inverse(*a, resist=False),
     "forward_dynamics": _forward,

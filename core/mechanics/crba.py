@@ -89,3 +89,37 @@ def _enter(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: R
 def scaled(coupling: Coupling, entry: Scalar) -> Scalar:
     """ratio · entry."""
     return times(coupling.ratio, entry)
+
+
+SCREW = 14
+"""Numbers per freedom in `screws`: S (6), F (6), ratio to its leader, armature."""
+
+
+def world_screws(
+    X_WL: Pose, S: Columns, inertia: Inertia, coupling: Coupling | None, armature: Scalar
+) -> tuple[tuple[Scalar, ...], ...]:
+    """Of each freedom: S and I^c S in world axes at the world's origin, ratio, armature."""
+    ratio = 1.0 if coupling is None else coupling.ratio
+    rows = []
+    for column in S:
+        m, f = X_WL.motion(column), X_WL.force(inertia.act(column))
+        rows.append((*m.angular, *m.linear, *f.moment, *f.force, ratio, armature))
+    return tuple(rows)
+
+
+def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
+    """One row of `SCREW` numbers per freedom of every link; M_ij = S_i · F_j where i carries j (RBDA 6.2), so that
+    long machines need O(n) steps and one product of matrices."""
+    own = coordinates(tree, q, run)
+    joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
+    composite = [link.inertia for link in tree.links]
+    for i in range(len(tree.links) - 1, -1, -1):
+        if (parent := tree.links[i].parent) >= 0:
+            composite[parent] = run(gathered, joints[i][0], composite[i], composite[parent])
+    rows: list[tuple[Scalar, ...]] = []
+    poses: list[Pose] = []
+    for i, link in enumerate(tree.links):
+        X, S = joints[i]
+        poses.append(X if link.parent < 0 else run(Pose.__matmul__, poses[link.parent], X))
+        rows += run(world_screws, poses[i], S, composite[i], link.coupling, link.armature)
+    return rows
