@@ -56,7 +56,7 @@ def puma(window: Window) -> None:
 
     open_example(window, "puma560")
     session = window.session
-    values = dict(zip(session.mech.q_names, map(radians, (20.0, -40.0, 150.0, 0.0, 40.0, 0.0)), strict=False))
+    values = dict(zip(session.mech.q_names, map(radians, (20.0, 50.0, -165.0, 0.0, 40.0, 0.0)), strict=False))
     session.preview_coordinates(values)
     session.commit("Pose")
     window.settings.remember("ellipsoid/shown", True)
