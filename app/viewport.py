@@ -140,6 +140,7 @@ class Viewport(QOpenGLWidget):
 
     def close_view(self) -> None:
         """Listen no more and free the scene's memory."""
+        self.gestures.cancel()
         self._flight.stop()
         self._again.stop()
         self.playback.close_sequence()

@@ -1,0 +1,213 @@
+"""Sliders moved by mouse and keys; the scene, the boxes and undo follow."""
+
+import math
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QStyle, QStyleOptionSlider
+
+from core.files import loads
+
+
+def thumb(slider):
+    """Middle of a slider's thumb."""
+    option = QStyleOptionSlider()
+    slider.initStyleOption(option)
+    place = slider.style().subControlRect(
+        QStyle.ComplexControl.CC_Slider, option, QStyle.SubControl.SC_SliderHandle, slider
+    )
+    return place.center()
+
+
+def slide(slider, pixels):
+    """Drag the thumb so many pixels."""
+    start = thumb(slider)
+    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    QTest.mousePress(slider, left, none, start)
+    return start, start + QPoint(pixels, 0), left, none
+
+
+def test_one_slider_per_coordinate_inside_its_limits(bench):
+    bench.example("puma560")
+    rows = bench.window.sliders.rows
+    for coordinate in bench.session.mech.coordinates:
+        quantity = rows[coordinate.name].quantity
+        assert (quantity.lower, quantity.upper) == (coordinate.lower, coordinate.upper)
+        assert rows[coordinate.name].box.value() == pytest.approx(bench.session.rest[coordinate.index])
+
+
+def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypatch):
+    bench.example("puma560")
+    session = bench.session
+    row = bench.window.sliders.rows["joint1"]
+    moves = []
+    session.moved.connect(lambda: moves.append(session.q[0]))
+    states = session.state
+    row.slider.setSliderDown(True)
+    for position in (2300, 2600, 3000):
+        row.slider.setSliderPosition(position)
+        assert session.previewing
+        assert session.state is states
+    low, high = row.quantity.lower, row.quantity.upper
+    expected = low + (high - low) * 3000 / 4000
+    assert session.q[0] == pytest.approx(expected, abs=1e-12)
+    row.slider.setSliderDown(False)
+    assert not session.previewing
+    assert session.undo_label == "Move joint1"
+    bench.draw()
+    assert row.box.value() == pytest.approx(expected)
+    assert len(moves) >= 3
+    session.undo()
+    bench.draw()
+    assert np.array_equal(session.q, session.rest)
+    assert row.box.value() == pytest.approx(0.0)
+    assert row.slider.value() == 2000
+    session.redo()
+    assert session.q[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_slider_is_dragged_with_the_mouse(bench):
+    bench.example("puma560")
+    row = bench.window.sliders.rows["joint1"]
+    start, end, left, none = slide(row.slider, 40)
+    from PySide6.QtCore import QEvent, QPointF
+    from PySide6.QtGui import QMouseEvent
+    from PySide6.QtWidgets import QApplication
+
+    event = QMouseEvent(QEvent.Type.MouseMove, QPointF(end), QPointF(row.slider.mapToGlobal(end)),
+                        Qt.MouseButton.NoButton, left, none)  # fmt: skip
+    QApplication.sendEvent(row.slider, event)
+    assert bench.session.previewing
+    QTest.mouseRelease(row.slider, left, none, end)
+    assert not bench.session.previewing
+    assert bench.session.q[0] > 0.2
+    assert bench.session.undo_label == "Move joint1"
+
+
+def test_keys_move_a_slider_and_rest_commits(bench):
+    bench.example("puma560")
+    row = bench.window.sliders.rows["joint2"]
+    row.slider.setFocus()
+    before = bench.session.q[1]
+    for _ in range(3):
+        QTest.keyClick(row.slider, Qt.Key.Key_Up)
+    assert bench.session.q[1] > before
+    assert bench.session.previewing
+    bench.wait(lambda: not bench.session.previewing)
+    assert bench.session.undo_label == "Move joint2"
+    bench.session.undo()
+    assert bench.session.q[1] == before
+
+
+def test_a_typed_number_is_in_the_shown_unit_and_limited(bench):
+    bench.example("puma560")
+    row = bench.window.sliders.rows["joint1"]
+
+    def type_(text):
+        row.box.setFocus()
+        row.box.selectAll()
+        QTest.keyClicks(row.box, text)
+        QTest.keyClick(row.box, Qt.Key.Key_Return)
+
+    type_("30")
+    assert bench.session.q[0] == pytest.approx(math.radians(30.0))
+    bench.window.settings.degrees = False
+    type_("0.5")
+    assert bench.session.q[0] == pytest.approx(0.5)
+    type_("45 deg")
+    assert bench.session.q[0] == pytest.approx(math.pi / 4)
+    type_("9")
+    assert bench.session.q[0] == pytest.approx(bench.session.mech.coordinates[0].upper)
+    for _ in range(4):
+        bench.session.undo()
+    assert bench.session.q[0] == 0.0
+
+
+def test_the_unit_switch_changes_all_boxes(bench):
+    bench.example("scara")
+    panel = bench.window.sliders
+    slide_name = next(c.name for c in bench.session.mech.coordinates if c.dimension == "length")
+    panel.length_unit.activated.emit(1)
+    assert bench.window.settings.millimetres
+    assert "mm" in panel.rows[slide_name].box.text()
+    panel.angle_unit.activated.emit(1)
+    assert "rad" in next(r for r in panel.rows.values() if r.quantity.dimension == "angle").box.text()
+
+
+def test_a_parameter_slider_changes_the_machine_without_a_new_mechanism_structure(bench):
+    bench.example("four_bar")
+    session = bench.session
+    name = session.mech.p_names[0]
+    row = bench.window.sliders.rows[name]
+    before = session.p[name]
+    model = session.model
+    row.slider.setSliderDown(True)
+    row.slider.setSliderPosition(row.slider.value() + 100)
+    assert session.p[name] != before
+    assert session.model is model
+    loop = session.mech.loops[0]
+    X_WA, X_WB = session.mech.joint_poses(session.q, p=session.p)[loop.cut]
+    assert np.linalg.norm(X_WA[:3, 3] - X_WB[:3, 3]) < 1e-8
+    row.slider.setSliderDown(False)
+    assert session.model.find("parameters", name).value == pytest.approx(session.p[name])
+    session.undo()
+    assert session.p[name] == before
+
+
+MIMIC = """
+<robot name="fingers">
+  <link name="palm"/><link name="left"/><link name="right"/>
+  <joint name="grip" type="revolute"><parent link="palm"/><child link="left"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="copy" type="revolute"><parent link="palm"/><child link="right"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="grip" multiplier="-0.5" offset="0.1"/></joint>
+</robot>
+"""
+
+
+def test_a_follower_is_shown_but_not_moved_by_hand(bench):
+    bench.session.start(loads(MIMIC, "urdf"))
+    bench.draw()
+    rows = bench.window.sliders.rows
+    assert rows["grip"].slider.isEnabled()
+    assert not rows["copy"].slider.isEnabled()
+    bench.session.preview_coordinates({"grip": 0.6})
+    bench.draw()
+    assert rows["copy"].box.value() == pytest.approx(-0.5 * 0.6 + 0.1)
+
+
+def test_three_sliders_turn_a_ball(bench):
+    from scipy.spatial.transform import Rotation
+
+    bench.example("joint_kinds")
+    session = bench.session
+    rows = bench.window.sliders.rows
+    index = session.mech.joint_q("spherical")
+    for axis, position in (("x", 2600), ("y", 1500)):
+        row = rows[f"spherical.rotation {axis}"]
+        row.slider.setSliderDown(True)
+        row.slider.setSliderPosition(position)
+        row.slider.setSliderDown(False)
+    expected = [2 * math.pi * 2600 / 4000 - math.pi, 2 * math.pi * 1500 / 4000 - math.pi, 0.0]
+    assert Rotation.from_quat(session.q[index]).as_rotvec() == pytest.approx(expected, abs=1e-9)
+    bench.draw()
+    assert rows["spherical.rotation x"].box.value() == pytest.approx(expected[0])
+
+
+def test_reset_brings_the_rest_pose_back(bench):
+    bench.example("puma560")
+    session = bench.session
+    session.preview_coordinates({"joint1": 1.0, "joint4": 0.5})
+    session.commit("Pose")
+    QTest.mouseClick(bench.window.sliders.reset, Qt.MouseButton.LeftButton)
+    assert np.array_equal(session.q, session.rest)
+    assert session.undo_label == "Reset to rest"
+
+
+def test_a_model_without_joints_says_what_the_panel_is_for(bench):
+    from PySide6.QtWidgets import QLabel
+
+    words = [label.text() for label in bench.window.sliders.joints.findChildren(QLabel)]
+    assert any("slider" in text for text in words)
