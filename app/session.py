@@ -292,7 +292,8 @@ class Session:
         if gesture is None or gesture is not self._gesture:
             self._undo.append(self._left())
         self._redo.clear()
-        new = dataclasses.replace(new, selection=select)
+        pose = carried(new.pose, self.state.model, new.model)
+        new = dataclasses.replace(new, selection=select, pose=pose)
         if not self._show(new, select=select):
             self._undo, self._redo = before
             return
@@ -354,3 +355,19 @@ class Session:
     def _pose_of(self, q: Array) -> Mapping[str, float]:
         pairs = zip(self.mech.q_names, q, self._rest, strict=True)
         return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
+
+
+def carried(pose: Mapping[str, float], old: Model, new: Model) -> Mapping[str, float]:
+    """The pose under the names of the new model, when an edit has only renamed joints."""
+    if old is new or not pose:
+        return pose
+    before, after = old.expanded.joints, new.expanded.joints
+    if len(before) != len(after) or all(a.name == b.name for a, b in zip(before, after, strict=True)):
+        return pose
+    names = {
+        f"{a.name}.{suffix}" if suffix else a.name: f"{b.name}.{suffix}" if suffix else b.name
+        for a, b in zip(before, after, strict=True)
+        if a.kind == b.kind
+        for suffix in a.info.coordinates
+    }
+    return MappingProxyType({names.get(name, name): value for name, value in pose.items()})

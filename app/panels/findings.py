@@ -116,7 +116,7 @@ class FindingsPanel(QWidget):
             item.setIcon(0, icon(ICONS.get(finding.collection, "model")))
             for column in range(3):
                 item.setToolTip(column, str(finding))
-                item.setTextAlignment(column, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
             group.addChild(item)
         group.setExpanded(True)
 

@@ -19,8 +19,10 @@ from app.widgets.field_editor import Context, FieldEditor
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title
 from app.widgets.quantity import QuantityEdit
+from app.widgets.quantity_text import Measure, Units, number, quantity, with_unit
 from core.errors import KinetostatError
-from core.model import WORDS, DHChain, Finding, Model, edits
+from core.kernel.reading import Numbers
+from core.model import WORDS, Body, DHChain, Finding, Model, edits
 from core.model.chains import expand
 from core.model.fields import Element
 
@@ -42,6 +44,22 @@ def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
         if any(element.name == ref.name for element in brought):
             return chain
     return None
+
+
+def mass_words(model: Model, body: Body, units: Units) -> str:
+    """Mass and centre of mass that a body gets from its density and shapes; '' without a density."""
+    if body.density is None:
+        return ""
+    try:
+        inertia = Numbers(model.values(), model.origin).inertia(body)
+    except KinetostatError as error:
+        return error.what
+    if not inertia.mass:
+        return "No shape gives it mass."
+    length = Measure("length")
+    center = ", ".join(number(float(x) / inertia.mass, length, units, 4) for x in inertia.moment)
+    mass = quantity(inertia.mass, Measure("mass"), units, 5)
+    return f"{mass} from the shapes, centre of mass {with_unit(f'({center})', length, units)}"
 
 
 class PropertyEditor(QWidget):
@@ -166,6 +184,7 @@ class PropertyEditor(QWidget):
             values=model.values(),
             coordinates=coordinates_of(element) or (),
             findings=self._findings_by_path(ref),
+            notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
             read_only=derived,
             promote=self._promote if promotable else None,
             suggest=self._suggest if promotable else None,

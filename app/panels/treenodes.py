@@ -198,13 +198,14 @@ class _Machine:
 
     def _joint_node(self, joint: Joint, body: str) -> Node:
         detail, icon = joint.kind, joint.kind
+        other = self._far_side(joint, body)
         if joint.name in self.cut:
-            other = self._far_side(joint, body)
-            detail, icon = f"{joint.kind}, closes loop to {other}", "loop"
+            detail, icon = f"loop to {other}", "loop"
         elif joint.mimic is not None:
             detail = f"{joint.kind}, follows {joint.mimic.leader}"
+        words = f"{joint.kind} joint that closes a loop to {other}" if joint.name in self.cut else ""
         return Node(f"joints:{joint.name}", joint.name, detail, icon, Ref("joints", joint.name),
-                    ("joints", joint.name) in self.chain_of)  # fmt: skip
+                    ("joints", joint.name) in self.chain_of, help=words)  # fmt: skip
 
 
 def walk(rows: Iterable[Node]) -> Iterable[Node]:

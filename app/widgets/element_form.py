@@ -134,7 +134,7 @@ class ElementForm(QWidget):
             if not shown:
                 continue
             editor.show_value(getattr(element, field.name), element, context)
-            editor.show_findings(context.findings.get(editor.path, ()))
+            editor.show_findings(context.findings.get(editor.path, ()), context.notes.get(editor.path, ""))
             unit = editor.unit()
             if label is not None:
                 title = title_of(field, self.type)

@@ -31,6 +31,8 @@ class Context:
     """Dimensions of the joint coordinates that the element is about."""
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     """By the path of the field."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What follows from a field's value, in words, by the path of the field."""
     read_only: bool = False
     promote: Promote | None = None
     suggest: Callable[[str], str] | None = None
@@ -50,6 +52,7 @@ class FieldEditor(QWidget):
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(2)
         self._finding: tuple[str, str] = ("", "")
+        self._follows = ""
         self._said: tuple[str, str] = ("", "")
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
@@ -67,8 +70,9 @@ class FieldEditor(QWidget):
         self._said = (words, severity)
         self._speak()
 
-    def show_findings(self, findings: tuple[Finding, ...]) -> None:
-        """Findings about this field."""
+    def show_findings(self, findings: tuple[Finding, ...], follows: str = "") -> None:
+        """Findings about this field, and what follows from its value."""
+        self._follows = follows
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in findings)
         self._finding = (words, findings[0].severity if findings else "")
         self._speak()
@@ -81,7 +85,7 @@ class FieldEditor(QWidget):
         elif said:
             self.note.say(said, severity)
         else:
-            self.note.say(found, found_severity)
+            self.note.say(found or self._follows, found_severity)
 
     def attempt(self, value: Any, gesture: object = None) -> str:
         """Commit a value and show the reason if it is refused."""

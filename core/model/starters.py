@@ -16,8 +16,10 @@ from core.model.parameters import Parameter, value_of
 from core.model.shapes import IDENTITY, Box, Capsule, Cone, Cylinder, Material, Pose, Shape, Sphere
 
 LINK_LENGTH = 0.3
-"""Length of a new link in m: a reachable desk-top arm after two or three of them."""
-LINK_WIDTH = 0.06
+"""Length in m of a new link on the ground; further ones are as long as what they hang on."""
+SLENDERNESS = 5.0
+SMALLEST = 1e-3
+"""A body shorter than this in m says nothing about the size of the machine."""
 WATER = 1000.0
 """Density of a new body in kg/m³: masses of a plausible size without asking."""
 ASIDE = 0.4
@@ -31,7 +33,10 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = "revolute") -> 
     end along x; repeated on the link it made, an arm along x grows. Returns the name of the new body."""
     body = unused_name(model, "bodies", "link1")
     joint = unused_name(model, "joints", "joint1")
-    shape = Box(size=(LINK_LENGTH, LINK_WIDTH, LINK_WIDTH), pose=Pose(position=(LINK_LENGTH / 2, 0.0, 0.0)))
+    end = _far_end(model, parent)
+    length = end[0] if parent != WORLD and end[0] > SMALLEST else LINK_LENGTH
+    width = round(length / SLENDERNESS, 9)
+    shape = Box(size=(length, width, width), pose=Pose(position=(length / 2, 0.0, 0.0)))
     along = kind in ("prismatic", "screw", "cylindrical")
     model = add(model, Body(name=body, density=WATER, shapes=(shape,)))
     return add(
@@ -41,7 +46,7 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = "revolute") -> 
             kind=kind,
             parent=parent,
             child=body,
-            a=Pose(position=_far_end(model, parent)),
+            a=Pose(position=end),
             axis=_ALONG if along else _UP,
         ),
     ), body

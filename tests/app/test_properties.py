@@ -37,6 +37,7 @@ from core.model import (
     Pose,
     Sphere,
     World,
+    edits,
 )
 from core.model.fields import fields_of
 
@@ -521,3 +522,23 @@ def test_nothing_is_clipped_at_320_pixels(qtbot, session, panel):
         session.select(ref)
         QApplication.processEvents()
         assert panel.form.minimumSizeHint().width() <= 320, ref
+
+
+def test_a_density_says_the_mass_it_gives(qtbot, session, panel):
+    session.apply("density", lambda m: edits.change(m, "bodies", "spare", density=1000.0, shapes=(
+        Box(size=(0.2, 0.1, 0.1), pose=Pose(position=(0.1, 0, 0))),)))  # fmt: skip
+    session.select(Ref("bodies", "spare"))
+    words = panel.form.editors["density"].note.words
+    assert words.startswith("2 kg from the shapes")
+    assert "(0.1, 0, 0) m" in words
+    assert panel.form.editors["mass"].isHidden()
+
+
+def test_delete_empties_a_cell_and_nothing_else(qtbot, session, panel):
+    session.select(Ref("chains", "chain"))
+    rows = panel.form.editors["rows"]
+    rows.table.setFocus()
+    rows.table.setCurrentCell(0, rows.columns.index("a"))
+    qtbot.keyClick(rows.table, Qt.Key.Key_Delete)
+    assert session.model.chain("chain").rows[0].a == 0.0
+    assert len(session.model.chain("chain").rows) == 2

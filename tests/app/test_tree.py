@@ -125,7 +125,9 @@ def test_every_element_is_shown_once_and_a_loop_is_marked(qtbot, tmp_path):
     assert len(cut) == 1
     names = [name for _, name in outline(tree)]
     assert sorted(names) == sorted(["world", "A", "B", "C", "D", "crank", "coupler", "rocker"])
-    assert "closes loop" in tree.items[f"joints:{cut.pop()}"].text(1)
+    item = tree.items[f"joints:{cut.pop()}"]
+    assert item.text(1).startswith("loop to")
+    assert "closes a loop" in item.toolTip(0)
 
 
 def test_branches_stand_under_their_joints():
@@ -265,6 +267,18 @@ def test_links_of_a_chain_are_not_renamed_or_deleted(qtbot, tmp_path):
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert session.model is before
     assert "chain" in tree.note.words
+
+
+def test_renaming_a_joint_leaves_the_machine_where_it_stands(session, tree):
+    session.preview_coordinates({"j1": 0.4, "j2": -0.3})
+    session.commit("bend")
+    before = session.q
+    assert tree.rename(Ref("joints", "j1"), "shoulder")
+    assert "shoulder" in session.mech.q_names
+    assert session.q[session.mech.q_names.index("shoulder")] == pytest.approx(0.4)
+    assert session.q == pytest.approx(before)
+    session.undo()
+    assert session.q == pytest.approx(before)
 
 
 # --------------------------------------------------------------------------- deleting
