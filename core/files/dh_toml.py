@@ -152,7 +152,7 @@ class _Build:
                 raise self.error(error.what, where, error.remedy or "Correct it.", line) from None
             except TypeError:
                 raise self.error("A parameter has no such field.", where,
-                                 "Fields: value, dimension, minimum, maximum, description.", line) from None  # fmt: skip
+                                 "Fields: value, dimension, minimum, maximum.", line) from None  # fmt: skip
         return found
 
     def rows(self, table: Table) -> None:

@@ -104,7 +104,7 @@ class TextKind(Kind):
 
     def coerce(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ModelError(f"Text is needed, not {value!r}.")
+            raise ModelError(f"Text is needed, not {_shown(value)}.", remedy="Write a text.")
         return value
 
 
@@ -114,7 +114,7 @@ class FlagKind(Kind):
 
     def coerce(self, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise ModelError(f"true or false is needed, not {value!r}.")
+            raise ModelError(f"true or false is needed, not {_shown(value)}.", remedy="Write true or false.")
         return value
 
 
@@ -129,7 +129,7 @@ class ColorKind(Kind):
         if len(items) == 3:
             items = (*items, 1.0)
         if len(items) != 4:
-            raise ModelError("A colour has 3 or 4 numbers: red, green, blue, opacity.")
+            raise ModelError("A colour has 3 or 4 numbers: red, green, blue, opacity.", remedy="Give 3 or 4 numbers.")
         return tuple(min(1.0, max(0.0, coerce_float(item))) for item in items)
 
 
@@ -144,7 +144,7 @@ class PartKind(Kind):
         if value is None and self.optional:
             return None
         if not isinstance(value, self.element):
-            raise ModelError(f"{self.element!r} is needed, not {value!r}.")
+            raise ModelError(f"{_kind_name(self.element)} is needed, not {_shown(value)}.", remedy="Give one.")
         return value
 
 
@@ -158,7 +158,7 @@ class PartsKind(Kind):
         items = tuple(value)
         for item in items:
             if not isinstance(item, self.element):
-                raise ModelError(f"{self.element!r} is needed, not {item!r}.")
+                raise ModelError(f"{_kind_name(self.element)} is needed, not {_shown(item)}.", remedy="Give one.")
         return items
 
 
@@ -293,7 +293,7 @@ def coerce_value(value: Any) -> Value:
 def coerce_float(value: Any) -> float:
     """A finite float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ModelError(f"A number or a formula is needed, not {value!r}.")
+        raise ModelError(f"A number or a formula is needed, not {_shown(value)}.", remedy="Give a number.")
     number = float(value)
     if not math.isfinite(number):
         raise ModelError(f"{number} is not a finite number.", remedy="Give a finite number.")
@@ -304,15 +304,26 @@ def check_name(value: Any) -> str:
     """A usable name: letters, digits, _ and -, optionally several parts joined by . / : or |."""
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return value
-    shown = repr(value) if len(repr(value)) < 60 else repr(value)[:57] + "…"
     raise ModelError(
-        f"{shown} cannot be a name.", remedy="Begin with a letter or _ and use letters, digits, _ and - after it."
+        f"{_shown(value)} cannot be a name.",
+        remedy="Begin with a letter or _ and use letters, digits, _ and - after it.",
     )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "…"
+
+
+def _kind_name(element: Any) -> str:
+    """What one says for a class of elements in a message: "a shape"."""
+    word = getattr(element, "__name__", "part").lower()
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}".capitalize()
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
-        raise ModelError(f"A list of numbers is needed, not {value!r}.")
+        raise ModelError(f"A list of numbers is needed, not {_shown(value)}.", remedy="Write it as [a, b, c].")
     return tuple(value)
 
 
