@@ -210,7 +210,8 @@ class Scene:
             rows = range(1, len(self.model.chain(ref[1]).rows) + 1)
             names = {f"{prefix}base", f"{prefix}tool", *(f"{prefix}link{i}" for i in rows)}
             return [f for f in self.figures.table.values() if f.item.ref and f.item.ref[1] in names]
-        return self.figures.of(tuple(ref))
+        found = self.figures.of(tuple(ref))
+        return found if ref[0] == "frames" else [figure for figure in found if figure.item.role != "frame"]
 
     # ------------------------------------------------------------------------------- picking
 

@@ -60,7 +60,6 @@ class Surroundings:
         self._key: object = None
         for actor in (self._grid, self._axes, self._gravity):
             actor.PickableOff()
-            actor.UseBoundsOff()
             renderer.AddActor(actor)
 
     def show(self, model: Model, values: dict[str, float], size: float, floor_height: float, look: Look) -> None:
