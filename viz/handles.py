@@ -173,9 +173,9 @@ class Handles:
             self._scales[part] = scale
             for name, pose in self._places(part, spot, scale):
                 self._actors[part][name].SetUserMatrix(vtk_matrix(pose))
-        part = self.dragged or self.hovered
-        if part in self._spots and self._text.GetVisibility():
-            x, y = project(view, size, self._spots[part].centre)
+        held = self.dragged or self.hovered
+        if held in self._spots and self._text.GetVisibility():
+            x, y = project(view, size, self._spots[held].centre)
             if np.isfinite([x, y]).all():
                 aside = (RING + 14.0) * pixel_ratio
                 x = min(max(x + 0.7 * aside, 4.0), size[0] - 130.0 * pixel_ratio)

@@ -278,13 +278,13 @@ def _frame_items(skeleton: Skeleton, model: Model) -> Iterator[Item]:
         ref = ("frames", frame.name)
         yield Item(f"frame/{frame.name}", ref, frame.name, g.Triad(2.2 * r), "frame", "joint", shown=False)
         yield _label("frames", frame.name, frame.name, IDENTITY)
-        body, pose = skeleton.anchor(frame.name)
-        if frame.name in skeleton.tools and not _has_shapes(skeleton, body):
-            yield _tool_item(skeleton, frame.name, body, pose)
+        home, pose = skeleton.anchor(frame.name)
+        if frame.name in skeleton.tools and not _has_shapes(skeleton, home):
+            yield _tool_item(skeleton, frame.name, home, pose)
     for joint in skeleton.model.joints:
         if joint.kind != "fixed":
-            body, pose = skeleton.side(joint, "a")
-            yield _label("joints", joint.name, body, placement(pose))
+            home, pose = skeleton.side(joint, "a")
+            yield _label("joints", joint.name, home, placement(pose))
 
 
 def _has_shapes(skeleton: Skeleton, body: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,7 +58,7 @@ def render(
     transparent: bool = False,
     p: Mapping[str, float] | None = None,
     mech: Mechanism | None = None,
-    **display: bool | None,
+    **display: Any,
 ) -> Pixels:
     """A picture of a model at joint coordinates q (default: its rest position); written to `path` as PNG if given.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import vtkmodules.vtkRenderingFreeType  # draws text
@@ -124,7 +125,7 @@ class Scene:
         found = (problem(form) for form in forms if isinstance(form, MeshFile))
         return tuple(sorted({text for text in found if text}))
 
-    def set_display(self, display: Display | None = None, **changes: bool | None) -> None:
+    def set_display(self, display: Display | None = None, **changes: Any) -> None:
         """Show or hide parts: `set_display(frames=True)`."""
         self.display = replace(display or self.display, **changes)
         self.figures.refresh()

@@ -31,7 +31,9 @@ def grid(step: float, center: Array, height: float, colour: tuple[float, float, 
     middle = np.round(center / step)
     offsets = np.arange(-LINES, LINES + 1)
     cuts = np.linspace(-LINES, LINES, 2 * LINES + 1)
-    points, colours, segments = [], [], []
+    points: list[Array] = []
+    colours: list[Array] = []
+    segments: list[tuple[int, int]] = []
     for axis in (0, 1):
         for offset in offsets:
             strong = 1.0 if round(middle[axis] + offset) % 5 == 0 else 0.45
