@@ -1,25 +1,55 @@
-"""Work beside the window: one thread, one job after the other, with progress and cancel.
+"""Work beside the window: one thread at a time, with progress and cancel.
 
-A job's signals arrive in the window's thread. What a job made before it failed or was stopped stays.
+A job's signals come in the window's thread: while jobs run a timer looks at what the thread left in a plain `_Slip`.
+The thread knows no Qt object, so none can be destroyed in it. What a job made before it failed or was stopped stays.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, QRunnable, Qt, QThreadPool, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.functions.function import Cancelled
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]
 """`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports; cancelled() is True when it should stop."""
 
-REPORT_EVERY = 0.05
-"""Least time between two reports of progress, in s."""
-CLOSE_WAIT = 10_000
-"""How long closing waits for a job to notice that it should stop, in ms."""
+LOOK_EVERY = 15
+"""Milliseconds between two looks at the running job."""
+CLOSE_WAIT = 10.0
+"""How long closing waits for a job to notice that it should stop, in s."""
+
+
+class _Slip:
+    """What the window and the thread tell each other."""
+
+    def __init__(self, work: Work) -> None:
+        self.work: Work | None = work
+        self.cancelled = False
+        self.fraction = 0.0
+        self.text = ""
+        self.outcome: tuple[str, Any] | None = None
+
+    def run(self) -> None:
+        """Do the work (in the job's thread)."""
+        assert self.work is not None
+        try:
+            if self.cancelled:
+                raise Cancelled
+            outcome = ("succeeded", self.work(self.report, lambda: self.cancelled))
+        except Cancelled:
+            outcome = ("stopped", None)
+        except BaseException as error:  # told by whoever started the job
+            outcome = ("failed", error)
+        self.outcome = outcome
+
+    def report(self, fraction: float, text: str = "") -> None:
+        """Progress, as the work tells it."""
+        self.fraction, self.text = fraction, text
 
 
 class Job(QObject):
@@ -30,27 +60,23 @@ class Job(QObject):
     failed = Signal(object)
     stopped = Signal()
     ended = Signal()
-    _done = Signal(str, object)
 
     def __init__(self, title: str, work: Work, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.title = title
         self.started = time.monotonic()
         self.fraction = 0.0
-        self.seconds = 0.0
-        self._work = work
-        self._cancelled = False
-        self._reported = 0.0
-        self._done.connect(self._finish, Qt.ConnectionType.QueuedConnection)
+        self._slip = _Slip(work)
+        self._thread: threading.Thread | None = None
 
     def cancel(self) -> None:
         """Ask the work to stop; what it returns is dropped."""
-        self._cancelled = True
+        self._slip.cancelled = True
 
     @property
     def cancelled(self) -> bool:
         """True when it was asked to stop."""
-        return self._cancelled
+        return self._slip.cancelled
 
     @property
     def time_left(self) -> float | None:
@@ -58,85 +84,90 @@ class Job(QObject):
         spent = time.monotonic() - self.started
         return spent * (1.0 - self.fraction) / self.fraction if self.fraction > 0.02 else None
 
-    def run(self) -> None:
-        """Do the work (in the job thread)."""
-        self.started = time.monotonic()
-        try:
-            if self._cancelled:
-                raise Cancelled
-            result = self._work(self._progress, lambda: self._cancelled)
-        except Cancelled:
-            self._done.emit("stopped", None)
-        except BaseException as error:  # told by whoever started the job
-            self._done.emit("failed", error)
-        else:
-            self._done.emit("succeeded", result)
+    def begin(self) -> None:
+        """Start the thread."""
+        if self._thread is None:
+            self.started = time.monotonic()
+            self._thread = threading.Thread(target=self._slip.run, name=f"job {self.title}", daemon=True)
+            self._thread.start()
 
-    def _progress(self, fraction: float, text: str = "") -> None:
-        self.fraction = fraction
-        now = time.monotonic()
-        if now - self._reported >= REPORT_EVERY:
-            self._reported = now
-            self.progressed.emit(fraction, text)
-
-    def _finish(self, how: str, result: object) -> None:
-        self.seconds = time.monotonic() - self.started
-        if how == "stopped" or self._cancelled:
+    def look(self) -> bool:
+        """Tell what is new about the work; True once it is over and told."""
+        slip = self._slip
+        if slip.fraction != self.fraction:
+            self.fraction = slip.fraction
+            self.progressed.emit(slip.fraction, slip.text)
+        if slip.outcome is None:
+            return False
+        if self._thread is not None:
+            self._thread.join()
+        how, result = slip.outcome
+        slip.work = None
+        if how == "stopped" or slip.cancelled:
             self.stopped.emit()
         elif how == "failed":
             self.failed.emit(result)
         else:
             self.succeeded.emit(result)
         self.ended.emit()
+        return True
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the thread's end."""
+        if self._thread is not None:
+            self._thread.join(seconds)
 
 
 class Jobs(QObject):
-    """The jobs of a window, run in order. `changed` whenever one starts or ends."""
+    """The jobs of a window, one after the other. `changed` whenever one starts or ends."""
 
     changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(1)
-        self._running: list[Job] = []
+        self._jobs: list[Job] = []
+        self._timer = QTimer(self, interval=LOOK_EVERY)
+        self._timer.timeout.connect(self._look)
 
     @property
     def running(self) -> tuple[Job, ...]:
-        """Jobs that have not ended, oldest first."""
-        return tuple(self._running)
+        """Jobs that have not ended, oldest first; the first one is at work."""
+        return tuple(self._jobs)
 
     def start(self, title: str, work: Work) -> Job:
-        """Queue work; connect to the job's signals right away (they arrive later, in this thread)."""
+        """Queue work; connect to the job's signals right away (they come later, in this thread)."""
         job = Job(title, work, self)
-        self._running.append(job)
-        job.ended.connect(lambda: self._ended(job))
-        self._pool.start(_Task(job))
+        self._jobs.append(job)
+        self._jobs[0].begin()
+        self._timer.start()
         self.changed.emit()
         return job
 
     def cancel_all(self) -> None:
         """Ask every job to stop."""
-        for job in self._running:
+        for job in self._jobs:
             job.cancel()
 
     def close(self) -> bool:
-        """Stop everything and wait for the thread; True when no thread is left."""
+        """Stop everything and wait for the thread; True when none is left."""
         self.cancel_all()
-        return self._pool.waitForDone(CLOSE_WAIT)
+        while self._jobs:
+            job = self._jobs[0]
+            job.begin()
+            job.wait(CLOSE_WAIT)
+            if not self._look():
+                break
+        self._timer.stop()
+        return not self._jobs
 
-    def _ended(self, job: Job) -> None:
-        if job in self._running:
-            self._running.remove(job)
-            job.deleteLater()
-            self.changed.emit()
-
-
-class _Task(QRunnable):
-    def __init__(self, job: Job) -> None:
-        super().__init__()
-        self._job = job
-
-    def run(self) -> None:
-        """Called by the pool."""
-        self._job.run()
+    def _look(self) -> bool:
+        """Look at the job at work; go on to the next when it is over."""
+        if not self._jobs or not self._jobs[0].look():
+            return False
+        self._jobs.pop(0).deleteLater()
+        if self._jobs:
+            self._jobs[0].begin()
+        else:
+            self._timer.stop()
+        self.changed.emit()
+        return True

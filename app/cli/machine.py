@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,6 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     """The machine at the pose and with the parameter values asked for."""
     from core.analysis.sweep import coordinate_aliases
     from core.functions import Context
-    from core.kernel import Mechanism
     from core.model import edits
 
     coordinates = [_pair(item, "--pose") for item in pose]
@@ -63,7 +63,8 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
             model = edits.change(model, "parameters", name, value=_number(name, text, model))
         else:
             coordinates.append((name, text))
-    mech = Mechanism(model)
+    machine = Context.of(model)
+    mech = machine.mech
     aliases = coordinate_aliases(model)
     known = {c.name: c for c in mech.coordinates}
     values = {}
@@ -73,11 +74,11 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
             listed = ", ".join([*known, *sorted(names)][:12]) or "none"
             raise click.UsageError(f"There is no coordinate or parameter '{name}'. There are: {listed}.")
         values[coordinate.name] = _number(name, text, model)
-    q = mech.rest()
-    if values:
-        q = mech.move(q, values)
-        _check_reached(mech, q, values)
-    return Context(model, mech, q, {})
+    if not values:
+        return machine
+    q = mech.move(machine.q, values)
+    _check_reached(mech, q, values)
+    return dataclasses.replace(machine, q=q)
 
 
 def _check_reached(mech: Any, q: Any, values: dict[str, float]) -> None:

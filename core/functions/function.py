@@ -52,7 +52,9 @@ class Context:
         from core.kernel import Mechanism
 
         mech = Mechanism(model)
-        return Context(model, mech, mech.rest(), dict(parameters or {}))
+        values = model.values(parameters)
+        p = {name: values[name] for name in mech.p_names}
+        return Context(model, mech, mech.rest(p) if parameters else mech.rest(), p)
 
     @cached_property
     def values(self) -> Mapping[str, float]:

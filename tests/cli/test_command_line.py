@@ -1,0 +1,221 @@
+"""The command line: exit codes, messages, JSON, pictures; nothing heavy is imported for help."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from app.cli.main import cli, names
+from core.files import load
+from core.functions import FUNCTIONS, Context, call
+from core.functions.results import to_json
+from core.kernel import Mechanism
+from resources import EXAMPLES, examples
+
+PUMA = str(EXAMPLES / "puma560.kst")
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command: (exit code, output, error output)."""
+
+    def command(*arguments):
+        capsys.readouterr()
+        code = cli([str(a) for a in arguments])
+        return code, *capsys.readouterr()
+
+    return command
+
+
+def same(a, b):
+    """Equal data, numbers up to what two ways of computing them (interpreter, machine code) may differ."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == pytest.approx(b, rel=1e-9, abs=1e-8) if isinstance(a, float) else a == b
+
+
+def modules_after(*arguments):
+    """The heavy modules that a command in a fresh process has imported."""
+    code = (
+        "import sys\nfrom app.cli.main import cli\n"
+        f"code = cli({list(map(str, arguments))!r})\n"
+        "heavy = {'numpy', 'casadi', 'scipy', 'lxml', 'trimesh', 'PySide6', 'vtkmodules'}\n"
+        "print('MODULES', code, *sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1].split()[1:]
+
+
+def test_help_is_light():
+    assert modules_after("--help") == ["0"]
+    assert modules_after("--version") == ["0"]
+    assert modules_after("jacobian", "--help") == ["0"]
+
+
+def test_work_without_a_window_or_a_scene():
+    for command in (["info", PUMA, "--json"], ["check", PUMA], ["jacobian", PUMA]):
+        assert not {"PySide6", "vtkmodules"} & set(modules_after(*command))
+
+
+def test_help_lists_everything(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for function in FUNCTIONS.values():
+        assert function.command in out
+    for command in ("check", "info", "render", "convert", "examples"):
+        assert command in out
+
+
+@pytest.mark.parametrize("command", [c for c in names() if "_" not in c])
+def test_help_of_each(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert len(out) > 100
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda e: e.name)
+def test_check_and_info_on_every_example(run, example):
+    code, out, _ = run("check", example.path)
+    assert code == 0, out
+    code, out, _ = run("info", example.path, "--json")
+    facts = json.loads(out)
+    mech = Mechanism(load(example.path))
+    assert (facts["nq"], facts["nv"], len(facts["loops"])) == (mech.nq, mech.nv, len(mech.loops))
+    assert [c["name"] for c in facts["coordinates"]] == list(mech.q_names)
+    code, out, _ = run("info", example.path)
+    assert code == 0
+    assert facts["name"] in out
+
+
+def test_info_mass_and_pose(run):
+    _, out, _ = run("info", PUMA, "--json", "--set", "joint1=30deg", "--pose", "q2=0.2", "--set", "a2=0.5")
+    facts = json.loads(out)
+    assert facts["mass"] == pytest.approx(17.4 + 4.8 + 0.82 + 0.34 + 0.09)
+    assert facts["coordinates"][0]["value"] == pytest.approx(np.pi / 6)
+    assert facts["coordinates"][1]["value"] == pytest.approx(0.2)
+    assert facts["parameters"]["a2"] == 0.5
+
+
+def test_wrong_usage_is_2(run):
+    for arguments in (
+        ["nonsense"],
+        ["info"],
+        ["info", PUMA, "--wrong"],
+        ["jacobian", PUMA, "--frame", "elbow"],
+        ["jacobian", PUMA, "--axes", "mars"],
+        ["manipulability", PUMA, "--ranges", "joint1=1"],
+        ["info", PUMA, "--set", "elbow=1"],
+        ["info", PUMA, "--set", "joint1"],
+        ["info", PUMA, "--set", "joint1=1/0"],
+        ["render", PUMA, "-o", "x.jpg"],
+        ["render", PUMA, "-o", "x.png", "--size", "huge"],
+        ["examples", "nothing-like-it"],
+    ):
+        code, out, error = run(*arguments)
+        assert code == 2, arguments
+        assert "Error" in error
+        assert "Traceback" not in error + out
+
+
+def test_errors_are_1_and_one_message(run, tmp_path):
+    broken = tmp_path / "broken.kst"
+    broken.write_text("kinetostat: 1\nbodies:\n  - name: 7 8 9\n    mass: [")
+    binary = tmp_path / "binary.urdf"
+    binary.write_bytes(bytes(range(256)) * 20)
+    for arguments in (
+        ["check", tmp_path / "missing.kst"],
+        ["check", broken],
+        ["info", binary],
+        ["jacobian", broken],
+        ["convert", PUMA, tmp_path / "x.unknown"],
+        ["dh-table", EXAMPLES / "four_bar.kst"],
+    ):
+        code, out, error = run(*arguments)
+        assert code == 1, arguments
+        assert error.startswith("Error: ")
+        assert "Traceback" not in error + out
+        assert len(error.strip().splitlines()) == 1
+
+
+def test_check_reports_errors(run, tmp_path):
+    wrong = tmp_path / "wrong.kst"
+    wrong.write_text("kinetostat: 1\nname: wrong\nbodies:\n  a: {mass: -1}\n")
+    code, out, _ = run("check", wrong, "--json")
+    found = json.loads(out)
+    assert found["errors"] + found["warnings"] > 0
+    assert code == (1 if found["errors"] else 0)
+    assert run("check", wrong, "--strict")[0] == 1
+
+
+@pytest.mark.parametrize("function", [f for f in FUNCTIONS.values() if f.id != "picture"], ids=lambda f: f.id)
+def test_json_is_the_result(run, function):
+    code, out, error = run(function.command, PUMA, "--json")
+    assert code == 0, error
+    context = Context.of(load(PUMA))
+    assert same(json.loads(out), json.loads(json.dumps(to_json(call(function.id, context)))))
+
+
+def test_options_reach_the_function(run):
+    _, out, _ = run(
+        "inverse-dynamics", PUMA, "--speeds", "joint1=90 deg", "--speeds", "joint2=1", "--no-passive", "--json"
+    )
+    context = Context.of(load(PUMA))
+    expected = call("inverse_dynamics", context, speeds={"joint1": np.pi / 2, "joint2": 1.0}, passive=False)
+    assert json.loads(out)["rows"] == json.loads(json.dumps(to_json(expected)))["rows"]
+
+
+def test_output_files(run, tmp_path):
+    for suffix, word in (
+        (".json", "Jacobian"),
+        (".tex", "bmatrix"),
+        (".py", "np.array"),
+        (".csv", "Rank"),
+        (".txt", "ωx"),
+    ):
+        path = tmp_path / f"out{suffix}"
+        code, _, error = run("jacobian", PUMA, "-o", path)
+        assert code == 0, error
+        assert word in path.read_text(encoding="utf-8")
+    assert run("jacobian", PUMA, "-o", tmp_path / "out.xyz")[0] == 2
+
+
+def test_convert(run, tmp_path):
+    target = tmp_path / "copy.kst"
+    assert run("convert", EXAMPLES / "two_link.rob", target)[0] == 0
+    assert load(target).chains == load(EXAMPLES / "two_link.rob").chains
+    code, _, error = run("convert", EXAMPLES / "two_link.rob", target)
+    assert code == 1
+    assert "--force" in error
+    assert run("convert", EXAMPLES / "two_link.rob", target, "--force")[0] == 0
+
+
+def test_examples_are_listed_and_copied(run, tmp_path):
+    _, out, _ = run("examples")
+    for example in examples():
+        assert example.name in out
+        assert run("examples", example.name, "-o", tmp_path)[0] == 0
+    for example in examples():
+        copies = list(tmp_path.rglob(example.path.name))
+        assert len(copies) == 1
+        assert run("check", copies[0])[0] == 0
+    assert run("examples", "puma560", "-o", tmp_path)[0] == 1  # is there already
+
+
+def test_pictures(run, tmp_path):
+    from PySide6.QtGui import QImage
+
+    plain, posed, swept = (tmp_path / f"{name}.png" for name in ("plain", "posed", "swept"))
+    code, _, error = run("render", PUMA, "-o", plain, "--size", "320x240")
+    assert code == 0, error
+    assert run("picture", PUMA, "--file", posed, "--width", 320, "--height", 240, "--pose", "joint1=90 deg")[0] == 0
+    assert run("manipulability", PUMA, "--ranges", "joint1=0:90 deg:3", "-o", swept)[0] == 0
+    images = [QImage(str(path)) for path in (plain, posed, swept)]
+    assert [(image.width(), image.height()) for image in images] == [(320, 240), (320, 240), (1200, 800)]
+    assert images[0] != images[1]
+    code, _, error = run("render", PUMA, "-o", tmp_path / "no" / "such" / "folder.png")
+    assert code == 1
+    assert run("jacobian", PUMA, "-o", tmp_path / "nothing.png")[0] == 1
