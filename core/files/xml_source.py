@@ -21,7 +21,7 @@ Tag = Any
 """An lxml element."""
 
 _ENTITY = re.compile(rb"<!\s*ENTITY", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
 MAX_DEPTH = 100
 

@@ -1,0 +1,222 @@
+"""Formulas: any text gives a tree or a message; writing and reading agree; values agree with Python's own."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from core.errors import ExpressionError
+from core.model.expression import (
+    CONSTANTS,
+    FUNCTIONS,
+    Binary,
+    Call,
+    Name,
+    Negative,
+    Number,
+    evaluate,
+    names,
+    parse,
+    substitute,
+    text_of,
+)
+from core.model.units import UNITS
+
+ALPHABET = st.text(st.sampled_from("0123456789.eE+-*/^()[],_ °abqxPisnmdgrt\t\néλ\0$%&=\"'"), max_size=40)
+VARIABLES = {"x": 0.7, "q1": -1.3, "l_2": 2.5}
+PYTHON = {
+    "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan,
+    "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "sqrt": math.sqrt, "exp": math.exp,
+    "log": math.log, "abs": abs, "sign": lambda x: (x > 0) - (x < 0), "floor": math.floor, "ceil": math.ceil,
+    "min": min, "max": max, "pi": math.pi, "tau": math.tau, "e": math.e,
+}  # fmt: skip
+
+
+@given(st.one_of(ALPHABET, st.text(max_size=60)), st.sampled_from(("native", "mathematica")))
+@settings(max_examples=300)
+def test_any_text_is_a_tree_or_a_message(text, dialect):
+    try:
+        node = parse(text, dialect)
+    except ExpressionError:
+        return
+    assert parse(text_of(node)) == node
+    try:
+        evaluate(node, dict.fromkeys(names(node), 0.5))
+    except ExpressionError:
+        return
+
+
+def trees(units=tuple(UNITS), variables=(*VARIABLES, *CONSTANTS), functions=tuple(FUNCTIONS), largest=1e300):
+    """Random trees of the kind that the parser makes: literals are not negative."""
+    numbers = st.one_of(st.integers(0, 50).map(float), st.floats(0.0, largest, allow_subnormal=False))
+    leaves = st.one_of(
+        st.builds(Number, numbers, st.sampled_from(("", "", *units))),
+        st.builds(Name, st.sampled_from(variables)),
+    )
+
+    def calls(children):
+        return st.sampled_from(functions).flatmap(
+            lambda f: st.builds(Call, st.just(f), st.tuples(*[children] * FUNCTIONS[f][1]))
+        )
+
+    return st.recursive(
+        leaves,
+        lambda children: st.one_of(
+            st.builds(Negative, children),
+            st.builds(Binary, st.sampled_from("+-*/^"), children, children),
+            calls(children),
+        ),
+        max_leaves=12,
+    )
+
+
+@given(trees())
+@settings(max_examples=300)
+def test_written_and_read_again(node):
+    assert parse(text_of(node)) == node
+
+
+@given(trees(units=("deg",), variables=("x", "q1", "a1", "pi", "e"), largest=1e12))
+@settings(max_examples=300)
+def test_written_and_read_again_in_mathematica(node):
+    """The dialect may spell a number differently (1e20 as 1*10^20); the value is the same."""
+    again = parse(text_of(node, "mathematica"), "mathematica")
+    assert names(again) == names(node)
+    variables = {"x": 0.7, "q1": -1.3, "a1": 2.5}
+    assert _value(again, variables) == pytest.approx(_value(node, variables), rel=1e-9, nan_ok=True)
+
+
+def _value(node, variables):
+    """The value; NaN if there is none."""
+    try:
+        value = evaluate(node, variables)
+    except ExpressionError:
+        return math.nan
+    return value if abs(value) < 1e200 else math.inf
+
+
+@given(trees(units=(), variables=tuple(VARIABLES)))
+@settings(max_examples=200)
+def test_mathematica_trees_without_huge_numbers_are_equal(node):
+    assume("e" not in text_of(node).replace("exp", "").replace("ceil", ""))
+    assume("_" not in text_of(node))
+    assert parse(text_of(node, "mathematica"), "mathematica") == node
+
+
+@given(trees(units=()))
+@settings(max_examples=300)
+def test_values_agree_with_python(node):
+    """The same formula as Python text (** for ^), evaluated by Python's own rules."""
+    text = _python(node)
+    try:
+        wanted = eval(text, {"__builtins__": {}}, {**PYTHON, **VARIABLES})
+    except (ValueError, ZeroDivisionError, OverflowError):
+        wanted = None
+    assume(not isinstance(wanted, complex))
+    try:
+        found = evaluate(node, VARIABLES)
+    except ExpressionError:
+        found = None
+    if wanted is None:
+        assert found is None or not math.isfinite(found)
+    else:
+        assert found == pytest.approx(float(wanted), rel=1e-12, nan_ok=True)
+
+
+def _python(node):
+    match node:
+        case Number(value, _):
+            return repr(value)
+        case Name(name):
+            return name
+        case Negative(operand):
+            return f"(-{_python(operand)})"
+        case Binary(operator, left, right):
+            return f"({_python(left)}{operator.replace('^', '**')}{_python(right)})"
+        case Call(function, arguments):
+            return f"{function}({','.join(map(_python, arguments))})"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2*3", 7.0), ("-2^2", -4.0), ("2^3^2", 512.0), ("2**3", 8.0), ("8/4/2", 1.0), ("1 - 2 - 3", -4.0),
+        ("2^-1", 0.5), ("-(1 + 2)", -3.0), ("--1", 1.0), ("+1", 1.0), ("1e-3", 0.001), (".5", 0.5), ("5.", 5.0),
+        ("30 deg", math.pi / 6), ("30°", math.pi / 6), ("50 mm", 0.05), ("2 * 3 mm", 0.006), ("pi/2", math.pi / 2),
+        ("atan2(1, -1)", 3 * math.pi / 4), ("max(1, 2) - min(3, 4)", -1.0), ("sqrt(2)^2", 2.0), ("abs(-3)", 3.0),
+        ("2 rev / (1 min)", 2 * 2 * math.pi / 60 if "min" in UNITS and UNITS["min"].factor == 60 else 4 * math.pi),
+    ],
+)  # fmt: skip
+def test_values_of_a_textbook(text, value):
+    assert evaluate(parse(text), {}) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1/2 a1", 1.0), ("-1/2 a1", -1.0), ("2 a1 b", 12.0), ("Pi/2", math.pi / 2), ("90 Degree", math.pi / 2),
+        ("Sin[Pi/2] a1", 2.0), ("a1 (1 + b)", 8.0), ("(1 + b)(1 - b)", -8.0), ("ArcTan[-1, 1]", 3 * math.pi / 4),
+        ("a1^2 b", 12.0), ("3 Sin[0] + E", math.e), ("2 a1^2", 8.0), ("1/2 a1 b", 3.0), ("Sqrt[a1 8]", 4.0),
+    ],
+)  # fmt: skip
+def test_mathematica_dialect(text, value):
+    assert evaluate(parse(text, "mathematica"), {"a1": 2.0, "b": 3.0}) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "1 +", "(1", "1)", "1 2", "a b", "sin()", "sin(1, 2)", "foo(1)", "1..2", "a.", "__import__('os')",
+     "a = 1", "a; b", "lambda: 1", "1 if a else 2", "[1]", "a[0]", "'a'", "1e999", "0x10", "1_0", "١", "x.__class__()"],
+)  # fmt: skip
+def test_wrong_formulas_are_messages(text):
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert caught.value.what
+
+
+def test_a_name_is_no_function_until_called():
+    assert parse("sin") == Name("sin")
+    with pytest.raises(ExpressionError, match="Nothing is called 'sin'"):
+        evaluate(parse("sin"), {})
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    ["(" * 5000 + "1" + ")" * 5000, "-" * 5000 + "1", "1" + "+1" * 100_000, "9**9**9**9", "9^9^9^9^9", "1e308*1e308^9",
+     "sin(" * 3000 + "x" + ")" * 3000, "exp(exp(exp(exp(9))))", "1" * 3999, "^".join(["2"] * 500), "x" * 1_000_000,
+     "1/0", "1/(2 - 2)", "sqrt(-1)", "log(0)", "asin(2)", "(-8)^(1/3)", "0^-1"],
+)  # fmt: skip
+def test_bombs_are_messages_and_quick(bomb):
+    start = time.perf_counter()
+    with pytest.raises(ExpressionError):
+        _finite(bomb)
+    assert time.perf_counter() - start < 1.0
+
+
+def _finite(text):
+    value = evaluate(parse(text), {})
+    if not math.isfinite(value):
+        raise ExpressionError("no finite value")
+
+
+def test_names_and_substitution():
+    node = parse("a*sin(b) + pi*c^a")
+    assert names(node) == {"a", "b", "c"}
+    replaced = substitute(node, {"a": parse("x - y"), "c": Number(2.0)})
+    assert text_of(replaced) == "(x - y)*sin(b) + pi*2^(x - y)"
+
+
+@given(trees(units=(), variables=("x", "q1")), trees(units=(), variables=("l_2",)))
+@settings(max_examples=100)
+def test_substitution_is_evaluation_in_two_steps(outer, inner):
+    try:
+        value = evaluate(inner, VARIABLES)
+        wanted = evaluate(outer, {"x": value, "q1": VARIABLES["q1"]})
+        found = evaluate(substitute(outer, {"x": inner}), VARIABLES)
+    except ExpressionError:
+        return
+    assert found == pytest.approx(wanted, rel=1e-9, nan_ok=True)
