@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.files import check
 from core.model import Finding, Model
-from core.model.plausibility import check
+
+AT_ONCE = 60
+"""Models of at most this many elements are checked at every edit (about 10 ms); larger ones after a pause."""
+PAUSE_MS = 200
 
 _last: list[tuple[Model, tuple[Finding, ...]]] = []
 
@@ -13,3 +19,34 @@ def findings_of(model: Model) -> tuple[Finding, ...]:
     if not _last or _last[0][0] is not model:
         _last[:] = [(model, tuple(check(model)))]
     return _last[0][1]
+
+
+class Diagnosis(QObject):
+    """Findings for one panel. While a large model is being edited the last ones stay; `ready` tells when the
+    pause after the edits has brought new ones."""
+
+    ready = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._found: tuple[Finding, ...] = ()
+        self._wanted: Model | None = None
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self._settle)
+
+    def findings(self, model: Model) -> tuple[Finding, ...]:
+        """The findings of a model, or for the moment those of the one before."""
+        known = bool(_last) and _last[0][0] is model
+        first = self._wanted is None
+        self._wanted = model
+        if known or first or sum(1 for _ in model.elements()) <= AT_ONCE:
+            self._pause.stop()
+            self._found = findings_of(model)
+        else:
+            self._pause.start()
+        return self._found
+
+    def _settle(self) -> None:
+        assert self._wanted is not None
+        self._found = findings_of(self._wanted)
+        self.ready.emit()

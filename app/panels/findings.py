@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.diagnosis import findings_of
+from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
 from app.widgets.dialogs import ICONS
@@ -56,6 +56,8 @@ class FindingsPanel(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
+        self.diagnosis = Diagnosis(self)
+        self.diagnosis.ready.connect(self.refresh)
         self.found: tuple[Finding, ...] = ()
         self.list = QTreeWidget(self)
         self.list.setColumnCount(3)
@@ -93,7 +95,7 @@ class FindingsPanel(QWidget):
 
     def refresh(self) -> None:
         """Show the findings of the model and of the reader of its file."""
-        self.found = gathered(self.session.model, self.session.findings)
+        self.found = gathered(self.session.model, self.diagnosis.findings(self.session.model), self.session.findings)
         self.list.clear()
         for severity, (title, meaning) in GROUPS.items():
             rows = [finding for finding in self.found if finding.severity == severity]
@@ -144,12 +146,12 @@ def exists(model: Model, ref: Ref) -> bool:
     return any(element.name == ref.name for held in holders for element in getattr(held, ref.collection, ()))
 
 
-def gathered(model: Model, of_reader: Iterable[Finding]) -> tuple[Finding, ...]:
+def gathered(model: Model, now: Iterable[Finding], of_reader: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings of the model as it now is, then those of its file that concern what is still there and are not said
     already; each once."""
-    found = {(f.severity, f.text, f.collection, f.name, f.field): f for f in findings_of(model)}
+    found = {(f.severity, f.text, f.collection, f.name): f for f in now}
     for finding in of_reader:
-        key = (finding.severity, finding.text, finding.collection, finding.name, finding.field)
+        key = (finding.severity, finding.text, finding.collection, finding.name)
         if key not in found and (not finding.name or exists(model, Ref(finding.collection, finding.name))):
             found[key] = finding
     return tuple(found.values())

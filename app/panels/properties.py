@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.diagnosis import findings_of
+from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
 from app.settings import Settings
@@ -70,6 +70,9 @@ class PropertyEditor(QWidget):
         super().__init__(parent)
         self.session, self.settings = session, settings
         self.form: ElementForm | None = None
+        self.diagnosis = Diagnosis(self)
+        self.diagnosis.ready.connect(self.refresh)
+        self._found: tuple[Finding, ...] = ()
         self._form_of: tuple[type, Ref | None] | None = None
         self._build()
         session.changed.connect(self._changed)
@@ -120,6 +123,7 @@ class PropertyEditor(QWidget):
         """Show the selected element as it now is."""
         model, ref = self.session.model, self.session.selection
         element = element_at(model, ref)
+        self._found = self.diagnosis.findings(model)
         kind = type(element)
         shown = self._form_of
         another = shown is not None and shown[1] != ref and not self._renaming
@@ -169,9 +173,7 @@ class PropertyEditor(QWidget):
         if chain is not None:
             self.what.setText(f"{self.what.text()} of a DH chain")
             self.link.setText(f"Edit the chain “{chain.name}”")
-        whole = [
-            f for f in findings_of(self.session.model) if not f.field and (f.collection, f.name) == (ref or ("", ""))
-        ]
+        whole = [f for f in self._found if not f.field and (f.collection, f.name) == (ref or ("", ""))]
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in whole)
         self.general.say(words, whole[0].severity if whole else "")
 
@@ -193,7 +195,7 @@ class PropertyEditor(QWidget):
     def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
         found: dict[str, tuple[Finding, ...]] = {}
         assert self.form is not None
-        for finding in findings_of(self.session.model):
+        for finding in self._found:
             if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
                 path = re.sub(r"\[(\d+)\]", r".\1", finding.field)
                 found[path] = (*found.get(path, ()), finding)

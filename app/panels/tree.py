@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands import elements as verbs
-from app.diagnosis import findings_of
+from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.panels.treenodes import Node, nodes
 from app.session import Ref, Session, State
@@ -86,8 +86,11 @@ class ModelTree(QWidget):
         super().__init__(parent)
         self.session = session
         self.settings: Units = settings or SIUnits()
+        self.diagnosis = Diagnosis(self)
+        self.diagnosis.ready.connect(self.refresh)
         self.items: dict[str, QTreeWidgetItem] = {}
         self._folded: set[str] = set()
+        self._shown: tuple[list[Node], dict[Ref, Finding]] | None = None
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
         self._build()
@@ -143,14 +146,18 @@ class ModelTree(QWidget):
         """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""
         model = self.session.model
         cut = {loop.cut for loop in self.session.mech.loops}
-        marks = _marks(findings_of(model))
+        marks = _marks(self.diagnosis.findings(model))
+        rows = nodes(model, cut, self.settings)
+        if (rows, marks) == self._shown:
+            return
+        self._shown = (rows, marks)
         self._updating = True
         position = self.view.verticalScrollBar().value()
         self.view.setUpdatesEnabled(False)
         self.view.clear()
         self.items.clear()
         self._hovered = None
-        self._add_rows(self.view.invisibleRootItem(), nodes(model, cut, self.settings), marks)
+        self._add_rows(self.view.invisibleRootItem(), rows, marks)
         self.view.setUpdatesEnabled(True)
         self._updating = False
         self._filter(self.search.text())
@@ -251,6 +258,7 @@ class ModelTree(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.ApplicationPaletteChange and self.items:
+            self._shown = None
             self.refresh()
 
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QBrush, QFont, QKeyEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QBrush, QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QLineEdit,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableWidget,
     QTableWidgetItem,
     QToolButton,
     QVBoxLayout,
@@ -25,8 +20,8 @@ from PySide6.QtWidgets import (
 from app.icons import icon
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.grid import CellDelegate, Grid
 from app.widgets.note import severity_color
-from app.widgets.plain_keys import PlainKeys
 from app.widgets.presentation import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
 from app.widgets.quantity_text import Measure, number, quantity, read, value_in
 from app.widgets.section import Section
@@ -35,58 +30,7 @@ from core.model import DHRow, Limit
 from core.model.chains import split_offset
 from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
 
-Index = QModelIndex | QPersistentModelIndex
 VISIBLE_ROWS = 9
-
-
-class _Delegate(QStyledItemDelegate):
-    """Cells are edited as text, choices with a combo box; what is finished goes to the table editor."""
-
-    def __init__(self, editor: TableEditor) -> None:
-        super().__init__(editor)
-        self.editor = editor
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        options = self.editor.options_at(index.column())
-        if options:
-            combo = QComboBox(parent)
-            combo.addItems(options)
-            combo.activated.connect(lambda _i: (self.commitData.emit(combo), self.closeEditor.emit(combo)))
-            return combo
-        line = QLineEdit(parent)
-        line.setFrame(False)
-        return line
-
-    def setEditorData(self, widget: QWidget, index: Index) -> None:
-        text = self.editor.text_to_edit(index.row(), index.column())
-        if isinstance(widget, QComboBox):
-            widget.setCurrentText(text)
-        elif isinstance(widget, QLineEdit):
-            widget.setText(text)
-            widget.selectAll()
-
-    def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        text = widget.currentText() if isinstance(widget, QComboBox) else ""
-        if isinstance(widget, QLineEdit):
-            text = widget.text()
-            if not widget.isModified():
-                return
-        self.editor.take(index.row(), index.column(), text)
-
-
-class _Grid(QTableWidget):
-    """The cells; Delete empties a cell."""
-
-    def __init__(self, editor: TableEditor, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.editor = editor
-        PlainKeys(self)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.currentRow() >= 0:
-            self.editor.clear_cell(self.currentRow(), self.currentColumn())
-        else:
-            super().keyPressEvent(event)
 
 
 class TableEditor(FieldEditor):
@@ -117,9 +61,9 @@ class TableEditor(FieldEditor):
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        self.table = _Grid(self, box)
+        self.table = Grid(self, box)
         self.table.setColumnCount(len(self.columns))
-        self.table.setItemDelegate(_Delegate(self))
+        self.table.setItemDelegate(CellDelegate(self, self))
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
             | QAbstractItemView.EditTrigger.AnyKeyPressed

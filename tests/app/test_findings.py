@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from app.diagnosis import AT_ONCE
 from app.panels.findings import FINDING, FindingsPanel
 from app.session import Ref, Session
 from core.model import Body, Finding, Inertia, Joint, Limit, Model, edits
@@ -95,3 +96,13 @@ def test_an_empty_panel_says_what_it_is_for(qtbot):
     assert widget.pages.currentWidget() is widget.empty
     assert widget.empty.text().startswith("No findings")
     assert widget.title == "Findings"
+
+
+def test_a_large_model_is_checked_after_a_pause(qtbot):
+    bodies = tuple(Body(name=f"b{i}", mass=1.0, inertia=SOLID) for i in range(AT_ONCE + 1))
+    session = Session(Model(name="large", bodies=bodies))
+    widget = FindingsPanel(session)
+    qtbot.addWidget(widget)
+    session.apply("mass", lambda m: edits.change(m, "bodies", "b7", mass=-1.0))
+    assert "b7" not in [finding.name for finding in widget.found]
+    qtbot.waitUntil(lambda: "b7" in [finding.name for finding in widget.found], timeout=3000)

@@ -1,0 +1,79 @@
+"""The cells of a table of nested elements: how they are edited, and what keys do in them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QComboBox, QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QTableWidget, QWidget
+
+from app.widgets.plain_keys import PlainKeys
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Cells(Protocol):
+    """What the cells ask and tell."""
+
+    def options_at(self, column: int) -> tuple[str, ...]:
+        """The choices of a column; () when it holds numbers."""
+
+    def text_to_edit(self, row: int, column: int) -> str:
+        """What a cell's editor begins with."""
+
+    def take(self, row: int, column: int, text: str) -> None:
+        """Commit what was typed in a cell."""
+
+    def clear_cell(self, row: int, column: int) -> None:
+        """Put a cell back to its default."""
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Cells are edited as text, choices with a combo box; what is finished goes to the table editor."""
+
+    def __init__(self, editor: Cells, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.editor = editor
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        options = self.editor.options_at(index.column())
+        if options:
+            combo = QComboBox(parent)
+            combo.addItems(options)
+            combo.activated.connect(lambda _i: (self.commitData.emit(combo), self.closeEditor.emit(combo)))
+            return combo
+        line = QLineEdit(parent)
+        line.setFrame(False)
+        return line
+
+    def setEditorData(self, widget: QWidget, index: Index) -> None:
+        text = self.editor.text_to_edit(index.row(), index.column())
+        if isinstance(widget, QComboBox):
+            widget.setCurrentText(text)
+        elif isinstance(widget, QLineEdit):
+            widget.setText(text)
+            widget.selectAll()
+
+    def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        text = widget.currentText() if isinstance(widget, QComboBox) else ""
+        if isinstance(widget, QLineEdit):
+            text = widget.text()
+            if not widget.isModified():
+                return
+        self.editor.take(index.row(), index.column(), text)
+
+
+class Grid(QTableWidget):
+    """The cells; Delete empties a cell."""
+
+    def __init__(self, editor: Cells, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.editor = editor
+        PlainKeys(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.currentRow() >= 0:
+            self.editor.clear_cell(self.currentRow(), self.currentColumn())
+        else:
+            super().keyPressEvent(event)
