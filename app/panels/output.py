@@ -15,6 +15,8 @@ from core.functions.results import Result
 
 MOST_CARDS = 60
 """Older results are dropped beyond this many."""
+SETTLE = 300
+"""Milliseconds in which a new card finds its height (formulas arrive later)."""
 EMPTY = "Results of functions appear here. Choose a function at the left and run it, or type a call in the console."
 
 
@@ -26,7 +28,11 @@ class OutputPanel(QWidget):
         self._session = session
         self._settings = settings or Settings()
         self.cards: list[ResultCard] = []
+        self._newest: ResultCard | None = None
+        self._settled = QTimer(self, singleShot=True, interval=SETTLE)
+        self._settled.timeout.connect(self._forget_newest)
         self._build()
+        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
         session.produced.connect(self.add)
         self._settings.changed.connect(self._setting_changed)
 
@@ -91,7 +97,18 @@ class OutputPanel(QWidget):
         while len(self.cards) > MOST_CARDS:
             self._remove(self.cards[0])
         self._show_emptiness()
-        QTimer.singleShot(0, card, lambda: self._area.ensureWidgetVisible(card, 0, 0))
+        self._newest = card
+        self._reveal()
+        self._settled.start()
+
+    def _reveal(self) -> None:
+        """Bring the top of the newest card into view; again whenever the heights change until they have settled."""
+        if self._newest is not None:
+            self._area.verticalScrollBar().setValue(self._newest.y())
+
+    def _forget_newest(self) -> None:
+        self._reveal()
+        self._newest = None
 
     def clear(self) -> None:
         """Remove all results."""
@@ -104,6 +121,7 @@ class OutputPanel(QWidget):
 
     def _remove(self, card: ResultCard) -> None:
         self.cards.remove(card)
+        self._newest = None if self._newest is card else self._newest
         card.hide()
         card.deleteLater()
         self._show_emptiness()
