@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
@@ -36,6 +37,14 @@ SIZE = (1480, 920)
 
 class Window(QMainWindow):
     """The workbench."""
+
+    session: Session
+    settings: Settings
+    theme: Theme
+    viewport: Viewport
+    documents: Documents
+    docks: Docks
+    functions: FunctionPanel
 
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
         super().__init__()
@@ -107,7 +116,7 @@ class Window(QMainWindow):
 
     def _listen(self) -> None:
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
-        self._pairs = (
+        self._pairs: tuple[tuple[Any, Any], ...] = (
             (self.session.changed, refresh),
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
@@ -190,7 +199,8 @@ class Window(QMainWindow):
         """Help on a function or command; without a topic on the function chosen in the panel."""
         from app.dialogs.help import HelpDialog
 
-        HelpDialog.open_on(self, topic or self.functions.current_id)
+        chosen = self.functions.chosen
+        HelpDialog.open_on(self, topic or (chosen.id if chosen else ""))
 
     def show_keyboard_map(self) -> None:
         """All keys and mouse gestures."""
