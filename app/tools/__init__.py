@@ -1,11 +1,11 @@
 """Gestures in the viewport, each a generator: press, a `yield` per move, one commit."""
 
-from app.tools import measure, move, select
+from app.tools import measure, move, selection
 from app.tools.gestures import Tool
 from app.tools.navigate import other_buttons
 
 TOOLS = {
-    "select": Tool("select", select.EXPECTS, select.press, select.hover, select.leave),
+    "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave),
     "measure": Tool("measure", measure.EXPECTS, measure.press, measure.hover, measure.leave),
 }

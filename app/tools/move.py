@@ -8,7 +8,7 @@ import numpy as np
 
 from app.annotations import line
 from app.session import Ref
-from app.tools import select
+from app.tools import selection
 from app.tools.gestures import Gesture
 from app.tools.navigate import orbit
 from app.tools.pointer import Pointer
@@ -30,14 +30,14 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
         return
     part = view.handles.under(pointer)
     if part is not None:
-        yield from select.drag_joint(view, part, pointer)
+        yield from selection.drag_joint(view, part, pointer)
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
     if hit is None or body is None:
-        yield from select.click_or(view, pointer, orbit(view, pointer))
+        yield from selection.click_or(view, pointer, orbit(view, pointer))
         return
-    yield from select.click_or(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))
+    yield from selection.click_or(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))
 
 
 def body_of(view: Viewport, ref: Ref) -> str | None:
@@ -96,9 +96,9 @@ def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray)
 
 def hover(view: Viewport, pointer: Pointer | None) -> None:
     """Light up what would be pulled."""
-    select.hover(view, pointer)
+    selection.hover(view, pointer)
 
 
 def leave(view: Viewport) -> None:
     """Another tool is chosen."""
-    select.leave(view)
+    selection.leave(view)
