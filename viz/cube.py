@@ -6,8 +6,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
-from vtkmodules.vtkRenderingFreeType import vtkVectorText
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkFiltersSources import vtkPlaneSource
+from vtkmodules.vtkRenderingCore import (
+    vtkActor,
+    vtkPolyDataMapper,
+    vtkRenderer,
+    vtkTextProperty,
+    vtkTextRenderer,
+    vtkTexture,
+)
 
 from viz import camera
 from viz import geometry as g
@@ -16,8 +24,6 @@ from viz.figures import shine
 from viz.look import Look
 from viz.meshes import mesh
 from viz.picking import Target, nearest
-from viz.placement import Array, shifted
-from viz.polydata import moved, with_normals
 
 SIDE = 108
 """Pixels of the corner."""
@@ -102,7 +108,7 @@ class Cube:
             way = np.array(direction, dtype=float)
             middle = 2.0 * (1.0 - RIM)
             self._lit.SetScale(*np.where(way != 0.0, RIM + 0.03, middle))
-            self._lit.SetPosition(*(way * (1.0 - RIM / 2.0 + 0.0)))
+            self._lit.SetPosition(*(way * (1.0 - RIM / 2.0)))
 
 
 def _actor(form: g.Geometry) -> vtkActor:
@@ -114,19 +120,35 @@ def _actor(form: g.Geometry) -> vtkActor:
 
 
 def _writing(text: str, right: Direction, up: Direction) -> vtkActor:
-    """The name of a face, just above it."""
-    letters = vtkVectorText()
-    letters.SetText(text)
-    letters.Update()
-    x0, x1, y0, y1, _, _ = letters.GetOutput().GetBounds()
-    scale = min(1.42 / (x1 - x0), 0.42 / (y1 - y0))
-    pose: Array = np.eye(4)
+    """The name of a face, just above it: a picture of the letters, which stays smooth without multisampling."""
+    letters, dimensions = vtkImageData(), [0, 0]
+    style = vtkTextProperty()
+    style.SetFontFamilyToArial()
+    style.SetFontSize(48)
+    style.SetColor(1.0, 1.0, 1.0)
+    style.BoldOn()
+    vtkTextRenderer.GetInstance().RenderString(style, text, letters, dimensions, 72)
     x, y = np.array(right, dtype=float), np.array(up, dtype=float)
-    pose[:3, 0], pose[:3, 1], pose[:3, 2] = x, y, np.cross(x, y)
-    pose[:3, 3] = 1.035 * np.cross(x, y)
-    centred = pose @ np.diag([scale, scale, scale, 1.0]) @ shifted(-(x0 + x1) / 2.0, -(y0 + y1) / 2.0, 0.0)
+    height = 0.5 * letters.GetDimensions()[1] / dimensions[1]
+    width = height * letters.GetDimensions()[0] / letters.GetDimensions()[1]
+    shrink = min(1.0, 1.5 / (width * dimensions[0] / letters.GetDimensions()[0]))
+    x, y = shrink * width * x, shrink * height * y
+    # the letters fill the lower left part of the image
+    share = np.array(dimensions) / letters.GetDimensions()[:2]
+    corner = 1.02 * np.cross(right, up) - share[0] / 2.0 * x - share[1] / 2.0 * y
+    plane = vtkPlaneSource()
+    plane.SetOrigin(*corner)
+    plane.SetPoint1(*(corner + x))
+    plane.SetPoint2(*(corner + y))
+    texture = vtkTexture()
+    texture.SetInputData(letters)
+    texture.InterpolateOn()
+    texture.MipmapOn()
     mapper = vtkPolyDataMapper()
-    mapper.SetInputData(with_normals(moved(letters.GetOutput(), centred)))
+    mapper.SetInputConnection(plane.GetOutputPort())
     actor = vtkActor()
     actor.SetMapper(mapper)
+    actor.SetTexture(texture)
+    actor.ForceTranslucentOn()
+    actor.GetProperty().BackfaceCullingOn()
     return actor

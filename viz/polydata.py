@@ -148,10 +148,10 @@ def swept(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False)
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
     normal = np.empty_like(line)
     seed = np.eye(3)[int(np.argmin(np.abs(tangent[0])))]
-    for i, t in enumerate(tangent):  # parallel transport: keep the last normal, minus its part along the tangent
+    for k, t in enumerate(tangent):  # parallel transport: keep the last normal, minus its part along the tangent
         seed = seed - t * float(seed @ t)
         seed = seed / np.linalg.norm(seed)
-        normal[i] = seed
+        normal[k] = seed
     binormal = np.cross(tangent, normal)
     angle = np.arange(sides) * (2.0 * np.pi / sides)
     ring = np.cos(angle)[None, :, None] * normal[:, None] + np.sin(angle)[None, :, None] * binormal[:, None]
@@ -159,8 +159,8 @@ def swept(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False)
     count = len(line)
     rows = count if closed else count - 1
     i, j = np.meshgrid(np.arange(rows), np.arange(sides), indexing="ij")
-    k, up = (j + 1) % sides, (i + 1) % count
-    faces = np.stack([i * sides + j, i * sides + k, up * sides + k, up * sides + j], axis=-1).reshape(-1, 4)
+    beside, up = (j + 1) % sides, (i + 1) % count
+    faces = np.stack([i * sides + j, i * sides + beside, up * sides + beside, up * sides + j], axis=-1).reshape(-1, 4)
     body = surface(points, faces)
     if closed:
         return body

@@ -29,10 +29,12 @@ def quality_for(renderer_name: str) -> Quality:
     return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"
 
 
-def apply(quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: vtkRenderer, size: float) -> None:
+def apply(quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: vtkRenderer, corner: vtkRenderer,
+          size: float) -> None:  # fmt: skip
     """Set up window and renderers; `size` (m) is that of the machine, for the reach of the occlusion."""
     window.SetMultiSamples(SAMPLES if quality == "picture" else 0)
     front.SetUseFXAA(quality != "picture")  # the front layer is drawn last: this smooths what is behind it too
+    corner.SetUseFXAA(quality != "picture")
     back.SetUseSSAO(quality == "fine")
     if quality == "fine":
         back.SetSSAORadius(0.08 * size)

@@ -313,7 +313,8 @@ class Scene:
                 self.window.Render()
 
     def _refine(self) -> None:
-        quality.apply(self._fineness or "plain", self.window, self.renderer, self.front, self._extent)
+        renderers = self.renderer, self.front, self.corner
+        quality.apply(self._fineness or "plain", self.window, *renderers, self._extent)
         self._paint()
 
     def prepare(self) -> None:

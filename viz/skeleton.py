@@ -65,7 +65,7 @@ class Skeleton:
     @cached_property
     def ports(self) -> dict[str, list[Port]]:
         """Ports of every body; that of the joint which carries it comes first."""
-        table: dict[str, list[Port]] = {WORLD: []} | {body.name: [] for body in self.model.bodies}
+        table: dict[str, list[Port]] = {name: [] for name in (WORLD, *(body.name for body in self.model.bodies))}
         for joint in self.model.joints:
             axis = unit(numbers(joint.axis, self.values))
             for which in "ab":
