@@ -52,7 +52,7 @@ def replace(model: Model, old: Any, new: Element) -> Model:
     return _with(model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))})
 
 
-def change(model: Model, collection: str, name: str, **fields: Any) -> Model:
+def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
     """The model with fields of one element changed; changing `name` renames it everywhere."""
     new_name = fields.pop("name", name)
     if fields:

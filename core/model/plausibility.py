@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import KinetostatError
-from core.model.bodies import WORLD, Body, Gravity
+from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.expression import names, parse
 from core.model.fields import Element, ScalarKind, VectorKind, fields_of, nested_elements
 from core.model.findings import Finding, Severity
@@ -31,6 +31,8 @@ PERPENDICULAR_TOLERANCE = 1e-6
 UNIT_TOLERANCE = 1e-3
 FAR = 3.0
 """A centre of mass is far off when it lies more than this many radii from every shape of its body."""
+
+NOTHING = Inertia()
 
 FindFile = Callable[[str, str], object]
 """(file, origin) → where the file lies, None if nowhere (`core.files.resolve_mesh`)."""
@@ -193,7 +195,7 @@ class _Checks:
         """Parts that move on their own but have no mass: accelerations there would be unbounded."""
         bodies = {body.name: body for body in self.model.bodies}
         if not any(self.has_mass(body) for body in bodies.values()):
-            if bodies:
+            if bodies and all(body.mass == 0.0 and body.inertia == NOTHING for body in bodies.values()):
                 yield Finding("hint", "No body has mass: kinematics only.", "Give masses before dynamics.")
             return
         group = self.rigid_groups()

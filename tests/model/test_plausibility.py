@@ -1,0 +1,220 @@
+"""Findings: each physical doubt is told once, on the right element and field, with a remedy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.model import (
+    Body,
+    Box,
+    DHChain,
+    DHRow,
+    Frame,
+    Inertia,
+    Joint,
+    Limit,
+    Mesh,
+    Mimic,
+    Model,
+    Parameter,
+    Pose,
+    Sphere,
+)
+from core.model.plausibility import check
+
+SOLID = Inertia(ixx=1.0, iyy=1.0, izz=1.0)
+BODY = Body(name="a", mass=1.0, inertia=SOLID)
+HINGE = Joint(name="j", parent="world", child="a")
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+def model(body=BODY, joint=HINGE, **more):
+    return Model(bodies=(body,), joints=(joint,), **more)
+
+
+def body(**fields):
+    return Body(**{"name": "a", "mass": 1.0, "inertia": SOLID, **fields})
+
+
+def joint(**fields):
+    return Joint(**{"name": "j", "parent": "world", "child": "a", **fields})
+
+
+CASES = [
+    (model(body(mass=-1.0)), "error", "bodies", "a", "mass", "negative"),
+    (model(body(mass=0.0)), "warning", "bodies", "a", "mass", "no mass"),
+    (model(body(inertia=Inertia(ixx=1.0, iyy=1.0, izz=3.0))), "warning", "bodies", "a", "inertia", "1 + 1 < 3"),
+    (model(body(inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0, ixy=2.0))), "warning", "bodies", "a", "inertia", "negative"),
+    (model(body(density=-5.0, shapes=(Sphere(),))), "error", "bodies", "a", "density", "not positive"),
+    (model(body(density=5.0)), "warning", "bodies", "a", "density", "no shape"),
+    (
+        model(body(center_of_mass=(9.0, 0.0, 0.0), shapes=(Box(),))),
+        "hint",
+        "bodies",
+        "a",
+        "center_of_mass",
+        "far outside",
+    ),
+    (model(body(shapes=(Box(size=(1.0, -1.0, 1.0)),))), "warning", "bodies", "a", "shapes", "size"),
+    (model(body(shapes=(Sphere(radius=0.0),))), "warning", "bodies", "a", "shapes", "radius"),
+    (model(body(shapes=(Mesh(),))), "warning", "bodies", "a", "shapes", "no file"),
+    (model(joint=joint(limits=(Limit(lower=1.0, upper=-1.0),))), "warning", "joints", "j", "limits", "above"),
+    (
+        model(joint=joint(limits=(Limit(lower=0.0, upper=1.0),), rest=(2.0,))),
+        "warning",
+        "joints",
+        "j",
+        "rest",
+        "outside",
+    ),
+    (model(joint=joint(limits=(Limit(effort=0.0),))), "hint", "joints", "j", "limits", "effort"),
+    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "warning", "joints", "j", "limits", "negative"),
+    (model(joint=joint(axis=(0.0, 0.0, 2.0))), "hint", "joints", "j", "axis", "length 2"),
+    (
+        model(joint=joint(kind="universal", second_axis=(0.0, 1.0, 1.0))),
+        "warning",
+        "joints",
+        "j",
+        "second_axis",
+        "perpend",
+    ),
+    (
+        model(joint=joint(kind="universal", second_axis=(0.0, 0.0, 1.0))),
+        "error",
+        "joints",
+        "j",
+        "second_axis",
+        "direction",
+    ),
+    (model(joint=joint(kind="screw", pitch=0.0)), "warning", "joints", "j", "pitch", "pitch 0"),
+    (model(joint=joint(damping=-1.0)), "warning", "joints", "j", "damping", "negative"),
+    (model(joint=joint(a=Pose(rotation=(0.0, 0.0, 0.0, 0.0)))), "error", "joints", "j", "rotation", "quaternion"),
+    (model(parameters=(Parameter(name="p", value=2.0),)), "hint", "parameters", "p", "value", "Nothing uses"),
+    (
+        model(body(mass="p"), parameters=(Parameter(name="p", value=2.0, assumed=True),)),
+        "hint",
+        "parameters",
+        "p",
+        "value",
+        "assumed",
+    ),
+    (
+        model(body(mass="p"), parameters=(Parameter(name="p", value=2.0, maximum=1.0),)),
+        "warning",
+        "parameters",
+        "p",
+        "value",
+        "outside",
+    ),
+    (
+        model(body(mass="p"), parameters=(Parameter(name="p", value=2.0, minimum=3.0, maximum=1.0),)),
+        "warning",
+        "parameters",
+        "p",
+        "minimum",
+        "Swap",
+    ),
+    (
+        model(body(mass="1/p"), parameters=(Parameter(name="p", value=0.0),)),
+        "error",
+        "bodies",
+        "a",
+        "mass",
+        "no finite",
+    ),
+    (model(joint=joint(mimic=Mimic(leader="j"))), "error", "joints", "j", "mimic", "j → j"),
+]
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "severity", "collection", "name", "field", "hint"), CASES, ids=[c[5] + c[4] for c in CASES]
+)
+def test_each_doubt_is_told_once_in_its_place(doubtful, severity, collection, name, field, hint):
+    findings = check(doubtful)
+    assert [(f.severity, f.collection, f.name, f.field) for f in findings] == [(severity, collection, name, field)], [
+        str(f) for f in findings
+    ]
+    assert hint in str(findings[0])
+    assert findings[0].remedy
+
+
+def test_sound_machines_have_no_findings():
+    assert check(model()) == ()
+    assert check(model(Body(name="a", density=7850.0, shapes=(Box(),)))) == ()
+    assert check(model(body(inertia=Inertia()))) == ()  # a point mass
+    assert check(Model()) == ()
+    assert check(model(body(inertia=Inertia(ixx=1.0, iyy=1.0, izz=2.0)))) == ()  # a thin plate: exactly on the bound
+    assert check(model(body(), joint(limits=(Limit(lower=0.0, upper=1.0),), rest=(1.0,)))) == ()
+
+
+@given(st.lists(st.tuples(*[st.floats(-1, 1)] * 3, st.floats(0.01, 10)), min_size=1, max_size=8))
+@settings(max_examples=100)
+def test_real_mass_distributions_are_never_doubted(points):
+    """The tensor of any cloud of point masses satisfies the triangle inequality (A + B ≥ C)."""
+    p = np.array([point[:3] for point in points])
+    m = np.array([point[3] for point in points])
+    p = p - (m @ p) / m.sum()
+    t = np.einsum("i,ij,ij->", m, p, p) * np.eye(3) - np.einsum("i,ij,ik->jk", m, p, p)
+    inertia = Inertia(ixx=t[0, 0], iyy=t[1, 1], izz=t[2, 2], ixy=t[0, 1], ixz=t[0, 2], iyz=t[1, 2])
+    assert check(model(body(mass=float(m.sum()), inertia=inertia))) == ()
+
+
+def test_the_published_puma_is_used_but_doubted():
+    """Armstrong's link 1 of the PUMA 560 (tests/reference) has I = diag(0, 0.35, 0): no body has that."""
+    given = json.loads((REFERENCE / "robot_puma560.json").read_text())["parameters"]
+    rows = tuple(
+        DHRow(
+            a=link["a"],
+            alpha=link["alpha"],
+            d=link["d"],
+            mass=link["m"],
+            center_of_mass=tuple(link["r"]),
+            armature=1.0,
+            inertia=Inertia(ixx=link["I"][0][0], iyy=link["I"][1][1], izz=link["I"][2][2]),
+        )
+        for link in given["links"]
+    )
+    findings = check(Model(chains=(DHChain(name="puma", rows=rows),)))
+    assert ("warning", "link1", "inertia") in {(f.severity, f.name, f.field) for f in findings}
+    assert not [f for f in findings if f.severity == "error"]
+
+
+def test_massless_parts():
+    tip = Body(name="tip")
+    chain = (HINGE, Joint(name="k", parent="a", child="tip"))
+    (finding,) = check(Model(bodies=(BODY, tip), joints=chain))
+    assert (finding.name, finding.field) == ("tip", "mass")
+    fixed = (HINGE, Joint(name="k", parent="a", child="tip", kind="fixed"))
+    assert check(Model(bodies=(BODY, tip), joints=fixed)) == ()
+    carried = (*chain, Joint(name="l", parent="tip", child="b"))
+    assert check(Model(bodies=(BODY, tip, Body(name="b", mass=1.0)), joints=carried)) == ()
+    mounted = (HINGE, Joint(name="k", parent="flange", child="tip", kind="fixed"))
+    frames = (Frame(name="flange", parent="a"),)
+    assert check(Model(bodies=(BODY, tip), frames=frames, joints=mounted)) == ()
+    (only,) = check(Model(bodies=(tip,)))
+    assert (only.severity, only.name) == ("hint", "")
+
+
+def test_followers():
+    spherical = Joint(name="s", parent="world", child="a", kind="spherical")
+    follower = Joint(name="f", parent="a", child="b", mimic=Mimic(leader="s"))
+    (finding,) = check(Model(bodies=(BODY, body(name="b")), joints=(spherical, follower)))
+    assert (finding.severity, finding.name) == ("error", "f")
+    circle = tuple(
+        Joint(name=n, parent="world", child=c, mimic=Mimic(leader=m)) for n, c, m in (("x", "a", "y"), ("y", "b", "x"))
+    )
+    findings = check(Model(bodies=(BODY, body(name="b")), joints=circle))
+    assert {f.name for f in findings if "circle" in f.text} == {"x", "y"}
+
+
+def test_missing_meshes_are_told_when_files_can_be_found():
+    doubtful = model(body(shapes=(Mesh(file="a.stl"), Mesh(file="b.stl"))))
+    findings = check(doubtful, lambda file, origin: file == "a.stl" or None)
+    assert [f.text for f in findings] == ["The mesh 'b.stl' is not found; a placeholder is shown."]
+    assert check(doubtful) == ()
