@@ -124,7 +124,7 @@ class CommandPalette(QFrame):
         for number, entry in enumerate(self._entries):
             points = score(typed, entry.title) if typed else 0.0
             if points is None:
-                rough = score(typed, f"{entry.title} {entry.place}")
+                rough = score(typed, f"{entry.place} {entry.title}")
                 points = None if rough is None else rough - 8.0
             if points is not None:
                 found.append((-points, number, entry))

@@ -274,7 +274,9 @@ class Session:
     # ------------------------------------------------------------------------------- selection
 
     def select(self, ref: Ref | None) -> None:
-        """Select an element (or nothing)."""
+        """Select an element (or nothing). What does not exist cannot be selected."""
+        if not self._exists(ref):
+            ref = None
         if ref != self.selection:
             self.selection = ref
             self.selected.emit(ref)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from app.commands.command import Command, Run
 
 PRESETS = {
-    "iso": ("Oblique", "0", "From the front right, above."),
-    "front": ("Front", "1", "Along +y, x to the right."),
-    "right": ("Right", "3", "Along −x, y to the right."),
-    "top": ("Top", "7", "Downward, y up."),
-    "back": ("Back", "Ctrl+1", "Along −y."),
-    "left": ("Left", "Ctrl+3", "Along +x."),
-    "bottom": ("Bottom", "Ctrl+7", "Upward."),
+    "iso": ("Oblique", "0", "Look from the front right, above."),
+    "front": ("Front", "1", "Look along +y, x to the right."),
+    "right": ("Right", "3", "Look along −x, y to the right."),
+    "top": ("Top", "7", "Look down, y up."),
+    "back": ("Back", "Ctrl+1", "Look along −y, x to the left."),
+    "left": ("Left", "Ctrl+3", "Look along +x, y to the left."),
+    "bottom": ("Bottom", "Ctrl+7", "Look up, y down."),
 }
 
 FLAGS = {

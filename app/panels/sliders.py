@@ -125,7 +125,24 @@ class SlidersPanel(QWidget):
             quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), c.follows or "",
                                 c.lower, c.upper)  # fmt: skip
             entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
+        return entries + self._follower_entries()
+
+    def _follower_entries(self) -> list[_Entry]:
+        """Joints that follow another one: shown, moved by their leader only."""
+        session = self._session
+        entries = []
+        for joint in session.model.expanded.joints:
+            if joint.mimic is None or joint.name in session.mech.q_names:
+                continue
+            dimension = joint.info.coordinate_dimensions[0]
+            half = FREE_RANGE.get(dimension, 1.0)
+            ref, leader = Ref("joints", joint.name), joint.mimic.leader
+            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, leader)
+            entries.append(_Entry(quantity, self._follower(joint.name), lambda value: None))
         return entries
+
+    def _follower(self, name: str) -> Callable[[], float]:
+        return lambda: float(self._session.mech.coordinate(self._session.q, name)[0])
 
     def _ref(self, joint: str) -> Ref:
         """The joint, or the body of this name where a body moves freely without one."""

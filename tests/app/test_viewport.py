@@ -22,13 +22,14 @@ def place_of(bench, name):
     session = bench.session
     X = np.asarray(session.mech.frame(session.q, name))
     x0, y0 = bench.view.scene.project(X[:3, 3])
+    ratio = bench.view.devicePixelRatioF()
     for radius in range(0, 90, 3):
         for angle in np.linspace(0.0, 6.28, 12):
             x, y = x0 + radius * np.cos(angle), y0 + radius * np.sin(angle)
-            hit = bench.view.scene.pick(x, y)
+            x, y = round(x / ratio), round(y / ratio)
+            hit = bench.view.scene.pick(x * ratio, y * ratio)
             if hit is not None and hit.ref == ("bodies", name):
-                ratio = bench.view.devicePixelRatioF()
-                return round(x / ratio), round(y / ratio)
+                return x, y
     raise AssertionError(f"{name} is not seen")
 
 

@@ -1,0 +1,245 @@
+"""The window as a whole: opening, failing, dropping, saving, themes, docks, recovery, a clean end."""
+
+import shutil
+import threading
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QDropEvent, QPalette
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.docks import PLACES
+from core.model import edits
+from resources import examples
+
+EXAMPLES = {example.name: example.path for example in examples()}
+
+
+def test_no_panel_is_empty_and_all_are_there(bench):
+    from PySide6.QtWidgets import QWidget
+
+    bench.example("puma560")
+    assert set(bench.window.docks.docks) == {place.id for place in PLACES}
+    for name, dock in bench.window.docks.docks.items():
+        assert dock.widget() is not None, name
+        assert len(dock.widget().findChildren(QWidget)) > 2, name
+
+
+@pytest.mark.parametrize("name", list(EXAMPLES))
+def test_every_example_opens_and_is_drawn(bench, name):
+    bench.example(name)
+    assert bench.messages("error") == []
+    assert bench.session.mech.nq == len(bench.session.mech.q_names)
+    assert bench.view.scene.items
+    assert name in bench.window.windowTitle()
+
+
+def test_a_broken_file_gives_a_message_and_what_was_open_stays(bench, tmp_path):
+    bench.example("puma560")
+    model, pose = bench.session.model, bench.session.q.copy()
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot name='x'><link name='a'/><joint name='j' type='revolute'>", encoding="utf-8")
+    bench.open(broken)
+    assert bench.session.model is model
+    assert np.array_equal(bench.session.q, pose)
+    text = bench.messages("error")[-1]
+    assert "broken.urdf" in text
+    assert "Traceback" not in text
+    assert bench.window.messages.text == text
+    bench.open(tmp_path / "nothing_there.kst")
+    assert bench.session.model is model
+    assert "nothing_there.kst" in bench.messages("error")[-1]
+
+
+def test_a_dropped_file_opens(bench):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(EXAMPLES["scara"]))])
+    event = QDropEvent(QPointF(300, 300), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
+                       Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    bench.window.dropEvent(event)
+    bench.wait(lambda: not bench.window.documents.opening.busy)
+    assert "scara" in bench.window.windowTitle().lower()
+
+
+def answer(monkeypatch, button):
+    asked = []
+    monkeypatch.setattr(QMessageBox, "exec", lambda self: asked.append(self.text()) or button)
+    return asked
+
+
+def test_unsaved_changes_are_not_lost(bench, tmp_path, monkeypatch):
+    path = tmp_path / "mine.kst"
+    shutil.copy(EXAMPLES["pendulum"], path)
+    bench.open(path)
+    session = bench.session
+    asked = answer(monkeypatch, QMessageBox.StandardButton.Cancel)
+    bench.open(EXAMPLES["scara"])
+    assert asked == []
+    bench.open(path)
+    session.apply("Add body", lambda model: edits.free_body(model)[0])
+    assert bench.window.isWindowModified()
+    bench.open(EXAMPLES["scara"])
+    assert len(asked) == 1
+    assert session.path == path
+    answer(monkeypatch, QMessageBox.StandardButton.Save)
+    changed = session.model
+    bench.open(EXAMPLES["scara"])
+    assert session.path != path
+    bench.open(path)
+    assert session.model == changed
+    session.apply("Add body", lambda model: edits.free_body(model)[0])
+    answer(monkeypatch, QMessageBox.StandardButton.Discard)
+    bench.open(EXAMPLES["scara"])
+    bench.open(path)
+    assert session.model == changed
+
+
+def test_an_example_is_never_overwritten(bench, tmp_path, monkeypatch):
+    from PySide6.QtWidgets import QFileDialog
+
+    bench.example("pendulum")
+    before = EXAMPLES["pendulum"].read_bytes()
+    target = tmp_path / "copy"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(target), ""))
+    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
+    bench.window.run("file.save")
+    assert EXAMPLES["pendulum"].read_bytes() == before
+    assert target.with_suffix(".kst").is_file()
+    assert not bench.session.unsaved
+
+
+def test_recent_files_are_remembered(bench, tmp_path):
+    path = tmp_path / "lately.kst"
+    shutil.copy(EXAMPLES["pendulum"], path)
+    bench.open(path)
+    assert bench.window.settings.recent[0] == path.resolve()
+    menu = bench.window.actions_.menu("File/Open recent")
+    menu.aboutToShow.emit()
+    assert menu.actions()[0].text() == "lately.kst"
+    bench.example("scara")
+    menu.aboutToShow.emit()
+    next(action for action in menu.actions() if action.text() == "lately.kst").trigger()
+    bench.wait(lambda: bench.session.path == path)
+
+
+def test_light_and_dark_change_window_and_scene(bench):
+    def ground():
+        return QApplication.palette().color(QPalette.ColorRole.Window).lightness()
+
+    bench.example("pendulum")
+    bench.window.run("view.look_light")
+    bench.draw()
+    light, sky = ground(), bench.view.grabFramebuffer().pixelColor(4, 4).lightness()
+    bench.window.run("view.look_dark")
+    bench.draw()
+    dark, night = ground(), bench.view.grabFramebuffer().pixelColor(4, 4).lightness()
+    assert light > 200 > 60 > dark
+    assert sky > 200 > 80 > night
+    assert bench.view.scene.palette.name == "dark"
+    bench.window.run("view.look_light")
+
+
+def test_panels_stay_where_they_were_put(bench, tmp_path):
+    from app.settings import Settings
+    from app.window import Window
+
+    bench.window.docks.docks["console"].hide()
+    bench.window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, bench.window.docks.docks["tree"])
+    bench.window.docks.remember()
+    bench.window.settings.flush()
+    again = Window(settings=Settings(tmp_path / "settings.ini"))
+    assert again.docks.docks["console"].isHidden()
+    assert again.dockWidgetArea(again.docks.docks["tree"]) == Qt.DockWidgetArea.RightDockWidgetArea
+    again.docks.reset()
+    assert not again.docks.docks["console"].isHidden()
+    assert again.dockWidgetArea(again.docks.docks["tree"]) == Qt.DockWidgetArea.LeftDockWidgetArea
+    again.dispose()
+    again.deleteLater()
+
+
+def test_work_survives_a_crash(bench, tmp_path, monkeypatch):
+    from app import recovery
+
+    bench.example("pendulum")
+    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
+    wanted = bench.session.model
+    bench.window.recovery.write()
+    folder = bench.window.recovery._file.parent
+    assert recovery.left_behind(folder) == []
+    bench.window.recovery._own.unlock()  # as after the end of the process
+    assert recovery.left_behind(folder) == [bench.window.recovery._file]
+    other = folder / "999999999.kst"
+    bench.window.recovery._file.rename(other)
+    bench.session.undo()
+    bench.window.recovery.offer()
+    buttons = {b.text(): b for b in bench.window.messages.findChildren(_button())}
+    buttons["Restore"].click()
+    assert bench.session.model.bodies == wanted.bodies
+    assert bench.session.unsaved
+    assert not other.exists()
+
+
+def _button():
+    from PySide6.QtWidgets import QPushButton
+
+    return QPushButton
+
+
+def test_an_unforeseen_failure_is_a_message_and_the_window_lives(bench):
+    bench.example("pendulum")
+
+    def fail():
+        raise ZeroDivisionError("nobody thought of this")
+
+    QTimer.singleShot(0, fail)
+    bench.wait(lambda: bool(bench.messages("error")))
+    text = bench.messages("error")[-1]
+    assert "unexpectedly" in text
+    assert "kinetostat.log" in text
+    from app.guard import log_path
+
+    assert "nobody thought of this" in log_path().read_text(encoding="utf-8")
+    bench.window.messages.log.clear()
+    bench.session.preview_coordinates({bench.session.mech.q_names[0]: 0.2})
+    bench.session.commit("Move")
+    assert bench.session.q[0] == pytest.approx(0.2)
+
+
+def test_the_end_leaves_no_thread_and_no_timer(qapp, tmp_path):
+    from app.settings import Settings
+    from app.window import Window
+
+    before = set(threading.enumerate())
+    window = Window(settings=Settings(tmp_path / "own.ini"))
+    window.show()
+    window.documents.open(EXAMPLES["pendulum"])
+    window.close()
+    assert not window.isVisible()
+    timers = [timer for timer in window.findChildren(QTimer) if timer.isActive()]
+    assert timers == []
+    left = [thread for thread in set(threading.enumerate()) - before if not thread.daemon]
+    assert left == []
+    window.deleteLater()
+
+
+def test_reading_happens_beside_the_window(bench, monkeypatch):
+    from app import opening
+
+    def slow(path, read=opening.read):
+        time.sleep(0.4)
+        return read(path)
+
+    monkeypatch.setattr(opening, "read", slow)
+    ticks = []
+    timer = QTimer()
+    timer.timeout.connect(lambda: ticks.append(time.monotonic()))
+    timer.start(5)
+    bench.window.documents.open(EXAMPLES["pendulum"])
+    assert bench.window.documents.opening.busy
+    assert "pendulum" in bench.window.status.work.text()
+    bench.wait(lambda: len(ticks) >= 20)
+    assert bench.window.documents.opening.busy  # twenty ticks of the window while the file is still being read
+    bench.wait(lambda: not bench.window.documents.opening.busy)
+    timer.stop()
