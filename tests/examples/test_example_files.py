@@ -79,6 +79,23 @@ def test_has_a_name_notes_and_sliders(example):
             assert parameter.minimum < parameter.value < parameter.maximum, parameter.name
 
 
+@native
+def test_sliders_may_go_to_their_ends(example):
+    """With any one parameter at an end of its range the machine still fits together."""
+    model = load(example.path)
+    mech = Mechanism(model)
+    for parameter in model.parameters:
+        for value in (parameter.minimum, parameter.maximum):
+            if value is None:
+                continue
+            p = {parameter.name: value}
+            q = mech.move(mech.rest(), {}, p=p)
+            assert np.isfinite(mech.poses(q, p)).all()
+            for loop in mech.loops:
+                a, b = mech.joint_poses(q, p)[loop.cut]
+                np.testing.assert_allclose(a[:3, 3], b[:3, 3], atol=1e-9, err_msg=f"{parameter.name} = {value}")
+
+
 def test_every_joint_kind_is_shown():
     model = load(EXAMPLES / "joint_kinds.kst")
     assert {joint.kind for joint in model.joints} == set(JOINT_KINDS)
