@@ -97,16 +97,20 @@ class ElementForm(QWidget):
             self.grid.addWidget(editor, row, 0, 1, 2)
             return
         label = QLabel(title_of(field, self.type), self)
-        label.setWordWrap(True)
-        label.setFixedWidth(LABEL_WIDTH)
         label.setToolTip(field.help)
-        label.setContentsMargins(0, 4, 0, 0)
         label.setBuddy(editor)
         label.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         label.customContextMenuRequested.connect(lambda point, f=field: self._label_menu(f, point))
         if isinstance(editor, NumberEditor):
             Scrubber(label, editor.edit)
         self.labels[field.name] = label
+        if editor.broad:
+            self.grid.addWidget(label, row, 0, 1, 2)
+            self.grid.addWidget(editor, row + 1, 0, 1, 2)
+            return
+        label.setWordWrap(True)
+        label.setFixedWidth(LABEL_WIDTH)
+        label.setContentsMargins(0, 4, 0, 0)
         self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
         self.grid.addWidget(editor, row, 1)
 

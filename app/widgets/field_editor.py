@@ -40,9 +40,11 @@ class Context:
 
 
 class FieldEditor(QWidget):
-    """Edits one field of an element. `wide` editors take the row beneath their label."""
+    """Edits one field of an element. `broad` editors stand beneath their label instead of beside it; `wide` ones
+    have a title of their own."""
 
     wide = False
+    broad = False
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -108,6 +108,7 @@ class VectorEditor(FieldEditor):
     """Several numbers in a row, each under its label; the unit stands in the field's label."""
 
     PER_ROW = 3
+    broad = True
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -166,8 +167,9 @@ class VectorEditor(FieldEditor):
 
     def _build(self, count: int, per_row: int = PER_ROW) -> None:
         while self.grid.count():
-            item = self.grid.takeAt(0)
-            item.widget().deleteLater()
+            old = self.grid.takeAt(0).widget()
+            old.hide()
+            old.deleteLater()
         self.edits, self.labels, self._said_by = [], [], {}
         for i in range(count):
             label = QLabel(self)
@@ -215,6 +217,7 @@ class CoordinatesEditor(VectorEditor):
     """One optional number per joint coordinate (the rest position); all empty means none is given."""
 
     optional_items = True
+    broad = False
 
     def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
         self.settings = context.settings

@@ -6,7 +6,16 @@ import math
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QPalette, QValidator, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPalette,
+    QResizeEvent,
+    QValidator,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QMenu, QWidget
 
 from app.widgets.note import severity_color
@@ -15,6 +24,10 @@ from core.errors import KinetostatError
 from core.model.fields import Value
 
 _STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
+FEWEST = 2
+"""Digits shown in the narrowest field; the tool tip and the focused field have all."""
+MARGIN = 5
+"""Pixels between the frame of a field and its text."""
 _NOTHING: Mapping[str, float] = {}
 
 
@@ -27,6 +40,21 @@ def step_of(value: float, measure: Measure, units: Units) -> float:
         return 0.01
     magnitude = abs(value) or 10 * _STEPS.get(measure.dimension, 0.1)
     return 10.0 ** (math.floor(math.log10(magnitude)) - 1)
+
+
+def fitting(text: Callable[[int], str], digits: int, room: int, metrics: QFontMetrics) -> str:
+    """`text(digits)` in the room in pixels. What does not fit is cut with "…" behind the decimal point, so that no
+    rounded number is taken for the exact one; a number whose exponent would go is rounded to fewer digits."""
+    whole = text(digits)
+    if metrics.horizontalAdvance(whole) <= room:
+        return whole
+    cut = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+    if "e" not in whole and "." in cut.rstrip("…").rstrip("."):
+        return cut
+    for count in range(digits - 1, FEWEST, -1):
+        if metrics.horizontalAdvance(text(count)) <= room:
+            return text(count)
+    return text(FEWEST)
 
 
 class QuantityEdit(QLineEdit):
@@ -104,7 +132,13 @@ class QuantityEdit(QLineEdit):
             return ""
         if isinstance(value, str):
             return value
-        text = number(value, self.measure, self.settings, 12 if self.hasFocus() else self.digits)
+        if self.hasFocus():
+            return self._digits(value, 12)
+        room = self.width() - 2 * MARGIN
+        return fitting(lambda digits: self._digits(value, digits), self.digits, room, self.fontMetrics())
+
+    def _digits(self, value: float, digits: int) -> str:
+        text = number(value, self.measure, self.settings, digits)
         return with_unit(text, self.measure, self.settings) if self.show_unit else text
 
     def _explain(self) -> None:
@@ -247,6 +281,11 @@ class QuantityEdit(QLineEdit):
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             if self.isModified():
                 self.finish()
+            self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self.hasFocus():
             self.refresh()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QBrush, QFont
+from PySide6.QtGui import QBrush, QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -23,6 +23,7 @@ from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.grid import CellDelegate, Grid
 from app.widgets.note import severity_color
 from app.widgets.presentation import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
+from app.widgets.quantity import fitting
 from app.widgets.quantity_text import Measure, number, quantity, read, value_in
 from app.widgets.section import Section
 from core.errors import KinetostatError
@@ -31,6 +32,8 @@ from core.model.chains import split_offset
 from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
 
 VISIBLE_ROWS = 9
+CELL_MARGIN = 4
+"""Pixels between the border of a cell and its text."""
 
 
 class TableEditor(FieldEditor):
@@ -49,10 +52,10 @@ class TableEditor(FieldEditor):
         self._shown: tuple[Element, Context] | None = None
         self.columns: tuple[str, ...] = columns_of(self.type)
         self.detail: Section | None = None
+        self.close_row()
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
         self.section.arrow.setToolTip(field.help)
-        self.column.addWidget(self.section)
-        self.close_row()
+        self.column.insertWidget(0, self.section)
 
     # --------------------------------------------------------------------------- making
 
@@ -77,7 +80,9 @@ class TableEditor(FieldEditor):
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 10)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.currentCellChanged.connect(lambda *_: self._show_detail())
+        self.table.horizontalHeader().sectionResized.connect(lambda section, *_: self._fill_column(section))
         column.addWidget(self.table)
+        column.addWidget(self.note)
         if not self.fixed_rows:
             column.addLayout(self._buttons(box))
             self.detail = Section("Row", self._make_detail, f"{self.owner.__name__}.{self.field.name}.row",
@@ -132,7 +137,7 @@ class TableEditor(FieldEditor):
     def forget(self) -> None:
         self.refused.clear()
         if self.section.content is not None:
-            self.table.setCurrentCell(0, 0)
+            self.table.setCurrentCell(-1, -1)
 
     def _rows(self) -> int:
         assert self._shown is not None
@@ -153,13 +158,17 @@ class TableEditor(FieldEditor):
         self.table.setVerticalHeaderLabels(list(titles))
         self.table.verticalHeader().setVisible(any(titles))
         for column in range(len(self.columns)):
-            for row in range(rows):
-                self._fill_cell(row, column)
+            self._fill_column(column)
             if self.options_at(column):
                 self.table.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         frame = 2 * self.table.frameWidth() + 2
         height = self.table.verticalHeader().defaultSectionSize() * min(max(rows, 1), VISIBLE_ROWS)
         self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + height + frame)
+
+    def _fill_column(self, column: int) -> None:
+        """Write the cells of a column, with as many digits as its width allows."""
+        for row in range(min(self.table.rowCount(), self._rows() if self._shown else 0)):
+            self._fill_cell(row, column)
 
     def _row_titles(self, rows: int) -> tuple[str, ...]:
         if not self.fixed_rows:
@@ -175,6 +184,8 @@ class TableEditor(FieldEditor):
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
             field.name, title_of(field, self.type)
         )
+        if isinstance(field.kind, ChoiceKind):
+            return ""  # the drawing says it
         if not isinstance(field.kind, ScalarKind) or (not uniform and field.kind.dimension == "none"):
             return title
         assert self._shown is not None
@@ -190,7 +201,13 @@ class TableEditor(FieldEditor):
             self.table.setItem(row, column, item)
         refused = self.refused.get((row, name))
         value = self._get(row, name)
-        text = refused[0] if refused else self._text(value, row, column, 5)
+        font = QFont(self.table.font())
+        font.setItalic(isinstance(value, str) and not self.options_at(column))
+        font.setBold(self._is_variable(row, name))
+        item.setFont(font)
+        room = self.table.columnWidth(column) - 2 * CELL_MARGIN
+        text = fitting(lambda digits: self._text(value, row, column, digits), 5, room, QFontMetrics(font))
+        text = refused[0] if refused else text
         if item.text() != text:
             item.setText(text)
         is_choice = bool(self.options_at(column))
@@ -201,10 +218,6 @@ class TableEditor(FieldEditor):
         palette = self.palette()
         color = severity_color("error", palette) if refused else palette.text().color()
         item.setForeground(QBrush(color))
-        font = QFont(self.table.font())
-        font.setItalic(isinstance(value, str) and not is_choice)
-        font.setBold(self._is_variable(row, name))
-        item.setFont(font)
         if not is_choice:
             item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
