@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.collector import Collector
 from resources import examples
 
 
@@ -22,6 +23,7 @@ def application(arguments: list[str]) -> QApplication:
     app = QApplication(arguments[:1] or ["kinetostat"])
     app.setApplicationDisplayName("")
     app.setDesktopFileName("kinetostat")
+    Collector(app)
     return app
 
 

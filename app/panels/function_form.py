@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.icons import icon
-from app.panels.option_editors import OptionEditor, editor_of
+from app.panels.option_editor import OptionEditor
+from app.panels.option_editors import editor_of
 from app.settings import Settings
 from app.widgets.note import Note
 from core.errors import ModelError
@@ -96,6 +97,7 @@ class FunctionForm(QWidget):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inside)
+        self._inside, self._area = inside, area
         return area
 
     def _foot(self) -> QHBoxLayout:
@@ -127,6 +129,11 @@ class FunctionForm(QWidget):
         row.addStretch(1)
         row.addWidget(reset)
         return row
+
+    def wanted_height(self) -> int:
+        """Height in which all options are seen without scrolling."""
+        around = self.sizeHint().height() - self._area.sizeHint().height()
+        return around + self._inside.sizeHint().height() + 12
 
     # ----------------------------------------------------------------------------- values
 

@@ -49,7 +49,7 @@ class FunctionPanel(QWidget):
         self._build()
         self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
         self._live.timeout.connect(self._follow)
-        self._pairs = (
+        self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
             (session.changed, self._changed),
             (session.moved, self._moved),
             (self._settings.changed, self._setting_changed),
@@ -89,6 +89,8 @@ class FunctionPanel(QWidget):
         split.addWidget(self.tree)
         split.addWidget(self._place)
         split.setChildrenCollapsible(False)
+        split.splitterMoved.connect(lambda *_: self._person_split())
+        self._split_moved = False
         self._place.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 6, 6, 6)
@@ -143,11 +145,16 @@ class FunctionPanel(QWidget):
         form.show_busy(self._job is not None)
 
     def _make_room(self) -> None:
-        """Give the options most of the height when the first function is chosen; later the person's split stays."""
-        if self._place.isHidden():
-            self._place.show()
-            height = max(self._split.height(), 300)
-            self._split.setSizes([round(0.42 * height), round(0.58 * height)])
+        """Give the options the height they ask for, at most most of it; once the person moved the split it stays."""
+        self._place.show()
+        if self._split_moved or self.form is None:
+            return
+        height = max(self._split.height(), 300)
+        options = min(self.form.wanted_height(), round(0.62 * height))
+        self._split.setSizes([height - options, options])
+
+    def _person_split(self) -> None:
+        self._split_moved = True
 
     def _filter(self, text: str) -> None:
         words = text.lower().split()
@@ -200,9 +207,7 @@ class FunctionPanel(QWidget):
         job = self._jobs.start(function.title, _work(function.id, context, options))
         self._job = job
         form.show_busy(True)
-        job.progressed.connect(
-            lambda fraction, text: self.form and self.form.show_progress(fraction, text, job.time_left)
-        )
+        job.progressed.connect(self._progressed)
         job.succeeded.connect(self._session.produced.emit)
         job.failed.connect(self._guard.report)
         job.stopped.connect(lambda: self._session.told.emit("hint", f"{function.title}: stopped."))
@@ -213,6 +218,10 @@ class FunctionPanel(QWidget):
         """Ask the running function to stop."""
         if self._job is not None:
             self._job.cancel()
+
+    def _progressed(self, fraction: float, text: str) -> None:
+        if self.form is not None and self._job is not None:
+            self.form.show_progress(fraction, text, self._job.time_left)
 
     def _ended(self) -> None:
         self._job = None

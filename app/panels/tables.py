@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
@@ -13,7 +13,7 @@ from core.functions.text import amount_of, cell_text, heading
 
 MOST_ROWS = 14
 """Rows shown before the table scrolls."""
-Index = QModelIndex | QPersistentModelIndex
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class TableContent(QAbstractTableModel):

@@ -128,7 +128,7 @@ def _sequential(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     current: dict[str, float] = {}
     for name, start, _, _ in ranges:
         current.setdefault(name, start)
-    steps = []
+    steps: list[dict[str, float]] = []
     for name, start, stop, divisions in ranges:
         for k in range(divisions + 1):
             current = {**current, name: start + (stop - start) * k / divisions}

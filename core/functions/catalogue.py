@@ -75,7 +75,7 @@ def script_line(function: Function, options: dict[str, Any]) -> str:
 
 def _same(value: Any, default: Any) -> bool:
     """Whether a value says the same as the default; empty texts, tuples and mappings all say nothing."""
-    nothing = ("", (), [], {}, None)
+    nothing: tuple[Any, ...] = ("", (), [], {}, None)
     return bool(value == default) or (value in nothing and default in nothing)
 
 

@@ -83,7 +83,7 @@ def coordinates(context: Context) -> Result:
     from core.analysis.inverse_kinematics import at_limits
 
     limited = at_limits(context.mech, context.q)
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for c, value in zip(context.mech.coordinates, context.q, strict=True):
         state = "at its limit" if c.name in limited else ""
         rows.append((c.name, context.model.joint(c.joint).kind if _has(context, c.joint) else "free",
@@ -122,13 +122,14 @@ def _needs_parameters(context: Context) -> str:
 
 def mass_properties(context: Context) -> Result:
     """Mass, centre of mass and inertia of every body, as the kernel uses them."""
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
+    total = 0.0
     for body in context.model.expanded.bodies:
         mass, center, inertia = _mass_of(context, body)
         rows.append((body.name, mass, *center, *inertia))
+        total += mass
     columns = (Column("Body"), Column("Mass", "mass"), *(Column(f"Centre {axis}", "length") for axis in "xyz"),
                *(Column(name, "inertia") for name in ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")))  # fmt: skip
-    total = sum(row[1] for row in rows)
     note = f"total mass {total:.6g} kg; inertia about the centre of mass, body axes, Ixy = −∫xy dm"
     return Table(title="Mass properties", columns=columns, rows=tuple(rows), note=note)
 

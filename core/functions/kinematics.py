@@ -7,7 +7,7 @@ from typing import Any
 
 from core.functions.function import Context, Function, needs_bodies, needs_motion
 from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
-from core.functions.results import Amount, Column, Matrix, Message, Report, Result, Table, rows_of
+from core.functions.results import Amount, Cell, Column, Matrix, Message, Report, Result, Table, rows_of
 
 _POSE_COLUMNS = (
     Column("Frame"), *(Column(axis, "length") for axis in "xyz"),
@@ -23,7 +23,8 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
 
     mech, q, p = context.mech, context.q, context.p
     X_WR = np.eye(4) if reference == "world" else np.array(mech.frame(q, reference, p=p))
-    matrices, rows = [], []
+    matrices: list[Result] = []
+    rows: list[tuple[Cell, ...]] = []
     for name in frames:
         X_RF = without_dust(np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p))))
         matrices.append(Matrix(title=f"Pose of {name} in {reference}", symbol=f"T_{{{reference},\\,{name}}}",
@@ -103,7 +104,7 @@ def inverse_kinematics(
         target[:3, 3] = position
         target[:3, :3] = Rotation.from_euler("xyz", orientation).as_matrix()
     found = solve(context.mech, context.q, frame, target, context.p, restarts=restarts, step=context.step)
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for i, branch in enumerate(found, 1):
         cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]
         rows.append((i, *cells, branch.position_error, branch.orientation_error, ", ".join(branch.at_limits)))

@@ -1,0 +1,33 @@
+"""Cyclic garbage with Qt objects is collected in the window's thread, whatever other threads allocate."""
+
+import gc
+import threading
+import weakref
+
+from PySide6.QtCore import QObject
+
+from app.collector import PAUSE, Collector
+
+
+class Knot(QObject):
+    """A Qt object in a cycle; notes the thread in which it goes."""
+
+    def __init__(self, ends):
+        super().__init__()
+        self.me = self
+        weakref.finalize(self, lambda: ends.append(threading.get_ident()))
+
+
+def test_cycles_end_in_the_windows_thread(qtbot):
+    collector = Collector()
+    assert not gc.isenabled()
+    ends = []
+    for _ in range(50):
+        Knot(ends)
+    other = threading.Thread(target=lambda: [[[]] for _ in range(200_000)])
+    other.start()
+    other.join()
+    assert ends == [], "nothing is collected in another thread"
+    qtbot.waitUntil(lambda: len(ends) == 50, timeout=20 * PAUSE)
+    assert set(ends) == {threading.get_ident()}
+    collector.close()
