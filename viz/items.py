@@ -6,7 +6,7 @@ list (lengths, shapes, joint places): call `items(model, p)` again, unchanged it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -67,9 +67,10 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
         found += _shape_items(skeleton, body, colour)
         if not _visible(body) and (plain or _moves(skeleton, body)):
             found += _link_items(skeleton, body, colour)
+    seen = {body.name for body in skeleton.model.bodies if _visible(body)}
     for joint in skeleton.model.joints:
-        found += _joint_items(skeleton, joint)
-    found += _frame_items(skeleton, model)
+        found += _joint_items(skeleton, joint, seen)
+    found += _frame_items(skeleton, model, seen)
     for body in skeleton.model.bodies:
         found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
     return tuple(found)
@@ -213,10 +214,10 @@ def _round(length: float) -> float:
 # ------------------------------------------------------------------------------- joints
 
 
-def _joint_items(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
+def _joint_items(skeleton: Skeleton, joint: Joint, seen: Set[str]) -> Iterator[Item]:
+    """The glyph of a joint, shown where neither body has shapes (`seen`: bodies that have)."""
     sides = {which: skeleton.side(joint, which) for which in "ab"}
-    bodies = {body.name: body for body in skeleton.model.bodies}
-    shown = not any(_visible(bodies[body]) for body, _ in sides.values() if body in bodies)
+    shown = not any(body in seen for body, _ in sides.values())
     ref = ("joints", joint.name)
     on_ground = sides["a"][0] == WORLD
     if joint.kind != "fixed":
@@ -266,7 +267,7 @@ def _travel(joint: Joint, values: Mapping[str, float]) -> tuple[float | None, fl
 # ------------------------------------------------------------------------------- frames and labels
 
 
-def _frame_items(skeleton: Skeleton, model: Model) -> Iterator[Item]:
+def _frame_items(skeleton: Skeleton, model: Model, seen: Set[str]) -> Iterator[Item]:
     r = skeleton.radius
     dh = {f"{chain.prefix}link{i}" for chain in model.chains for i in range(1, len(chain.rows) + 1)}
     dh |= {f"{chain.prefix}base" for chain in model.chains}
@@ -279,16 +280,12 @@ def _frame_items(skeleton: Skeleton, model: Model) -> Iterator[Item]:
         yield Item(f"frame/{frame.name}", ref, frame.name, g.Triad(2.2 * r), "frame", "joint", shown=False)
         yield _label("frames", frame.name, frame.name, IDENTITY)
         home, pose = skeleton.anchor(frame.name)
-        if frame.name in skeleton.tools and not _has_shapes(skeleton, home):
+        if frame.name in skeleton.tools and home not in seen:
             yield _tool_item(skeleton, frame.name, home, pose)
     for joint in skeleton.model.joints:
         if joint.kind != "fixed":
             home, pose = skeleton.side(joint, "a")
             yield _label("joints", joint.name, home, placement(pose))
-
-
-def _has_shapes(skeleton: Skeleton, body: str) -> bool:
-    return any(b.name == body and _visible(b) for b in skeleton.model.bodies)
 
 
 def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
