@@ -60,17 +60,16 @@ class Item:
 def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
     """The draw list of a model with independent parameters replaced by `p` (see `Model.values`)."""
     skeleton = Skeleton(model, model.values(p))
-    plain = not any(_visible(body) for body in skeleton.model.bodies)
+    bare = _bare(skeleton)
     found: list[Item] = []
     for index, body in enumerate(skeleton.model.bodies):
         colour = f"body{index % BODY_HUES}"
         found += _shape_items(skeleton, body, colour)
-        if not _visible(body) and (plain or _moves(skeleton, body)):
+        if body.name in bare:
             found += _link_items(skeleton, body, colour)
-    seen = {body.name for body in skeleton.model.bodies if _visible(body)}
     for joint in skeleton.model.joints:
-        found += _joint_items(skeleton, joint, seen)
-    found += _frame_items(skeleton, model, seen)
+        found += _joint_items(skeleton, joint, bare)
+    found += _frame_items(skeleton, model, bare)
     for body in skeleton.model.bodies:
         found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
     return tuple(found)
@@ -80,10 +79,14 @@ def _visible(body: Body) -> bool:
     return any(shape.role != "collision" for shape in body.shapes)
 
 
-def _moves(skeleton: Skeleton, body: Body) -> bool:
-    """Whether a body without shapes deserves a bar in a model whose other bodies have shapes."""
-    driver = skeleton.driver.get(body.name)
-    return driver is None or driver.kind != "fixed"
+def _bare(skeleton: Skeleton) -> set[str]:
+    """Bodies to be drawn as bars: those without shapes, but where others have shapes only those that move by
+    themselves (the many empty links of a URDF are mere frames)."""
+    empty = [body.name for body in skeleton.model.bodies if not _visible(body)]
+    if len(empty) == len(skeleton.model.bodies):
+        return set(empty)
+    drivers = ((name, skeleton.driver.get(name)) for name in empty)
+    return {name for name, driver in drivers if driver is None or driver.kind != "fixed"}
 
 
 # ------------------------------------------------------------------------------- shapes
@@ -214,10 +217,10 @@ def _round(length: float) -> float:
 # ------------------------------------------------------------------------------- joints
 
 
-def _joint_items(skeleton: Skeleton, joint: Joint, seen: Set[str]) -> Iterator[Item]:
-    """The glyph of a joint, shown where neither body has shapes (`seen`: bodies that have)."""
+def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[Item]:
+    """The glyph of a joint, shown where the bodies on both sides are drawn as bars."""
     sides = {which: skeleton.side(joint, which) for which in "ab"}
-    shown = not any(body in seen for body, _ in sides.values())
+    shown = all(body in bare or body == WORLD for body, _ in sides.values())
     ref = ("joints", joint.name)
     on_ground = sides["a"][0] == WORLD
     if joint.kind != "fixed":
@@ -267,7 +270,7 @@ def _travel(joint: Joint, values: Mapping[str, float]) -> tuple[float | None, fl
 # ------------------------------------------------------------------------------- frames and labels
 
 
-def _frame_items(skeleton: Skeleton, model: Model, seen: Set[str]) -> Iterator[Item]:
+def _frame_items(skeleton: Skeleton, model: Model, bare: Set[str]) -> Iterator[Item]:
     r = skeleton.radius
     dh = {f"{chain.prefix}link{i}" for chain in model.chains for i in range(1, len(chain.rows) + 1)}
     dh |= {f"{chain.prefix}base" for chain in model.chains}
@@ -280,7 +283,7 @@ def _frame_items(skeleton: Skeleton, model: Model, seen: Set[str]) -> Iterator[I
         yield Item(f"frame/{frame.name}", ref, frame.name, g.Triad(2.2 * r), "frame", "joint", shown=False)
         yield _label("frames", frame.name, frame.name, IDENTITY)
         home, pose = skeleton.anchor(frame.name)
-        if frame.name in skeleton.tools and home not in seen:
+        if frame.name in skeleton.tools and (home in bare or home == WORLD):
             yield _tool_item(skeleton, frame.name, home, pose)
     for joint in skeleton.model.joints:
         if joint.kind != "fixed":

@@ -110,6 +110,18 @@ def test_shapes_replace_bars_and_glyphs() -> None:
     assert by_role(model, "shape")["shape/first/0"].geometry == g.Box((0.1, 0.2, 0.3))
 
 
+def test_empty_links_among_shaped_ones_are_mere_frames() -> None:
+    model = arm("revolute")
+    model = edits.change(model, "bodies", "second", shapes=(Sphere(radius=0.1),))
+    more = Body(name="camera"), Joint(name="mount", kind="fixed", parent="second", child="camera")
+    more = *more, Body(name="root"), Joint(name="base", kind="fixed", parent="world", child="root")
+    for element in more:
+        model = edits.add(model, element)
+    shown = {item.id for item in items(model) if item.shown}
+    assert not shown & {"link/camera", "link/root", "joint/mount/block", "ground/base"}
+    assert {"link/first", "joint/j/drum", "ground/j"} <= shown
+
+
 def test_collision_shapes_are_hidden_and_do_not_count_as_seen() -> None:
     model = arm("revolute")
     model = edits.change(model, "bodies", "first", shapes=(Sphere(radius=0.1, role="collision"),))
