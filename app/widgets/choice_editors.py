@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWi
 
 from app.icons import icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
-from app.widgets.plain_keys import PlainKeys
+from app.widgets.plain_keys import FieldKeys, PlainKeys
 from core.model import JOINT_KINDS, WORLD, Joint, Model
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 
@@ -82,6 +82,7 @@ class NameCombo(Combo):
         super().__init__(parent)
         self.names: Callable[[], list[str]] = list
         self.setEditable(True)
+        FieldKeys(self.lineEdit(), lambda: self.lineEdit().isModified())
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setCompleter(None)  # type: ignore[arg-type]
 

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QMenu, QWidget
 
 from app.widgets.note import severity_color
+from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantity_text import PLAIN, Measure, SIUnits, Units, number, quantity, read, value_in, with_unit
 from core.errors import KinetostatError
 from core.model.fields import Value
@@ -90,6 +91,7 @@ class QuantityEdit(QLineEdit):
         self._gesture: object = object()
         self.setMinimumWidth(30)
         self.setPlaceholderText("none" if optional else "")
+        FieldKeys(self, lambda: self.isModified() or bool(self.problem))
         self.textEdited.connect(self._typed)
         self.returnPressed.connect(self.finish)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit,
 
 from app.icons import icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.plain_keys import FieldKeys
 from core.errors import ModelError
 from core.model.fields import Element, Field
 
@@ -21,6 +22,7 @@ class Line(QLineEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.kept = ""
+        FieldKeys(self, self.isModified)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.isModified():
@@ -194,6 +196,7 @@ class _NotesField(QPlainTextEdit):
         super().__init__(editor)
         self.editor = editor
         self.setTabChangesFocus(True)
+        FieldKeys(self, self.document().isModified)
         self.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 12)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

@@ -5,7 +5,8 @@ import math
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, QWidget
 
 from app.panels.properties import PropertyEditor
 from app.session import Ref, Session
@@ -542,3 +543,34 @@ def test_delete_empties_a_cell_and_nothing_else(qtbot, session, panel):
     qtbot.keyClick(rows.table, Qt.Key.Key_Delete)
     assert session.model.chain("chain").rows[0].a == 0.0
     assert len(session.model.chain("chain").rows) == 2
+
+
+def test_undo_in_a_field_is_the_documents_unless_something_is_typed(qtbot, session, settings):
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    panel = PropertyEditor(session, settings)
+    window.setCentralWidget(panel)
+    for keys, run in (("Ctrl+Z", session.undo), ("Esc", lambda: session.select(None))):
+        action = QAction(keys, window)
+        action.setShortcut(keys)
+        action.triggered.connect(run)
+        window.addAction(action)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    session.select(Ref("bodies", "arm"))
+    edit = panel.form.editors["mass"].edit
+    retype(qtbot, edit, "5")
+    edit.selectAll()
+    qtbot.keyClicks(edit, "77")
+    qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.model.body("arm").mass == 5.0
+    qtbot.keyClicks(edit, "8")
+    qtbot.keyClick(edit, Qt.Key.Key_Escape)
+    assert session.selection == Ref("bodies", "arm")
+    assert edit.text() == "5 kg"
+    qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.model.body("arm").mass == 1.0
+    assert edit.text() == "1 kg"
+    qtbot.keyClick(edit, Qt.Key.Key_Escape)
+    assert session.selection is None
