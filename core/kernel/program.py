@@ -151,3 +151,9 @@ def _joint(joint: Joint) -> Any:
     return tuple(
         getattr(joint, field.name) for field in dataclasses.fields(joint) if field.name not in ("limits", "description")
     )
+
+
+def forget() -> None:
+    """Drop all shared programs (mechanisms in use keep theirs)."""
+    with _lock:
+        _programs.clear()
