@@ -37,6 +37,8 @@ class _Engine(QIconEngine):
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """The drawing on a transparent ground."""
         picture = QPixmap(size)
+        if size.isEmpty():
+            return picture
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
         self.paint(painter, QRect(0, 0, size.width(), size.height()), mode, state)

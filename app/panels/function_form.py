@@ -35,6 +35,7 @@ class FunctionForm(QWidget):
     wanted = Signal()
     stopped = Signal()
     live_switched = Signal(bool)
+    edited = Signal()
 
     def __init__(self, function: Function, context: Callable[[], Context], settings: Settings) -> None:
         super().__init__()
@@ -182,6 +183,7 @@ class FunctionForm(QWidget):
 
     def _edited(self) -> None:
         self.show_problem("")
+        self.edited.emit()
         if self.live:
             self.live_switched.emit(True)
 

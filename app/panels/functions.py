@@ -47,6 +47,8 @@ class FunctionPanel(QWidget):
         self._rows: dict[str, QTreeWidgetItem] = {}
         self.form: FunctionForm | None = None
         self._build()
+        self._room = QTimer(self, singleShot=True, interval=0)
+        self._room.timeout.connect(self._make_room)
         self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
         self._live.timeout.connect(self._follow)
         self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
@@ -64,6 +66,7 @@ class FunctionPanel(QWidget):
             signal.disconnect(slot)
         self._pairs = ()
         self._live.stop()
+        self._room.stop()
 
     # ----------------------------------------------------------------------------- building
 
@@ -134,13 +137,14 @@ class FunctionPanel(QWidget):
             form = self._forms[chosen] = FunctionForm(FUNCTIONS[chosen], self.context, self._settings)
             form.wanted.connect(self.run)
             form.stopped.connect(self.stop)
+            form.edited.connect(self._room.start)
             form.live_switched.connect(lambda on: self._live.start() if on else None)
             self._place.layout().addWidget(form)
         else:
             form.refresh()
         form.show()
         self.form = form
-        self._make_room()
+        self._room.start()
         form.show_reason(FUNCTIONS[chosen].unavailable(self.context()))
         form.show_busy(self._job is not None)
 
