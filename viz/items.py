@@ -15,7 +15,7 @@ import numpy as np
 from core.model import WORLD, Body, Joint, Material, Model
 from core.model import shapes as s
 from viz import geometry as g
-from viz.jointshapes import Facts, gripper, pieces, plinth
+from viz.jointshapes import Facts, depth_below, gripper, pieces, plinth
 from viz.look import BODY_HUES, Colour
 from viz.masspoints import mass_items
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
@@ -239,11 +239,17 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
             yield Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
                        placement(pose), shown)  # fmt: skip
     if on_ground and shown and joint.kind not in ("free", "planar"):
-        place = np.eye(4)
-        place[:3, 3] = sides["a"][1][:3, 3]
-        drop = max(place[2, 3], 0.0) if 0.5 * skeleton.radius < place[2, 3] else 2.2 * skeleton.radius
-        yield Item(f"ground/{joint.name}", ref, WORLD, plinth(skeleton.radius, float(drop)), "ground", "ground",
-                   placement(place), shown)  # fmt: skip
+        yield _support(skeleton, joint, sides["a"][1])
+
+
+def _support(skeleton: Skeleton, joint: Joint, pose: Array) -> Item:
+    """The plinth under a joint on the ground: down to the floor z = 0, or short where the joint is not above it."""
+    r, facts = skeleton.radius, _facts(skeleton, joint)
+    top = depth_below(facts, float(pose[2, :3] @ facts.axis))
+    height = float(pose[2, 3])
+    drop = height if height > top + 0.5 * r else top + 2.2 * r
+    return Item(f"ground/{joint.name}", ("joints", joint.name), WORLD, plinth(r, top, drop), "ground", "ground",
+                placement(shifted(*pose[:3, 3])))  # fmt: skip
 
 
 def _facts(skeleton: Skeleton, joint: Joint) -> Facts:

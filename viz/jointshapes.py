@@ -157,14 +157,23 @@ _GLYPHS: dict[str, Callable[[Facts], tuple[Piece, ...]]] = {
 }
 
 
-def plinth(r: float, drop: float) -> g.Geometry:
-    """What carries a joint on the ground: from the joint at the origin down to a foot plate `drop` below (−z)."""
+def plinth(r: float, top: float, drop: float) -> g.Geometry:
+    """What carries a joint on the ground: from `top` below its origin down to a foot plate `drop` below it (−z)."""
     foot = 0.3 * r
-    column = max(drop - foot, 0.1 * r)
+    column = max(drop - top - foot, 0.1 * r)
     return g.Compound((
-        g.Placed(g.Cone(1.35 * r, column, 0.95 * r), placement(shifted(0, 0, -column / 2.0))),
+        g.Placed(g.Cone(1.35 * r, column, 0.95 * r), placement(shifted(0, 0, -top - column / 2.0))),
         g.Placed(g.Cylinder(1.9 * r, foot, 0.08 * r), placement(shifted(0, 0, -drop + foot / 2.0))),
     ))  # fmt: skip
+
+
+def depth_below(facts: Facts, upright: float) -> float:
+    """How far (m) a joint's glyph reaches below its origin into what carries it; `upright` is the vertical
+    component of its axis in the world."""
+    if facts.kind == "spherical":
+        return 0.85 * facts.r
+    long = facts.kind in ("revolute", "continuous", "prismatic", "screw", "cylindrical")
+    return 1.1 * facts.r if long and abs(upright) > 0.7 else 0.0
 
 
 def gripper(r: float) -> g.Geometry:

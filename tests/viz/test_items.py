@@ -228,7 +228,7 @@ def test_ground_support_reaches_the_floor() -> None:
     (support,) = by_role(arm("revolute"), "ground").values()
     points = world_points(support, {})
     assert points[:, 2].min() == pytest.approx(0.0, abs=1e-6)
-    assert points[:, 2].max() == pytest.approx(0.3, abs=1e-6)
+    assert 0.3 - 1.2 * Skeleton(arm("revolute"), {}).radius < points[:, 2].max() < 0.3  # carries the upright drum
 
 
 def test_rod_of_a_prismatic_joint_is_stretched_between_its_frames() -> None:
