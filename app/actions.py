@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app.commands import Command, table
 from app.icons import icon
 from app.session import Ref
+from core.model import WORDS
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -96,13 +97,22 @@ class Actions:
         menu = QMenu(parent)
         kind = ref.collection if ref is not None else "scene"
         if ref is not None:
-            menu.addSection(ref.name)
-        section: str | None = None
-        for command in table().values():
-            if kind in command.context or ("*" in command.context and ref is not None):
-                if section is not None and command.section != section:
-                    menu.addSeparator()
-                section = command.section
+            title = menu.addAction(icon(_picture(self._window, ref)), ref.name)
+            title.setEnabled(False)
+        fitting = [c for c in table().values() if kind in c.context or ("*" in c.context and ref is not None)]
+        fitting.sort(key=lambda command: not command.id.startswith("view."))
+        section = None if ref is None else ""
+        inner: dict[str, QMenu] = {}
+        for command in fitting:
+            if section is not None and command.section != section:
+                menu.addSeparator()
+            section = command.section
+            _, _, submenu = command.menu.partition("/")
+            if submenu and not command.id.startswith("view."):
+                if submenu not in inner:
+                    inner[submenu] = menu.addMenu(icon(command.icon), submenu)
+                inner[submenu].addAction(self.by_id[command.id])
+            else:
                 menu.addAction(self.by_id[command.id])
         return menu
 
@@ -119,6 +129,8 @@ class Actions:
                 space = QWidget()
                 space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
                 bar.addWidget(space)
+                bar.addWidget(self._finder())
+                continue
             actions = self._of_group(group)
             if actions and bar.actions() and group != TOOLBAR[-1]:
                 bar.addSeparator()
@@ -127,5 +139,23 @@ class Actions:
         self._window.addToolBar(bar)
         return bar
 
+    def _finder(self) -> QToolButton:
+        """The wide button of the command palette."""
+        button = QToolButton()
+        button.setObjectName("finder")
+        button.setIcon(icon("search"))
+        button.setText("Find a command    Ctrl+Shift+P")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setToolTip(self.by_id["help.palette"].toolTip())
+        button.clicked.connect(lambda: self.run("help.palette"))
+        return button
+
     def _of_group(self, group: str) -> Iterable[QAction]:
         return [self.by_id[command.id] for command in table().values() if command.toolbar == group]
+
+
+def _picture(window: Window, ref: Ref) -> str:
+    """Name of the drawing for an element."""
+    if ref.collection == "joints":
+        return window.session.model.expanded.find("joints", ref.name).kind
+    return WORDS.get(ref.collection, "model")

@@ -69,11 +69,14 @@ class Docks:
                 self._window.tabifyDockWidget(self.docks[place.with_], self.docks[place.id])
         for name in ("functions", "output"):
             self.docks[name].raise_()
+        self._size()
+        self._retitle()
+
+    def _size(self) -> None:
         columns = [self.docks["functions"], self.docks["properties"]]
         self._window.resizeDocks(columns, [290, 340], Qt.Orientation.Horizontal)
         self._window.resizeDocks([self.docks["output"]], [210], Qt.Orientation.Vertical)
         self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [420, 380], Qt.Orientation.Vertical)
-        self._retitle()
 
     def _retitle(self, *_: object) -> None:
         """A tab already says the title: only single docks have a title bar of their own."""
@@ -104,6 +107,11 @@ class Docks:
         """Keep size and arrangement."""
         self._window.settings.remember_bytes("window/geometry", self._window.saveGeometry())
         self._window.settings.remember_bytes("window/docks", self._window.saveState(VERSION))
+
+    def settle(self) -> None:
+        """Give the panels their first sizes, now that the window has its own; an arrangement of last time stays."""
+        if self._window.settings.bytes("window/docks") is None:
+            self._size()
 
     def recall(self) -> None:
         """Take the size and arrangement of last time."""

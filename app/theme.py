@@ -76,6 +76,9 @@ QScrollBar::handle {{ background: {line}; border-radius: 4px; min-height: 24px; 
 QScrollBar::handle:hover {{ background: {muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+#finder {{ background: {base}; border: 1px solid {line}; border-radius: 6px; color: {muted}; padding: 4px 12px; }}
+#finder:hover {{ border-color: {accent}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 #overlay {{ background: {raised}; border: 1px solid {line}; border-radius: 8px; }}
 #message {{ border-radius: 8px; border: 1px solid {line}; background: {raised}; }}
 #muted, QLabel[muted="true"] {{ color: {muted}; }}

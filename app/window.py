@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.actions import Actions
@@ -31,6 +31,7 @@ from app.settings import Settings
 from app.status import StatusLine
 from app.theme import Theme
 from app.viewport import Viewport
+from app.welcome import Welcome
 
 SIZE = (1480, 920)
 
@@ -100,6 +101,7 @@ class Window(QMainWindow):
             panels.insertAction(first, toggle) if first is not None else panels.addAction(toggle)
         recent = actions.menu("File/Open recent")
         recent.aboutToShow.connect(self._fill_recent)
+        self.welcome = Welcome(self.viewport, actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu
 
@@ -238,6 +240,15 @@ class Window(QMainWindow):
             event.acceptProposedAction()
             self.documents.open(files[0])
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """The panels take their sizes when the window is first seen."""
+        super().showEvent(event)
+        if not event.spontaneous() and not self._was_shown:
+            self._was_shown = True
+            QTimer.singleShot(0, self.docks.settle)
+
+    _was_shown = False
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask for unsaved changes, remember the panels, stop all work."""
         if not self.documents.may_go():
@@ -262,6 +273,7 @@ class Window(QMainWindow):
             close = getattr(panel, "close_panel", None)
             if close is not None:
                 close()
+        self.welcome.close_welcome()
         self.viewport.close_view()
         self.status.close_line()
         self.theme.close()

@@ -86,7 +86,11 @@ def _library(package: metadata.Distribution) -> Library:
     classifiers = [
         c.rsplit("::", 1)[-1].strip() for c in facts.get_all("Classifier") or () if c.startswith("License ::")
     ]
-    stated = (facts.get("License-Expression") or facts.get("License") or "").strip().split("\n")[0][:90]
+    stated = facts.get("License-Expression") or ""
+    said = (facts.get("License") or "").strip()
+    if not stated and not classifiers and re.search("[A-Za-z]", said.split("\n")[0]):
+        stated = said.split("\n")[0][:90]
+    stated = stated or (said if len(said) < 40 and not classifiers else "")
     homes = [url.split(",", 1)[-1].strip() for url in facts.get_all("Project-URL") or ()]
     home = facts.get("Home-page") or (homes[0] if homes else "")
     return Library(

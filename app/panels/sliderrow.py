@@ -16,6 +16,8 @@ from app.widgets.quantity import QuantitySpinBox
 
 STEPS = 4000
 """Positions of a slider over its range."""
+WIDEST = 116
+"""Pixels of the longest name shown whole."""
 PAUSE = 500
 """Milliseconds after the last key or wheel step until the change is committed."""
 
@@ -57,7 +59,9 @@ class SliderRow(QObject):
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
-        self.label = QLabel(quantity.title)
+        self.label = QLabel()
+        self.label.setText(self.label.fontMetrics().elidedText(quantity.title, Qt.TextElideMode.ElideMiddle, WIDEST))
+        self.label.setAccessibleName(quantity.name)
         self.label.setCursor(Qt.CursorShape.PointingHandCursor)
         self.slider = _Slider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, STEPS)

@@ -71,7 +71,7 @@ def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypat
 def test_a_slider_is_dragged_with_the_mouse(bench):
     bench.example("puma560")
     row = bench.window.sliders.rows["joint1"]
-    start, end, left, none = slide(row.slider, 40)
+    _, end, left, none = slide(row.slider, 40)
     from PySide6.QtCore import QEvent, QPointF
     from PySide6.QtGui import QMouseEvent
     from PySide6.QtWidgets import QApplication

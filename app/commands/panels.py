@@ -1,0 +1,27 @@
+"""Commands of the View menu that concern the window and its panels."""
+
+from app.commands.command import Command
+
+COMMANDS = (
+    Command(
+        "view.full_screen",
+        "Full screen",
+        lambda w: w.toggle_full_screen(),
+        "View",
+        "F11",
+        "",
+        checked=lambda w: w.isFullScreen(),
+        section="window",
+        help="Fill the whole screen.",
+    ),
+    Command(
+        "view.reset_layout",
+        "Reset panels",
+        lambda w: w.docks.reset(),
+        "View/Panels",
+        "",
+        "reset",
+        section="reset",
+        help="Put all panels back to where they were at first.",
+    ),
+)
