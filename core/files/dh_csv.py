@@ -69,11 +69,12 @@ def _remember(table: Table, meta: re.Match[str], source: Source, line: int) -> N
         if key == "convention":
             table.convention = convention_of(value, source, _WHERE, line)
         elif key == "gravity":
-            table.gravity = tuple(part.strip() for part in value.strip("[](){}").replace(";", ",").split(","))
-            if len(table.gravity) != 3:
+            parts = [part.strip() for part in value.strip("[](){}").replace(";", ",").split(",")]
+            if len(parts) != 3:
                 raise ModelError("Gravity has 3 numbers.", remedy="Write '# gravity: 0, 0, -9.81'.")
-            for part in table.gravity:
+            for part in parts:
                 parse(part)
+            table.gravity = (parts[0], parts[1], parts[2])
         elif key == "parameter":
             table.parameters.append(Parameter(name=meta["name"].rstrip(":="), value=value))
         elif key == "name":

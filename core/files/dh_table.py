@@ -48,7 +48,7 @@ class Table:
     rows: list[dict[str, str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
-    gravity: tuple[str, ...] = ()
+    gravity: tuple[str, str, str] | None = None
     base: Pose = Pose()
     tool: Pose = Pose()
 
@@ -118,7 +118,7 @@ class _Build:
         name = table.name or self.source.stem or "robot"
         chain = DHChain(name="arm", convention=table.convention, rows=rows, base=table.base, tool=table.tool)
         known = [parameter.name for parameter in table.parameters]
-        formulas = _formulas(chain) + [text for text in table.gravity if names(parse(text))]
+        formulas = _formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
         parameters = (*table.parameters, *assumed_parameters(formulas, known))
         world = World(gravity=Gravity(acceleration=table.gravity)) if table.gravity else World()
         return Model(name=name, description=table.description, world=world, parameters=parameters, chains=(chain,),

@@ -56,10 +56,7 @@ _AT = re.compile(r"\(at line (\d+),")
 def read_toml(source: Source, options: Options) -> Reading:
     """The model of a TOML table. Raises FileError naming line and key."""
     text = source.text
-    if len(text) > MAX_SIZE or (deep := _DEEP_KEY.search(text)) is not None:
-        what = "The file is too large" if len(text) > MAX_SIZE else "A key has too many parts"
-        line = None if len(text) > MAX_SIZE else text.count("\n", 0, deep.start()) + 1
-        raise FileError(f"{what} for a DH table.", file=source.file, line=line, remedy="Choose a table of one robot.")
+    _refuse_slow(text, source)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -70,6 +67,17 @@ def read_toml(source: Source, options: Options) -> Reading:
     except (RecursionError, ValueError) as error:
         raise FileError(f"The text is not TOML: {error}.", file=source.file, remedy="Simplify it.") from None
     return reading_of(_Build(data, text, source).table(), source)
+
+
+def _refuse_slow(text: str, source: Source) -> None:
+    """Raise FileError for what the parser would take long over."""
+    if len(text) > MAX_SIZE:
+        raise FileError(
+            "The file is too large for a DH table.", file=source.file, remedy="Choose a table of one robot."
+        )
+    if (deep := _DEEP_KEY.search(text)) is not None:
+        raise FileError("A key has too many parts.", file=source.file, line=text.count("\n", 0, deep.start()) + 1,
+                        remedy="Use the keys of DH tables.")  # fmt: skip
 
 
 class _Build:
@@ -97,7 +105,8 @@ class _Build:
         table = Table(convention, self.plain("name"), self.plain("description"))
         table.parameters = self.parameters()
         if "gravity" in self.data:
-            table.gravity = self.vector(self.data["gravity"], "gravity", self.line_of("gravity"), 3)
+            x, y, z = self.vector(self.data["gravity"], "gravity", self.line_of("gravity"), 3)
+            table.gravity = (x, y, z)
         table.base, table.tool = self.pose("base"), self.pose("tool")
         self.rows(table)
         return table
@@ -130,8 +139,8 @@ class _Build:
         line = self.line_of(key)
         if not isinstance(data, dict) or not data.keys() <= {"position", "rotation"}:
             raise self.error("A pose has position and rotation.", key, "Write { position = [0, 0, 0] }.", line)
-        fields = {name: self.vector(data[name], f"{key}, {name}", line, *((3,) if name == "position" else (3, 4)))
-                  for name in data}  # fmt: skip
+        counts = {"position": (3,), "rotation": (3, 4)}
+        fields: dict[str, Any] = {name: self.vector(data[name], f"{key}, {name}", line, *counts[name]) for name in data}
         return Pose(**fields)
 
     def parameters(self) -> list[Parameter]:
@@ -219,7 +228,7 @@ def write_toml(model: Model) -> Writing:
 
 
 def _parameter(parameter: Parameter) -> str:
-    fields = {"value": parameter.value, "minimum": parameter.minimum, "maximum": parameter.maximum}
+    fields: dict[str, Any] = {"value": parameter.value, "minimum": parameter.minimum, "maximum": parameter.maximum}
     fields = {key: value for key, value in fields.items() if value is not None}
     texts = {"dimension": parameter.dimension, "description": parameter.description}
     fields |= {key: value for key, value in texts.items() if value not in ("", "none")}

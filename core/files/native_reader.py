@@ -6,7 +6,6 @@ said here.
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import re
 import types
@@ -22,6 +21,7 @@ from core.files.yaml_tree import Entries, Items, Node, Text, tree_of
 from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Shape
 from core.model.fields import (
     ColorKind,
+    Element,
     Field,
     FlagKind,
     PartKind,
@@ -227,8 +227,8 @@ def _number(kind: Any, text: str) -> Any:
         return text
 
 
-def _names(kind: Any) -> list[str]:
-    return [field.name for field in fields_of(kind)] if dataclasses.is_dataclass(kind) else list(SHAPE_TYPES)
+def _names(kind: type[Element]) -> list[str]:
+    return [field.name for field in fields_of(kind)]
 
 
 def _items(node: Node, where: str) -> tuple[Node, ...]:

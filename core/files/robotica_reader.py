@@ -209,8 +209,8 @@ def _world(gravity: list[str]) -> World:
     """The world that pulls against the file's gravity vector."""
     if not gravity:
         return World()
-    pull = Gravity(acceleration=tuple(negative(_number(text)) for text in gravity))
-    return World(gravity=pull)
+    x, y, z = (negative(_number(text)) for text in gravity)
+    return World(gravity=Gravity(acceleration=(x, y, z)))
 
 
 def _number(text: str) -> float | str:

@@ -17,6 +17,9 @@ KINDS = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prism
          "floating": "free", "planar": "planar", "spherical": "spherical"}  # fmt: skip
 """Joint types of URDF → our kinds (spherical is an extension some programs write)."""
 
+NO_LIMIT = 1e9
+"""A bound that is none: written where URDF demands a number, and read as no bound."""
+
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
@@ -174,4 +177,4 @@ class Joints:
 
     def _bound(self, tag: Tag, attribute: str, where: str) -> float | None:
         value = self.reader.number(tag, attribute, math.inf, where, infinite=True)
-        return value if math.isfinite(value) else None
+        return value if abs(value) < NO_LIMIT else None

@@ -7,7 +7,8 @@ from typing import Any
 from core.files.mesh_lookup import resolve_mesh
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag, local_name
-from core.model import Box, Capsule, Cylinder, Material, Mesh, Pose, Shape, Sphere
+from core.model import Box, Capsule, Cylinder, Material, Mesh, Pose, Sphere
+from core.model.shapes import AnyShape
 
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 Place = tuple[str, str]
@@ -18,7 +19,7 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
     origin = reader.child(tag, "origin", where)
     if origin is None:
         return Pose()
-    position = reader.numbers(origin, "xyz", 3, (0.0, 0.0, 0.0), where)
+    position = reader.vector(origin, "xyz", (0.0, 0.0, 0.0), where)
     if origin.get("quat_xyzw") is not None:
         quaternion = reader.numbers(origin, "quat_xyzw", 4, None, where)
         if not any(quaternion):
@@ -74,7 +75,9 @@ class Materials:
         return {"material": known.name}
 
 
-def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options) -> Shape | None:
+def shape_of(
+    reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options
+) -> AnyShape | None:
     """The shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
     where = f"link '{place[1]}', {role}"
     geometry = reader.child(tag, "geometry", where)
@@ -89,10 +92,10 @@ def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Mater
     return _solid(reader, solids[0], common, where, place, options)
 
 
-def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options) -> Shape:
+def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options) -> AnyShape:
     match local_name(tag):
         case "box":
-            return Box(size=reader.numbers(tag, "size", 3, None, where), **common)
+            return Box(size=reader.vector(tag, "size", None, where), **common)
         case "sphere":
             return Sphere(radius=reader.number(tag, "radius", None, where), **common)
         case "cylinder" | "capsule" as kind:
@@ -101,8 +104,11 @@ def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: 
             return solid(radius=radius, length=length, **common)
     file = reader.text(tag, "filename", where).strip()
     scale = tag.get("scale", "").split()
-    factor = reader.number(tag, "scale", 1.0, where) if len(scale) == 1 else None
-    sizes = (factor,) * 3 if factor is not None else reader.numbers(tag, "scale", 3, (1.0,) * 3, where)
+    if len(scale) == 1:
+        factor = reader.number(tag, "scale", 1.0, where)
+        sizes = (factor, factor, factor)
+    else:
+        sizes = reader.vector(tag, "scale", (1.0, 1.0, 1.0), where)
     if resolve_mesh(file, reader.file, options.packages) is None:
         reader.note(tag, "warning", f"The mesh '{file}' is not found; a placeholder is shown.",
                     "Put the file there, or say where its package lies.", place, "shapes")  # fmt: skip

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from lxml import etree
+from numpy.typing import NDArray
 
 from core.errors import FileError
 from core.files.source import Writing
-from core.files.urdf_links import rotation_matrix
+from core.files.urdf_links import NO_LIMIT, rotation_matrix
 from core.model import (
     WORLD,
     Annotation,
@@ -23,6 +24,7 @@ from core.model import (
     Finding,
     Frame,
     Joint,
+    Limit,
     Mesh,
     Model,
     Pose,
@@ -33,12 +35,12 @@ from core.model.expression import number_text
 from core.model.fields import Value
 from core.model.parameters import value_of
 
+Matrix = NDArray[np.float64]
+
 _TYPES = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
           "free": "floating", "planar": "planar"}  # fmt: skip
 _ROOT = "root_joint"
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-NO_LIMIT = 1e9
-"""Written where URDF demands an effort or velocity limit and the model has none."""
 
 
 def write_urdf(model: Model) -> Writing:
@@ -55,6 +57,12 @@ class _Writer:
         self.values = model.values()
         self.findings: list[Finding] = []
         self.roots = self._check()
+        self.shifts = {
+            joint.child: self._matrix(joint.b)
+            for joint in self.model.joints
+            if joint.b != Pose() and joint.kind != "fixed"
+        }
+        """Body or frame → pose of its URDF link in it, where the link lies on the joint's axis instead."""
         self.at_root = {joint.name for joint in self.model.joints if joint.name == _ROOT and joint.parent == WORLD
                         and joint.a == joint.b == Pose() and joint.kind in ("fixed", "free")}  # fmt: skip
 
@@ -63,6 +71,18 @@ class _Writer:
 
     def numbers(self, values: Iterable[Value]) -> str:
         return " ".join(map(self.number, values))
+
+    def _matrix(self, pose: Pose) -> Matrix:
+        """(4, 4) of a pose at the present parameter values."""
+        matrix = np.eye(4)
+        matrix[:3, :3] = rotation_matrix(tuple(float(value_of(x, self.values)) for x in pose.rotation))
+        matrix[:3, 3] = [float(value_of(x, self.values)) for x in pose.position]
+        return matrix
+
+    def _in_link(self, body: str, pose: Pose) -> Pose:
+        """A pose in a body, as a pose in its URDF link."""
+        shift = self.shifts.get(body)
+        return pose if shift is None else _pose_of(np.linalg.inv(shift) @ self._matrix(pose))
 
     def _check(self) -> list[str]:
         """The bodies and frames no joint leads to."""
@@ -88,13 +108,13 @@ class _Writer:
             etree.SubElement(root, "link", name=WORLD)
         for body in self.model.bodies:
             self._link(root, body)
-        for frame in self.model.frames:
-            self._frame(root, frame)
         for name in self.roots if self._needs_world() else ():
             self._joint(root, Joint(name=self._free_name(name), kind="free", parent=WORLD, child=name))
         for joint in self.model.joints:
             if joint.name not in self.at_root:
                 self._joint(root, joint)
+        for frame in self.model.frames:
+            self._frame(root, frame)
         etree.indent(root, "  ")
         self._annotations(root)
         self._losses()
@@ -134,7 +154,7 @@ class _Writer:
                        "bodies", body.name, "density")  # fmt: skip
         elif any(value != 0.0 for value in (body.mass, *vars(body.inertia).values())):
             inertial = etree.SubElement(link, "inertial")
-            self._pose(inertial, Pose(position=body.center_of_mass))
+            self._pose(inertial, self._in_link(body.name, Pose(position=body.center_of_mass)))
             etree.SubElement(inertial, "mass", value=self.number(body.mass))
             tensor = {key: self.number(getattr(body.inertia, key)) for key in _TENSOR}
             etree.SubElement(inertial, "inertia", **tensor)
@@ -150,7 +170,7 @@ class _Writer:
                            "shapes")  # fmt: skip
             return
         tag = etree.SubElement(link, role)
-        self._pose(tag, shape.pose)
+        self._pose(tag, self._in_link(body, shape.pose))
         geometry = etree.SubElement(tag, "geometry")
         match shape:
             case Box():
@@ -177,25 +197,14 @@ class _Writer:
 
     def _joint(self, root: Any, joint: Joint) -> None:
         tag = etree.SubElement(root, "joint", name=joint.name, type=_TYPES[joint.kind])
-        if joint.b != Pose():
-            self._moved(tag, joint)
-        else:
-            self._pose(tag, joint.a)
+        place = joint.a
+        if joint.b != Pose() and joint.kind == "fixed":
+            place = _pose_of(self._matrix(joint.a) @ np.linalg.inv(self._matrix(joint.b)))
+        self._pose(tag, self._in_link(joint.parent, place))
         etree.SubElement(tag, "parent", link=joint.parent)
         etree.SubElement(tag, "child", link=joint.child)
         if joint.kind not in ("fixed", "free"):
             self._motion(tag, joint)
-
-    def _moved(self, tag: Any, joint: Joint) -> None:
-        """URDF's joint frame is the child's frame; with frame b elsewhere only a fixed joint can be written."""
-        if joint.kind != "fixed":
-            raise FileError("In URDF the child's frame lies on the joint's axis; frame b lies elsewhere here.",
-                            where=f"joint '{joint.name}', b", remedy="Write it as .kst.")  # fmt: skip
-        turn_a, turn_b = (rotation_matrix(tuple(float(value_of(x, self.values)) for x in pose.rotation))
-                          for pose in (joint.a, joint.b))  # fmt: skip
-        at_a, at_b = (np.array([float(value_of(x, self.values)) for x in pose.position]) for pose in (joint.a, joint.b))
-        turn = turn_a @ turn_b.T
-        self._pose(tag, Pose(position=tuple(map(float, at_a - turn @ at_b)), rotation=tuple(_angles(turn))))
 
     def _motion(self, tag: Any, joint: Joint) -> None:
         etree.SubElement(tag, "axis", xyz=self.numbers(joint.axis))
@@ -209,17 +218,15 @@ class _Writer:
             etree.SubElement(tag, "mimic", joint=mimic.leader, multiplier=self.number(mimic.ratio),
                              offset=self.number(mimic.offset))  # fmt: skip
 
-    def _limit(self, tag: Any, joint: Joint, limit: Any) -> None:
+    def _limit(self, tag: Any, joint: Joint, limit: Limit | None) -> None:
+        """Bounds; a side without one is written very far off where URDF demands a number."""
+        limit = limit or Limit()
         fields: dict[str, str] = {}
-        bounds = ("lower", "upper") if joint.kind != "continuous" else ()
-        given = {key: getattr(limit, key, None) for key in (*bounds, "effort", "velocity")}
-        if bounds and given["lower"] is None and given["upper"] is None:
-            bounds = ()
-        for key in bounds:
-            default = -NO_LIMIT if key == "lower" else NO_LIMIT
-            fields[key] = self.number(default if given[key] is None else given[key])
-        for key in ("effort", "velocity"):
-            fields[key] = self.number(NO_LIMIT if given[key] is None else given[key])
+        if joint.kind != "continuous":
+            fields["lower"] = self.number(-NO_LIMIT if limit.lower is None else limit.lower)
+            fields["upper"] = self.number(NO_LIMIT if limit.upper is None else limit.upper)
+        fields["effort"] = self.number(NO_LIMIT if limit.effort is None else limit.effort)
+        fields["velocity"] = self.number(NO_LIMIT if limit.velocity is None else limit.velocity)
         etree.SubElement(tag, "limit", **fields)
 
     # ------------------------------------------------------------------------------- the rest
@@ -247,6 +254,9 @@ class _Writer:
             self._note(
                 "hint", "URDF does not say that the root is free; read it with the option floating.", "", "", "", ""
             )
+        if self.shifts:
+            text = f"{len(self.shifts)} link frames are moved onto their joints' axes; the machine is the same."
+            self._note("hint", text, "", "", "", "")
         lost = []
         if self.origin.chains:
             lost.append("DH tables (their bodies and joints are written)")
@@ -268,7 +278,12 @@ class _Writer:
         self.findings.append(Finding(severity, text, remedy, collection, name, field))
 
 
-def _angles(turn: np.ndarray) -> list[float]:
+def _pose_of(matrix: Matrix) -> Pose:
+    x, y, z = map(float, matrix[:3, 3])
+    return Pose(position=(x, y, z), rotation=tuple(_angles(matrix[:3, :3])))
+
+
+def _angles(turn: Matrix) -> list[float]:
     """Angles about fixed x, y, z of a rotation matrix (R = Rz·Ry·Rx); about x zero when they are not unique."""
     pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
     if math.hypot(turn[0, 0], turn[1, 0]) < 1e-9:

@@ -20,6 +20,8 @@ from core.model.findings import Severity
 Tag = Any
 """An lxml element."""
 
+Vector3 = tuple[float, float, float]
+
 _ENTITY = re.compile(rb"<!\s*ENTITY", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
@@ -131,6 +133,11 @@ class Reader:
             raise self.error(tag, f"{attribute}=\"{_clip(value)}\" has {len(words)} numbers instead of {count}.", where,
                              f"Give {count} number{'s' * (count > 1)} separated by blanks.")  # fmt: skip
         return tuple(self._number(tag, attribute, word, where, infinite) for word in words)
+
+    def vector(self, tag: Tag, attribute: str, default: Vector3 | None, where: str) -> Vector3:
+        """Three numbers of an attribute."""
+        x, y, z = self.numbers(tag, attribute, 3, default, where)
+        return x, y, z
 
     def number(self, tag: Tag, attribute: str, default: float | None, where: str, *, infinite: bool = False) -> float:
         """One number of an attribute."""

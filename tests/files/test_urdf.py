@@ -10,7 +10,22 @@ import pytest
 
 from core.errors import FileError, KinetostatError
 from core.files import dumps, load, loads, read, save, write
-from core.model import Body, Box, Capsule, Cylinder, Joint, Limit, Mesh, Mimic, Model, Pose, Sphere
+from core.model import (
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    DHChain,
+    DHRow,
+    Inertia,
+    Joint,
+    Limit,
+    Mesh,
+    Mimic,
+    Model,
+    Pose,
+    Sphere,
+)
 
 ARM = """\
 <?xml version="1.0"?>
@@ -274,6 +289,18 @@ def test_deep_nesting_is_refused():
 # ------------------------------------------------------------------------------------- writing
 
 
+def test_unbounded_joints_are_unbounded_for_others_too():
+    """A revolute joint without <limit lower upper> would be locked at 0 by other readers."""
+    joints = (
+        Joint(name="root_joint", kind="fixed", parent="world", child="a"),
+        Joint(name="j", parent="a", child="b"),
+    )
+    model = Model(bodies=(Body(name="a"), Body(name="b")), joints=joints)
+    text = dumps(model, "urdf")
+    assert 'lower="-1000000000" upper="1000000000"' in text
+    assert loads(text, "urdf") == model
+
+
 def test_what_urdf_cannot_hold_is_said():
     model = Model(
         bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0, density=5.0)),
@@ -353,3 +380,59 @@ def test_without_the_library_the_message_says_what_to_install(tmp_path, monkeypa
     file.write_text(XACRO)
     with pytest.raises(FileError, match=re.escape("kinetostat[xacro]")):
         load(file)
+
+
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_dh_chains_become_urdf_with_the_same_tool_pose_and_mass(convention):
+    """Poses of all links from the text itself, at random joint positions, against the textbook's product."""
+    rng = np.random.default_rng(1)
+    kinds = ("revolute", "prismatic", "revolute")
+    rows = tuple(
+        DHRow(kind=kind, a=a, alpha=alpha, d=d, theta=theta, mass=1.0, center_of_mass=(0.1, 0.2, 0.3),
+              inertia=Inertia(ixx=1.0, iyy=2.0, izz=2.5, ixy=0.1))
+        for kind, (a, alpha, d, theta) in zip(kinds, rng.uniform(-1, 1, (3, 4)), strict=True)
+    )  # fmt: skip
+    model = Model(chains=(DHChain(name="arm", convention=convention, rows=rows),))
+    again = loads(dumps(model, "urdf"), "urdf")
+    q = dict(zip(("joint1", "joint2", "joint3"), rng.uniform(-1, 1, 3), strict=True))
+    ours, theirs = _world(model, q), _world(again, q)
+    assert theirs["tool"] == pytest.approx(ours["tool"], abs=1e-12)
+    for name in ("link1", "link2", "link3"):
+        where = [pose[:3, :3] @ machine.body(name).center_of_mass + pose[:3, 3]
+                 for machine, pose in ((model, ours[name]), (again, theirs[name]))]  # fmt: skip
+        assert where[1] == pytest.approx(where[0], abs=1e-12)
+        turned = [pose[:3, :3] @ _tensor(machine.body(name)) @ pose[:3, :3].T
+                  for machine, pose in ((model, ours[name]), (again, theirs[name]))]  # fmt: skip
+        assert turned[1] == pytest.approx(turned[0], abs=1e-12)
+
+
+def _tensor(body):
+    i = body.inertia
+    return np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]], dtype=float)
+
+
+def _placed(position, rotation):
+    x, y, z = rotation
+    pose = np.eye(4)
+    turns = [
+        np.array([[1, 0, 0], [0, np.cos(x), -np.sin(x)], [0, np.sin(x), np.cos(x)]]),
+        np.array([[np.cos(y), 0, np.sin(y)], [0, 1, 0], [-np.sin(y), 0, np.cos(y)]]),
+        np.array([[np.cos(z), -np.sin(z), 0], [np.sin(z), np.cos(z), 0], [0, 0, 1]]),
+    ]
+    pose[:3, :3] = turns[2] @ turns[1] @ turns[0]
+    pose[:3, 3] = position
+    return pose
+
+
+def _world(model, q):
+    """world ← body and frame, joints turning or sliding along z."""
+    model = model.expanded
+    poses = {"world": np.eye(4)}
+    for joint in model.joints:
+        x = q.get(joint.name, 0.0)
+        motion = _placed((0, 0, x), (0, 0, 0)) if joint.kind == "prismatic" else _placed((0, 0, 0), (0, 0, x))
+        b = np.linalg.inv(_placed(joint.b.position, joint.b.rotation))
+        poses[joint.child] = poses[joint.parent] @ _placed(joint.a.position, joint.a.rotation) @ motion @ b
+    for frame in model.frames:
+        poses[frame.name] = poses[frame.parent] @ _placed(frame.pose.position, frame.pose.rotation)
+    return poses
