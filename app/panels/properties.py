@@ -263,6 +263,9 @@ class PropertyEditor(QWidget):
     def _suggest(self, path: str) -> str:
         """A free parameter name for a number of the selected element, e.g. link1_mass."""
         ref = self.session.selection
+        row = re.fullmatch(r"rows\.(\d+)\.(\w+)", path)
+        if row is not None:  # as textbooks number the entries of a DH table
+            return edits.unused_name(self.session.model, "parameters", f"{row.group(2)}{int(row.group(1)) + 1}")
         parts = [part for part in path.split(".") if part not in ("pose", "position", "parameters")]
         letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
         if (len(parts) > 1 and parts[-1] in letters) or path.split(".")[-1] in letters:

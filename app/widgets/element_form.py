@@ -15,6 +15,7 @@ from app.widgets.number_editors import CoordinatesEditor, NumberEditor, Rotation
 from app.widgets.presentation import applies, columns_of, coordinates_of, title_of
 from app.widgets.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.errors import KinetostatError
+from core.model import Limit
 from core.model.fields import (
     ChoiceKind,
     ColorKind,
@@ -40,6 +41,7 @@ Put = Callable[[str, Any, object], str]
 def editor_class(field: Field) -> type[FieldEditor]:
     """The editor of a field, from its kind."""
     from app.widgets.part_editors import PartEditor, PartsEditor
+    from app.widgets.rows_editor import RowsEditor
     from app.widgets.table_editor import TableEditor
 
     match field.kind:
@@ -52,7 +54,9 @@ def editor_class(field: Field) -> type[FieldEditor]:
         case TextKind() if field.name in ("description", "content"):
             return NotesEditor
         case PartsKind(element=element):
-            return TableEditor if columns_of(element) else PartsEditor
+            if not columns_of(element):
+                return PartsEditor
+            return TableEditor if element is Limit else RowsEditor
     plain: dict[type, type[FieldEditor]] = {
         ScalarKind: NumberEditor,
         VectorKind: VectorEditor,

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QBrush, QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
+    QMenu,
     QTableWidgetItem,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.icons import icon
-from app.widgets.element_form import ElementForm, replaced
+from app.widgets.element_form import replaced
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.grid import CellDelegate, Grid
 from app.widgets.note import severity_color
@@ -27,7 +25,7 @@ from app.widgets.quantity import fitting
 from app.widgets.quantity_text import Measure, number, quantity, read, value_in
 from app.widgets.section import Section
 from core.errors import KinetostatError
-from core.model import DHRow, Limit
+from core.model import DHRow
 from core.model.chains import split_offset
 from core.model.fields import ChoiceKind, Element, Field, PartsKind, ScalarKind, Value, fields_of
 
@@ -37,21 +35,19 @@ CELL_MARGIN = 4
 
 
 class TableEditor(FieldEditor):
-    """One element per row. Rows of a joint's limits are its coordinates; DH rows can be added, moved, removed,
-    and what does not fit in the table shows beneath it for the row that is chosen."""
+    """One element per row; the rows of a joint's limits are its coordinates."""
 
     wide = True
+    fixed_rows = True
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
         assert isinstance(field.kind, PartsKind)
         self.type: type = field.kind.element
-        self.fixed_rows = self.type is Limit
         self.value: tuple[Any, ...] = ()
         self.refused: dict[tuple[int, str], tuple[str, str]] = {}
         self._shown: tuple[Element, Context] | None = None
         self.columns: tuple[str, ...] = columns_of(self.type)
-        self.detail: Section | None = None
         self.close_row()
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
         self.section.arrow.setToolTip(field.help)
@@ -79,40 +75,16 @@ class TableEditor(FieldEditor):
         self.table.horizontalHeader().setHighlightSections(False)
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 10)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.table.currentCellChanged.connect(lambda *_: self._show_detail())
         self.table.horizontalHeader().sectionResized.connect(lambda section, *_: self._fill_column(section))
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._open_menu)
         column.addWidget(self.table)
         column.addWidget(self.note)
-        if not self.fixed_rows:
-            column.addLayout(self._buttons(box))
-            self.detail = Section("Row", self._make_detail, f"{self.owner.__name__}.{self.field.name}.row",
-                                  opened=False)  # fmt: skip
-            self.detail.folded.connect(lambda _on: self._show_detail())
-            column.addWidget(self.detail)
+        self.complete(box, column)
         return box
 
-    def _buttons(self, box: QWidget) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        self.buttons = {}
-        for name, words, run in (
-            ("add", "Add a row", self.add_row),
-            ("duplicate", "Duplicate the row", self.copy_row),
-            ("up", "Move the row up", lambda: self.move_row(-1)),
-            ("down", "Move the row down", lambda: self.move_row(1)),
-            ("remove", "Remove the row", self.remove_row),
-        ):
-            button = QToolButton(box, icon=icon(name), toolTip=words, autoRaise=True)
-            button.setAccessibleName(words)
-            button.clicked.connect(run)
-            self.buttons[name] = button
-            row.addWidget(button)
-        row.addStretch(1)
-        return row
-
-    def _make_detail(self) -> QWidget:
-        form = ElementForm(self.type, self._put_detail, f"{self.path}.0", skip=self.columns)
-        return form
+    def complete(self, box: QWidget, column: QVBoxLayout) -> None:
+        """Add what stands beneath the table."""
 
     # --------------------------------------------------------------------------- showing
 
@@ -128,11 +100,11 @@ class TableEditor(FieldEditor):
         if self.section.content is None:
             return
         self._fill()
-        if not self.fixed_rows:
-            for button in self.buttons.values():
-                button.setEnabled(not context.read_only)
-        self._show_detail()
+        self.show_beneath()
         self._explain()
+
+    def show_beneath(self) -> None:
+        """Show what stands beneath the table."""
 
     def forget(self) -> None:
         self.refused.clear()
@@ -275,17 +247,6 @@ class TableEditor(FieldEditor):
     def _get(self, row: int, name: str) -> Any:
         return getattr(self.value[row], name) if row < len(self.value) else None
 
-    def _show_detail(self) -> None:
-        if self.detail is None or self._shown is None:
-            return
-        row = max(0, self.table.currentRow())
-        self.detail.setVisible(row < len(self.value))
-        self.detail.set_title(f"Row {row + 1}: symbol, mass, limits, shapes")
-        form = self.detail.content
-        if isinstance(form, ElementForm) and self.detail.opened and row < len(self.value):
-            context = dataclasses.replace(self._shown[1], promote=None)
-            form.show_element(self.value[row], context)
-
     # --------------------------------------------------------------------------- editing
 
     def options_at(self, column: int) -> tuple[str, ...]:
@@ -322,6 +283,31 @@ class TableEditor(FieldEditor):
             problem = self.put(row, field.name, field.default)
             self.explain(problem, "error" if problem else "")
 
+    def _open_menu(self, point: QPoint) -> None:
+        index = self.table.indexAt(point)
+        if index.isValid():
+            menu = self.menu_at(index.row(), index.column())
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.table.viewport().mapToGlobal(point))
+
+    def menu_at(self, row: int, column: int) -> QMenu:
+        """What can be done with the number in a cell."""
+        menu = QMenu(self)
+        assert self._shown is not None
+        context, name = self._shown[1], self.columns[column]
+        value = self._get(row, name)
+        if context.read_only or value is None or self.options_at(column):
+            return menu
+        worth = value_in(value, context.values)
+        if isinstance(value, str) and worth is not None:
+            text = quantity(worth, self._measure(row, self._field(column)), context.settings)
+            menu.addAction(f"Replace the formula by {text}", lambda: self.put(row, name, worth))
+        promote, suggest, path = context.promote, context.suggest, f"{self.path}.{row}.{name}"
+        if promote is not None and suggest is not None:
+            menu.addAction(f"Make it the parameter “{suggest(path)}”", lambda: promote(path))
+        menu.addAction("Reset to the default", lambda: self.clear_cell(row, column))
+        return menu
+
     def _explain(self) -> None:
         reason = next(iter(self.refused.values()), ("", ""))[1]
         self.explain(reason, "error" if reason else "")
@@ -352,42 +338,6 @@ class TableEditor(FieldEditor):
         while self.fixed_rows and items and items[-1] == self.type():
             items.pop()
         return self.commit(tuple(items), gesture or object())
-
-    def _put_detail(self, name: str, value: Any, gesture: object) -> str:
-        return self.put(max(0, self.table.currentRow()), name, value, gesture)
-
-    def add_row(self) -> None:
-        """A new row after the current one."""
-        row = self.table.currentRow()
-        at = row + 1 if 0 <= row < len(self.value) else len(self.value)
-        self._commit_rows([*self.value[:at], self.type(), *self.value[at:]], at)
-
-    def copy_row(self) -> None:
-        """A copy of the current row after it."""
-        row = self.table.currentRow()
-        if 0 <= row < len(self.value):
-            self._commit_rows([*self.value[: row + 1], self._unnamed(row), *self.value[row + 1 :]], row + 1)
-
-    def _unnamed(self, row: int) -> Any:
-        return dataclasses.replace(self.value[row], variable="") if self.type is DHRow else self.value[row]
-
-    def move_row(self, by: int) -> None:
-        """Exchange the current row with its neighbour."""
-        row, other = self.table.currentRow(), self.table.currentRow() + by
-        if 0 <= row < len(self.value) and 0 <= other < len(self.value):
-            items = list(self.value)
-            items[row], items[other] = items[other], items[row]
-            self._commit_rows(items, other)
-
-    def remove_row(self) -> None:
-        """Take the current row (or the last) away."""
-        row = self.table.currentRow() if 0 <= self.table.currentRow() < len(self.value) else len(self.value) - 1
-        if row >= 0:
-            self._commit_rows([*self.value[:row], *self.value[row + 1 :]], row)
-
-    def _commit_rows(self, items: list[Any], current: int) -> None:
-        if not self.attempt(tuple(items)):
-            self.table.setCurrentCell(min(current, len(items) - 1), max(0, self.table.currentColumn()))
 
 
 def _offset(text: str, variable: str) -> Value | None:

@@ -574,3 +574,14 @@ def test_undo_in_a_field_is_the_documents_unless_something_is_typed(qtbot, sessi
     assert edit.text() == "1 kg"
     qtbot.keyClick(edit, Qt.Key.Key_Escape)
     assert session.selection is None
+
+
+def test_an_entry_of_a_dh_table_becomes_a_parameter_and_back(qtbot, session, panel):
+    session.select(Ref("chains", "chain"))
+    rows = panel.form.editors["rows"]
+    column = rows.columns.index("a")
+    next(a for a in rows.menu_at(1, column).actions() if "parameter" in a.text()).trigger()
+    assert session.model.chain("chain").rows[1].a == "a2"
+    assert session.model.find("parameters", "a2").value == 0.2
+    next(a for a in rows.menu_at(1, column).actions() if "Replace" in a.text()).trigger()
+    assert session.model.chain("chain").rows[1].a == 0.2
