@@ -68,7 +68,7 @@ class Accelerations:
 
 def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
     """The message for forward dynamics without a finite result: which joint, or which number."""
-    from core.kernel.trace import massless
+    from core.kernel.tracing import massless
 
     states = q.reshape(-1, q.shape[-1])
     bad = ~np.isfinite(states).all(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.kernel.trace import Signature
+from core.kernel.tracing import Signature
 
 Array = NDArray[np.float64]
 

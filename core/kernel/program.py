@@ -22,7 +22,7 @@ from core.kernel.instructions import instructions_of
 from core.kernel.long_machines import Freedoms, freedoms
 from core.kernel.machine import Library, MachineCode
 from core.kernel.topology import Topology, topology_of
-from core.kernel.trace import Signature, Trace, Tracer
+from core.kernel.tracing import Signature, Trace, Tracer
 from core.model import Body, Joint, Model
 
 _KEPT = 16

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.kernel import Mechanism
 from core.kernel import program as programs
-from core.kernel import trace as traces
+from core.kernel import tracing as traces
 from core.model import Frame, Joint, Mimic, Model, Pose
 from core.model.edits import replace
 from tests.kernel.random_machines import MOVING, direction, state, tree
