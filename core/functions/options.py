@@ -42,7 +42,16 @@ class Option:
     default: Any = None
 
     def coerce(self, value: Any, context: Context) -> Any:
-        """The value the function gets; raises ModelError."""
+        """The value the function gets; raises ModelError for anything that is none, of whatever type."""
+        try:
+            return self._read(value, context)
+        except KinetostatError:
+            raise
+        except (TypeError, ValueError, LookupError, OverflowError):
+            raise self.refuse(f"{_clip(value)} is no value for this.", f"{self.help or self.title}.") from None
+
+    def _read(self, value: Any, context: Context) -> Any:
+        """The value the function gets, for values of a sensible type."""
         raise NotImplementedError
 
     @property
@@ -63,7 +72,7 @@ class Number(Option):
     minimum: float = -math.inf
     maximum: float = math.inf
 
-    def coerce(self, value: Any, context: Context) -> float | None:
+    def _read(self, value: Any, context: Context) -> float | None:
         if (value is None or value == "") and self.default is None:
             return None
         number = quantity(value, context, self)
@@ -79,11 +88,11 @@ class Integer(Option):
     minimum: int = 0
     maximum: int = 1_000_000
 
-    def coerce(self, value: Any, context: Context) -> int:
+    def _read(self, value: Any, context: Context) -> int:
         number = quantity(value, context, self)
         if number != int(number) or not self.minimum <= number <= self.maximum:
             raise self.refuse(
-                f"{value} is not a whole number in range.", f"Give {_range_text(self.minimum, self.maximum)}."
+                f"{_clip(value)} is not a whole number in range.", f"Give {_range_text(self.minimum, self.maximum)}."
             )
         return int(number)
 
@@ -94,7 +103,7 @@ class Flag(Option):
 
     default: Any = False
 
-    def coerce(self, value: Any, context: Context) -> bool:
+    def _read(self, value: Any, context: Context) -> bool:
         if isinstance(value, str):
             word = value.strip().lower()
             if word in ("yes", "true", "on", "1"):
@@ -103,7 +112,7 @@ class Flag(Option):
                 return False
         elif isinstance(value, bool) or value in (0, 1):
             return bool(value)
-        raise self.refuse(f"{value!r} is neither yes nor no.", "Give yes or no.")
+        raise self.refuse(f"{_clip(value)} is neither yes nor no.", "Give yes or no.")
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ class Choice(Option):
 
     choices: tuple[str, ...] = ()
 
-    def coerce(self, value: Any, context: Context) -> str:
+    def _read(self, value: Any, context: Context) -> str:
         return _one_of(self, value, self.choices, "choice")
 
 
@@ -122,9 +131,9 @@ class Text(Option):
 
     default: Any = ""
 
-    def coerce(self, value: Any, context: Context) -> str:
+    def _read(self, value: Any, context: Context) -> str:
         if not isinstance(value, str):
-            raise self.refuse(f"Text is needed, not {value!r}.")
+            raise self.refuse(f"Text is needed, not {_clip(value)}.")
         return value
 
 
@@ -135,7 +144,7 @@ class OutputFile(Option):
     default: Any = ""
     suffixes: tuple[str, ...] = (".png",)
 
-    def coerce(self, value: Any, context: Context) -> str:
+    def _read(self, value: Any, context: Context) -> str:
         path = str(value)
         if path and not path.lower().endswith(self.suffixes):
             raise self.refuse(f"'{path}' has no supported suffix.", f"Use {' or '.join(self.suffixes)}.")
@@ -150,7 +159,7 @@ class FrameName(Option):
     fallback: str = "tool"
     """What an empty value stands for: "tool" or "world"."""
 
-    def coerce(self, value: Any, context: Context) -> str:
+    def _read(self, value: Any, context: Context) -> str:
         if not value:
             return context.tool if self.fallback == "tool" else "world"
         return _one_of(self, value, self.names(context), "body or frame")
@@ -170,7 +179,7 @@ class FrameNames(Option):
     def many(self) -> bool:
         return True
 
-    def coerce(self, value: Any, context: Context) -> tuple[str, ...]:
+    def _read(self, value: Any, context: Context) -> tuple[str, ...]:
         names = _items(value)
         if not names:
             return (context.tool,)
@@ -190,7 +199,7 @@ class Vector(Option):
     dimension: str = "none"
     labels: tuple[str, ...] = ("x", "y", "z")
 
-    def coerce(self, value: Any, context: Context) -> tuple[float, ...] | None:
+    def _read(self, value: Any, context: Context) -> tuple[float, ...] | None:
         if value is None or (isinstance(value, str) and not value.strip()):
             if self.default is None:
                 return None
@@ -225,7 +234,7 @@ class Values(Option):
         """Names a person may set."""
         return tuple(context.mech.v_names if self.of == "speeds" else context.mech.q_names)
 
-    def coerce(self, value: Any, context: Context) -> dict[str, float]:
+    def _read(self, value: Any, context: Context) -> dict[str, float]:
         names = self.names(context)
         if isinstance(value, Mapping):
             pairs = list(value.items())
@@ -259,7 +268,7 @@ class Ranges(Option):
 
         return tuple(variables(context.model, context.mech))
 
-    def coerce(self, value: Any, context: Context) -> tuple[Range, ...]:
+    def _read(self, value: Any, context: Context) -> tuple[Range, ...]:
         if isinstance(value, str | Mapping) or (value and isinstance(value[0], str) and "=" not in value[0]):
             value = (value,)
         ranges = tuple(self._range(item, context) for item in value)
@@ -275,7 +284,7 @@ class Ranges(Option):
         elif isinstance(item, Mapping):
             item = (item["name"], item["start"], item["stop"], item.get("divisions", DIVISIONS))
         if not 3 <= len(item) <= 4:
-            raise self.refuse(f"{item!r} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
+            raise self.refuse(f"{_clip(item)} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
         name = _one_of(self, item[0], self.names(context), "coordinate or parameter")
         start, stop = (quantity(end, context, self) for end in item[1:3])
         divisions = quantity(item[3], context, self) if len(item) == 4 else DIVISIONS
@@ -301,10 +310,16 @@ def quantity(value: Any, context: Context, option: Option) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise option.refuse(f"{value!r} is not a number.", "Give a number or a formula.") from None
+        raise option.refuse(f"{_clip(value)} is not a number.", "Give a number or a formula.") from None
     if isinstance(value, bool) or not math.isfinite(number):
-        raise option.refuse(f"{value!r} is not a finite number.", "Give a finite number.")
+        raise option.refuse(f"{_clip(value)} is not a finite number.", "Give a finite number.")
     return number
+
+
+def _clip(value: Any) -> str:
+    """A value in a message, not longer than a line."""
+    shown = repr(value)
+    return shown if len(shown) < 60 else shown[:57] + "…"
 
 
 def _items(value: Any) -> tuple[Any, ...]:
@@ -321,7 +336,7 @@ def _items(value: Any) -> tuple[Any, ...]:
 def _pair(option: Option, text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise option.refuse(f"'{text}' is not of the form name=value.", "Write a name, = and a value.")
+        raise option.refuse(f"{_clip(text)} is not of the form name=value.", "Write a name, = and a value.")
     return name.strip(), value.strip()
 
 
@@ -330,7 +345,7 @@ def _one_of(option: Option, value: Any, names: Sequence[str], word: str) -> str:
         return str(value)
     close = difflib.get_close_matches(str(value), names, 3, 0.5)
     remedy = f"Did you mean {', '.join(close)}?" if close else f"Use one of {_list(names)}."
-    raise option.refuse(f"There is no {word} '{value}'.", remedy)
+    raise option.refuse(f"There is no {word} {_clip(value)}.", remedy)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ from app.session import Session
 from app.settings import Settings
 from core.files import load
 from core.functions import FUNCTIONS
+from core.functions.catalogue import validated
 from core.functions.results import EllipsoidField
-from resources import EXAMPLES
+from resources import EXAMPLES, examples
 
 
 @pytest.fixture
@@ -67,6 +68,16 @@ def test_every_function_opens_its_options(panel, function):
     for option in FUNCTIONS[function].options:
         expected = option.coerce(option.default, panel.context())
         assert option.coerce(options[option.id], panel.context()) == expected
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
+def test_forms_of_every_example_give_valid_options(panel, session, example):
+    session.start(load(example.path))
+    for function in FUNCTIONS.values():
+        panel.choose(function.id)
+        context = panel.context()
+        if not function.unavailable(context):
+            validated(function, context, panel.form.options())
 
 
 def test_options_are_remembered(qtbot, panel, session, jobs, settings):

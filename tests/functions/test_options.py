@@ -1,12 +1,15 @@
 """Options take what panel, console and command line hand over, or say what is wrong."""
 
+import contextlib
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.errors import ModelError
+from core.errors import KinetostatError, ModelError
 from core.files import load
-from core.functions import Context
+from core.functions import FUNCTIONS, Context
 from core.functions.options import (
     Choice,
     Flag,
@@ -96,14 +99,14 @@ def test_values(context):
 def test_ranges(context):
     option = Ranges("ranges", "Ranges")
     expected = (Range("joint1", 0.0, pytest.approx(math.pi / 2), 5),)
-    for given in (
+    for text in (
         "joint1=0:90 deg",
         ["joint1=0:90 deg:5"],
         [("joint1", 0, "90 deg")],
         ("joint1", 0.0, math.pi / 2, 5),
         [{"name": "joint1", "start": 0, "stop": "pi/2"}],
     ):
-        assert option.coerce(given, context) == expected
+        assert option.coerce(text, context) == expected
     assert option.coerce([], context) == ()
     for wrong in ("joint1=0", "joint1=0:1:0", "joint1=0:1:2.5", "elbow=0:1", "joint1=0:1:1e9", [("joint1", 0)]):
         with pytest.raises(ModelError):
@@ -118,3 +121,22 @@ def test_output_files(context):
     assert option.coerce("", context) == ""
     with pytest.raises(ModelError, match=r"\.png"):
         option.coerce("a.jpg", context)
+
+
+ALL = [option for function in FUNCTIONS.values() for option in function.options]
+PIECES = st.sampled_from(
+    ["joint1", "=", ":", "0", "1e9", "-", ",", "deg", " ", "pi", "a2", "(", ")", "[", "**", "^", "9" * 40, "∞", "\x00",
+     "tool", "all", "yes", ".png", "nan", "inf", "__import__", ";", "\n"]
+)  # fmt: skip
+WORDS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=30)
+
+
+CONTEXT: list[Context] = []
+
+
+@given(st.sampled_from(ALL), WORDS | st.lists(WORDS, max_size=3) | st.lists(st.floats(), max_size=7) | st.none())
+def test_any_text_is_a_value_or_a_message(option, value):
+    if not CONTEXT:
+        CONTEXT.append(Context.of(load(EXAMPLES / "puma560.kst")))
+    with contextlib.suppress(KinetostatError):  # any other exception fails
+        option.coerce(value, CONTEXT[0])
