@@ -1,4 +1,4 @@
-"""Reading a file beside the window: the file is read and its mechanism made in a thread, then shown."""
+"""Reading a file beside the window: the file is read, its mechanism and meshes made in a thread, then shown."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 from core.files import read
 from core.kernel import Mechanism
 from core.model import Finding, Model
+from viz.preparation import prepare
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def opened(path: Path) -> Opened:
         reading = read(path)
         mech = Mechanism(reading.model)
         mech.rest()
+        prepare(reading.model)
         return Opened(path, reading.model, mech, tuple(reading.findings))
     except Exception as error:  # our own messages and defects alike: the window tells them, what was open stays
         return Opened(path, error=error)

@@ -75,7 +75,8 @@ def _slabs(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Arr
 
 
 @lru_cache(maxsize=1024)
-def _locator(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
+def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
+    """The search tree of a form, and its mesh."""
     data = mesh(form)
     locator = vtkStaticCellLocator()
     locator.SetDataSet(data)
@@ -85,7 +86,7 @@ def _locator(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
 
 def _meet(target: Target, origin: Array, direction: Array, enter: float, leave: float) -> tuple[float, Array] | None:
     """Distance along the (world) ray and local face normal of the first face met inside [enter, leave]."""
-    locator, data = _locator(pickable(target.geometry))
+    locator, data = search_tree(pickable(target.geometry))
     if data.GetNumberOfCells() == 0:
         return None
     start, end = max(enter - 1e-6, 0.0), leave + 1e-6
