@@ -95,8 +95,8 @@ def _with_pose(joint: Joint, X_PC: np.ndarray) -> Joint:
         angles = (float(np.arctan2(R[2, 1], R[2, 2])), pitch, float(np.arctan2(R[1, 0], R[0, 0])))
     else:
         angles = (float(np.arctan2(-R[1, 2], R[1, 1])), pitch, 0.0)
-    position = tuple(round(float(x), 12) + 0.0 for x in X_PC[:3, 3])
-    return dataclasses.replace(joint, a=Pose(position=position, rotation=tuple(round(x, 12) + 0.0 for x in angles)))
+    x, y, z = (round(float(x), 12) + 0.0 for x in X_PC[:3, 3])
+    return dataclasses.replace(joint, a=Pose(position=(x, y, z), rotation=tuple(round(x, 12) + 0.0 for x in angles)))
 
 
 def ask_chain(session: Session, settings: Units, parent_widget: QWidget) -> DraftDialog:

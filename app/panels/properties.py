@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.chain_members import brought_by
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
@@ -23,7 +24,6 @@ from app.widgets.quantity_text import Measure, Units, number, quantity, with_uni
 from core.errors import KinetostatError
 from core.kernel.reading import Numbers
 from core.model import WORDS, Body, DHChain, Finding, Model, edits
-from core.model.chains import expand
 from core.model.fields import Element
 
 
@@ -39,9 +39,7 @@ def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
     if ref is None or ref.collection == "chains" or any(e.name == ref.name for e in getattr(model, ref.collection)):
         return None
     for chain in model.chains:
-        bodies, joints, frames = expand(chain)
-        brought = {"bodies": bodies, "joints": joints, "frames": frames}.get(ref.collection, ())
-        if any(element.name == ref.name for element in brought):
+        if ref in brought_by(chain):
             return chain
     return None
 

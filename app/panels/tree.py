@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
@@ -33,7 +35,7 @@ from core.errors import KinetostatError
 from core.model import JOINT_KINDS, WORDS, Finding, edits, starters
 
 NODE = Qt.ItemDataRole.UserRole
-Index = QModelIndex | QPersistentModelIndex
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class _RenameDelegate(QStyledItemDelegate):

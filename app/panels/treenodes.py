@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
+from app.chain_members import brought_by
 from app.session import Ref
 from app.widgets.quantity_text import Measure, Units, quantity, value_in
 from core.model import WORLD, Body, DHChain, Frame, Joint, Model, Parameter
-from core.model.chains import expand
 
 
 @dataclass
@@ -70,8 +70,7 @@ class _Machine:
         self.cut = cut
         self.chain_of: dict[tuple[str, str], DHChain] = {}
         for chain in model.chains:
-            for collection, brought in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
-                self.chain_of.update({(collection, element.name): chain for element in brought})
+            self.chain_of.update(dict.fromkeys(brought_by(chain), chain))
         self.joints: dict[str, list[Joint]] = defaultdict(list)
         for joint in expanded.joints:
             self.joints[self.body_of(joint.parent)].append(joint)

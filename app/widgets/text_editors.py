@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap
@@ -48,7 +49,7 @@ class TextEditor(FieldEditor):
         self.close_row()
         self.problem = ""
 
-    def show_value(self, value: str, owner: Element, context: Context) -> None:
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
         self.line.setReadOnly(context.read_only)
         self.show_text(value)
 
@@ -101,7 +102,7 @@ class FileEditor(TextEditor):
         self.row.addWidget(self.button)
         self._origin = ""
 
-    def show_value(self, value: str, owner: Element, context: Context) -> None:
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
         super().show_value(value, owner, context)
         self._origin = context.model.origin
         self.button.setEnabled(not context.read_only)
@@ -145,7 +146,7 @@ class ColorEditor(TextEditor):
         self.row.insertWidget(0, self.button)
         self.value: tuple[float, ...] | None = None
 
-    def show_value(self, value: tuple[float, ...] | None, owner: Element, context: Context) -> None:
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
         self.value = value
         self.line.setReadOnly(context.read_only)
         self.button.setEnabled(not context.read_only)
@@ -223,7 +224,7 @@ class NotesEditor(FieldEditor):
         self.close_row()
         self.value = ""
 
-    def show_value(self, value: str, owner: Element, context: Context) -> None:
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
         self.box.setReadOnly(context.read_only)
         typing = self.box.hasFocus() and self.box.document().isModified()
         if value != self.value or not typing:
