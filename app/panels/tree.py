@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -34,6 +34,8 @@ from app.widgets.text_editors import swatch
 from core.errors import KinetostatError
 from core.model import JOINT_KINDS, WORDS, Finding, edits, starters
 
+NAMES_SHARE = 0.72
+"""Greatest part of the width that names take."""
 NODE = Qt.ItemDataRole.UserRole
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
@@ -65,6 +67,10 @@ class _View(QTreeWidget):
         node = item.data(0, NODE) if item is not None else None
         self.panel.session.point_at(node.ref if isinstance(node, Node) else None)
         super().mouseMoveEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.panel.fit_columns()
 
     def leaveEvent(self, event: QEvent) -> None:
         self.panel.session.point_at(None)
@@ -124,7 +130,8 @@ class ModelTree(QWidget):
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.header().setStretchLastSection(True)
-        view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.customContextMenuRequested.connect(self._context_menu)
         view.currentItemChanged.connect(self._chosen)
         view.itemCollapsed.connect(lambda item: self._fold(item, True))
@@ -143,6 +150,11 @@ class ModelTree(QWidget):
         column.addWidget(self.note)
 
     # --------------------------------------------------------------------------- showing
+
+    def fit_columns(self) -> None:
+        """Names as wide as they need, but what stands beside them keeps a part of the width."""
+        room = int(NAMES_SHARE * self.view.viewport().width())
+        self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, room))
 
     def refresh(self) -> None:
         """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""
@@ -164,6 +176,7 @@ class ModelTree(QWidget):
         self._updating = False
         self._filter(self.search.text())
         self._show_selection(self.session.selection)
+        self.fit_columns()
         self.view.verticalScrollBar().setValue(position)
 
     def _add_rows(self, parent: QTreeWidgetItem, rows: list[Node], marks: dict[Ref, Finding]) -> None:
@@ -198,6 +211,7 @@ class ModelTree(QWidget):
     def _fold(self, item: QTreeWidgetItem, folded: bool) -> None:
         if self._updating or self.search.text():
             return
+        self.fit_columns()
         key = item.data(0, NODE).key
         self._folded.add(key) if folded else self._folded.discard(key)
 

@@ -17,7 +17,7 @@ from core.model.shapes import IDENTITY, Box, Capsule, Cone, Cylinder, Material, 
 
 LINK_LENGTH = 0.3
 """Length in m of a new link on the ground; further ones are as long as what they hang on."""
-SLENDERNESS = 5.0
+SLENDERNESS = 8.0
 SMALLEST = 1e-3
 """A body shorter than this in m says nothing about the size of the machine."""
 WATER = 1000.0
