@@ -56,7 +56,7 @@ def _show_poses(scene: Scene, poses: PoseSequence, context: Context) -> None:
     scene.show(model, dict(poses.p[-1]))
     scene.move(mech.frame_names, arrays[-1])
     if len(arrays) > 1:
-        scene.overlays.ghosts(mech.frame_names, arrays[:-1])
+        scene.overlays.ghosts(mech.frame_names, arrays[:-1], parameters=[dict(p) for p in poses.p[:-1]])
 
 
 def _show_ellipsoids(scene: Scene, field: EllipsoidField) -> None:

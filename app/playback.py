@@ -120,7 +120,7 @@ class Playback(QFrame):
     def _show_all(self) -> None:
         assert self._poses is not None
         view = self._view
-        view.scene.overlays.ghosts(self._names, self._arrays)
+        view.scene.overlays.ghosts(self._names, self._arrays, parameters=self._poses.p, model=self._poses.model)
         if self._field is not None and self._field.graphics:
             glyphs = [glyph(self._field, k) for k in range(len(self._field.ellipsoids))]
             view.show_ellipsoids("result", glyphs)

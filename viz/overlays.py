@@ -27,6 +27,9 @@ FLAT = 2e-3
 """Radii below this share of the largest are drawn as zero: a disc or a line."""
 
 
+_MASS = g.CenterMark(1.0)
+
+
 class EllipsoidGlyph(NamedTuple):
     """center (3,) m; axes (3, 3), the unit axes as columns; radii (3,) m."""
 
@@ -56,6 +59,12 @@ class Overlays:
         self._traces: dict[str, vtkActor] = {}
         self._ellipsoids: list[_EllipsoidActors] = []
         self._vectors: list[vtkActor] = []
+        self._mass = _actor()
+        self._mass.GetMapper().SetInputData(mesh(_MASS))
+        self._mass.GetMapper().ScalarVisibilityOn()
+        self._mass.SetVisibility(False)
+        shine(self._mass, look.colour("com_light"), "com")
+        renderer.AddActor(self._mass)
 
     def clear(self) -> None:
         """Show none of them."""
@@ -66,19 +75,29 @@ class Overlays:
 
     # ------------------------------------------------------------------------------- ghosts
 
-    def ghosts(self, names: Sequence[str], arrays: Sequence[ArrayLike], opacity: float = 0.28,
-               parameters: Sequence[Mapping[str, float]] | None = None) -> None:  # fmt: skip
+    def ghosts(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[ArrayLike],
+        opacity: float = 0.28,
+        parameters: Sequence[Mapping[str, float]] | None = None,
+        model: Model | None = None,
+    ) -> None:
         """See-through copies of the machine: `arrays` holds for each copy an (n, 4, 4) array of poses of `names`;
-        `parameters` its parameter values where they differ from those shown."""
+        `parameters` its parameter values and `model` the machine, where they differ from those shown."""
         for figure in self._ghosts:
             self.renderer.RemoveActor(figure.actor)
         self._ghosts = []
+        drawn: dict[tuple, tuple[Item, ...]] = {}
+        machine = model or self.model
         for k, array in enumerate(arrays):
             poses = dict(zip(names, np.asarray(array, dtype=float), strict=True))
-            drawn = self.items
-            if parameters is not None and self.model is not None:
-                drawn = items(self.model, parameters[k])
-            for item in drawn:
+            values = dict(parameters[k]) if parameters else {}
+            key = tuple(sorted(values.items()))
+            if key not in drawn:
+                own = machine is not None and (values or model is not None)
+                drawn[key] = items(machine, values) if own and machine is not None else self.items
+            for item in drawn[key]:
                 if item.shown and item.role in ("shape", "link", "joint") and item.frame in poses:
                     self._ghosts.append(_ghost(ghostly(item, opacity), poses, self.look))
         for figure in self._ghosts:
@@ -111,6 +130,16 @@ class Overlays:
             self._ellipsoids.append(_EllipsoidActors(self.renderer))
         for actors, glyph in zip(self._ellipsoids, glyphs, strict=True):
             actors.put(EllipsoidGlyph(*glyph), self.look, opacity)
+
+    # ------------------------------------------------------------------------------- mass
+
+    def mass_center(self, place: ArrayLike | None, radius: float) -> None:
+        """A larger quartered ball at the centre of mass of the whole machine; None hides it."""
+        self._mass.SetVisibility(place is not None)
+        if place is not None:
+            x, y, z = np.asarray(place, dtype=float)
+            self._mass.SetPosition(x, y, z)
+            self._mass.SetScale(radius)
 
     # ------------------------------------------------------------------------------- vectors
 

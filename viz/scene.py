@@ -17,6 +17,7 @@ from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
 
 from core.model import Model
 from viz import camera, picking, quality
+from viz.balance import Balance
 from viz.camera import Ray, View
 from viz.cube import Cube
 from viz.figures import Figure, Figures, Poses
@@ -35,6 +36,7 @@ from viz.polydata import points_of
 from viz.quality import Quality
 from viz.skeleton import Skeleton
 from viz.surroundings import Surroundings, light_up
+from viz.tracks import Tracks
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Scene:
         self._hovered: Ref | None = None
         self._poses: Poses = {}
         self._extent = 1.0
+        self._balance: Balance | None = None
+        self.tracks = Tracks()
         self.renderer, self.front, self.corner = self._renderers()
         self.figures = Figures(self.renderer, self.palette)
         self.figures.is_shown = self._is_shown
@@ -109,11 +113,13 @@ class Scene:
 
     def show(self, model: Model, p: Mapping[str, float] | None = None) -> None:
         """Draw a model with parameter values `p`; what did not change keeps its actors."""
+        self._keep_tracks(model)
         self.model = model
         self._values = model.values(p)
         self.items = items(model, p)
         self.figures.reconcile(self.items)
         self.overlays.model, self.overlays.items = model, self.items
+        self._balance = Balance(model, self._values)
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
         self._after_change()
@@ -137,6 +143,7 @@ class Scene:
         self.labels.move(self._poses)
         self._highlight()
         self._fit_surroundings()
+        self._move_mass_center()
 
     def _is_shown(self, item: Item) -> bool:
         d = self.display
@@ -155,6 +162,27 @@ class Scene:
         self.figures.move(poses)
         self.labels.move(poses)
         self.handles.move(poses)
+        self._move_mass_center()
+        if self.tracks.record(poses, 2e-3 * self._extent):
+            self.overlays.traces(self.tracks.ways)
+
+    def trace(self, *frames: str) -> None:
+        """Draw the ways of the origins of these bodies and frames from now on; without names, none any more."""
+        self.tracks.follow(*frames)
+        self.tracks.record(self._poses, 2e-3 * self._extent)
+        self.overlays.traces(self.tracks.ways)
+
+    def _keep_tracks(self, model: Model) -> None:
+        """Drop the ways of another machine, and of frames that are gone."""
+        if self.tracks.frames:
+            same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)
+            names = model.expanded.index("frame") if same else {}
+            self.trace(*(name for name in self.tracks.frames if name in names))
+
+    def _move_mass_center(self) -> None:
+        wanted = self.display.centers_of_mass and self._balance is not None
+        center = self._balance.center(self._poses) if wanted and self._balance is not None else None
+        self.overlays.mass_center(center, 0.02 * self._extent)
 
     # ------------------------------------------------------------------------------- look
 

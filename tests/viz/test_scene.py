@@ -12,6 +12,7 @@ import pytest
 from core.kernel import Mechanism
 from core.model import Body, Box, DHChain, DHRow, Joint, Limit, Mesh, Model, Parameter, Pose, edits
 from viz import camera
+from viz.balance import Balance
 from viz.dragging import Drag
 from viz.handles import RING
 from viz.offscreen import offscreen
@@ -19,6 +20,7 @@ from viz.overlays import EllipsoidGlyph
 from viz.pixels import Pixels, pixels
 from viz.quality import quality_for
 from viz.scene import Scene
+from viz.tracks import Tracks
 
 SIZE = (480, 360)
 ROWS = (DHRow(alpha=pi / 2, d=0.4), DHRow(a="reach", limit=Limit(lower=-1.0, upper=1.5)), DHRow(a=0.3))
@@ -70,11 +72,12 @@ def test_showing_the_same_model_keeps_every_actor(scene: Scene) -> None:
 
 def test_a_parameter_replaces_only_what_depends_on_it(scene: Scene) -> None:
     before = {name: figure.actor for name, figure in scene.figures.table.items()}
+    count = scene.renderer.GetActors().GetNumberOfItems()
     scene.show(ARM, {"reach": 0.42})
     replaced = {name for name, figure in scene.figures.table.items() if figure.actor is not before.get(name)}
     assert "link/link2" in replaced
     assert len(before) == len(scene.figures.table)
-    assert scene.renderer.GetActors().GetNumberOfItems() == len(before) + 3  # grid, axes, gravity
+    assert scene.renderer.GetActors().GetNumberOfItems() == count
 
 
 def test_removing_a_body_removes_its_actors(scene: Scene) -> None:
@@ -355,6 +358,51 @@ def test_ghosts_with_other_parameters_have_other_lengths(scene: Scene) -> None:
     scene.overlays.ghosts(MECH.frame_names, [poses], parameters=[{"reach": 0.8}])
     reach = max(actor.GetBounds()[1] for actor in scene.overlays.actors)
     assert reach == pytest.approx(0.8 + 0.3, abs=0.1)
+
+
+def test_ways_of_points_follow_every_movement(scene: Scene) -> None:
+    plain = picture(scene)
+    scene.trace("tool")
+    for angle in np.linspace(0.0, 1.5, 20):
+        pose(scene, joint1=angle, joint2=0.5, joint3=-0.8)
+    way = scene.tracks.ways["tool"]
+    pose(scene, joint2=0.5, joint3=-0.8)
+    scene.trace("tool")
+    assert len(way) == 20
+    assert np.hypot(*way[:, :2].T) == pytest.approx(np.hypot(*way[0, :2]))  # a circle about z
+    assert np.ptp(way[:, 2]) < 1e-9
+    assert len(changed(plain, picture(scene))) > 50
+    scene.show(replace(ARM, name="another"))
+    assert scene.tracks.frames == ()
+    assert len(changed(plain, picture(scene))) == 0
+
+
+def test_a_long_way_is_thinned_but_keeps_its_ends() -> None:
+    tracks = Tracks()
+    tracks.follow("tool")
+    for x in range(10_000):
+        frame = np.eye(4)
+        frame[0, 3] = x
+        tracks.record({"tool": frame}, 0.5)
+    way = tracks.ways["tool"][:, 0]
+    assert len(way) <= 4001
+    assert (way[0], way[-1]) == (0, 9999)
+    assert (np.diff(way) > 0).all()
+
+
+def test_the_machine_balances_where_the_kernel_says() -> None:
+    bodies = (
+        Body(name="a", mass=2.0, center_of_mass=(0.1, 0.2, 0.0)),
+        Body(name="b", density=500.0, shapes=(Box(size=(0.2, 0.1, 0.4), pose=Pose(position=(0.3, 0, 0))),)),
+    )
+    elbow = Joint(name="elbow", parent="a", child="b", a=Pose(position=(0.5, 0, 0)), axis=(0, 1, 0))
+    shoulder = Joint(name="shoulder", parent="world", child="a", axis=(0, 1, 1))
+    model = Model(bodies=bodies, joints=(shoulder, elbow))
+    mech = Mechanism(model)
+    q = mech.move(mech.neutral(), {"elbow": 0.7, "shoulder": -0.4})
+    poses = dict(zip(mech.frame_names, mech.poses(q), strict=True))
+    assert Balance(model, {}).center(poses) == pytest.approx(mech.center_of_mass(q))
+    assert Balance(Model(), {}).center({}) is None
 
 
 # ------------------------------------------------------------------------------- camera and cube
