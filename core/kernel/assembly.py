@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 TOLERANCE = 1e-11
 """Gap (m, rad) below which a loop counts as closed."""
@@ -40,7 +41,7 @@ class Problem(NamedTuple):
     """q → smallest and largest step (nv,) that the limits allow."""
 
 
-def close_from(problem: Problem, q: Array, weights: Array, fixed: Array) -> tuple[Array, float]:
+def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """As `close`; when q is a dead end (all links in a line, say), from positions ever farther from q."""
     best, gap = close(problem, q, weights, fixed)
     rng = np.random.default_rng(len(weights))
@@ -54,7 +55,7 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Array) -> tupl
     return best, gap
 
 
-def close(problem: Problem, q: Array, weights: Array, fixed: Array) -> tuple[Array, float]:
+def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """(q, largest gap left).
 
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
@@ -78,7 +79,7 @@ def close(problem: Problem, q: Array, weights: Array, fixed: Array) -> tuple[Arr
     return q, float(np.max(np.abs(r), initial=0.0))
 
 
-def _bounded_step(G: Array, r: Array, weights: Array, fixed: Array, damping: float, room: tuple[Array, Array]) -> Array:
+def _bounded_step(G: Array, r: Array, weights: Array, fixed: Flags, damping: float, room: tuple[Array, Array]) -> Array:
     """The damped step; coordinates that would leave their room stop at its edge and the others make up for it."""
     low, high = room
     free = ~fixed

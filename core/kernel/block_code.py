@@ -57,7 +57,8 @@ class BlockInterpreter:
 
 def _bound(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     buffer, trigger = function.buffer()
-    operands, results = np.zeros(function.numel_in(0)), np.zeros(function.numel_out(0))
+    operands: Any = np.zeros(function.numel_in(0))
+    results: Any = np.zeros(function.numel_out(0))
     if operands.size:
         buffer.set_arg(0, memoryview(operands))
     if results.size:

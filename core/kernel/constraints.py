@@ -195,7 +195,7 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values) -> 
     return _moved_closed(mech, q, target, held, p)
 
 
-def _moved_closed(mech: Mechanism, q: Array, target: Array, held: Array, p: Values) -> Array:
+def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values) -> Array:
     """Towards the target in stages, each closed: exactly if possible, else as far as the loops allow."""
     ones, nothing = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
     start, gap = mech._closed(q, ones, nothing, p)
@@ -218,7 +218,7 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: Array, p: Valu
     return start
 
 
-def _predicted(mech: Mechanism, q: Array, step: Array, held: Array, p: Values) -> Array:
+def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
     """q after the step of the held coordinates, the others following to first order."""
     G = mech.loop_jacobian(q, p=p)
     others = ~held

@@ -33,6 +33,10 @@ class Code(Protocol):
         ...
 
 
+def _view(array: Any) -> memoryview:
+    return memoryview(array)
+
+
 class Interpreter:
     """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
 
@@ -41,15 +45,16 @@ class Interpreter:
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """See `Code.bind`."""
-        buffer, trigger = self.function.buffer()
+        both: Any = self.function.buffer()
+        buffer, trigger = both
         *inputs, values = (np.zeros(self.function.numel_in(i)) for i in range(self.function.n_in()))
         values[:] = p
         out = np.zeros(self.function.numel_out(0))
         for i, array in enumerate((*inputs, values)):
             if array.size:
-                buffer.set_arg(i, memoryview(array))
+                buffer.set_arg(i, _view(array))
         if out.size:
-            buffer.set_res(0, memoryview(out))
+            buffer.set_res(0, _view(out))
         checked = self.checked
 
         def call(_: Any = (buffer, values)) -> bool:
@@ -144,7 +149,7 @@ class Evaluator:
         inputs, out, run = code.bind(self.p)
         out = out.reshape(self.signature.shape)
         owner, thread, general, copy = 0, threading.get_ident, self.general, out.copy
-        views = [memoryview(array) for array in inputs]
+        views = [_view(array) for array in inputs]
 
         def mine() -> bool:
             nonlocal owner

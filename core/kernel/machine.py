@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -106,8 +106,8 @@ class MachineCode:
             views.append(memory[offset : offset + size])
             offset += size
         views[-1][:] = p
-        base, single = ctypes.c_void_p(memory.ctypes.data), self._single
-        return views[:-1], memory[offset:], lambda: single(base)
+        base = ctypes.c_void_p(memory.ctypes.data)  # the views that are given back keep the memory alive
+        return views[:-1], memory[offset:], partial(self._single, base)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
         """Evaluate all states; the number of those whose result is not finite (if the function is checked)."""

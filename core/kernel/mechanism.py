@@ -55,6 +55,7 @@ class Mechanism:
         self.name = model.name
         self._program = program
         self._evaluators: dict[str, Evaluator] = {}
+        self._jacobians: dict[str, Evaluator] = {}
         values = model.values()
         self.p_names: tuple[str, ...] = program.tracer.p_names
         self._p = np.array([values[name] for name in self.p_names], dtype=float)
@@ -167,8 +168,10 @@ class Mechanism:
 
     def jacobian(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 6, nv) rows [ω; v] of the frame's origin, world axes."""
-        evaluator = self._evaluators.get("jacobian:" + name) or self._evaluator("jacobian:" + self._known_frame(name))
-        return evaluator(q) if p is None else self._call("jacobian:" + name, p, q)
+        evaluator = self._jacobians.get(name)
+        if evaluator is None:
+            evaluator = self._jacobians[name] = self._evaluator("jacobian:" + self._known_frame(name))
+        return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))
 
     def frames_jacobian(self, q: Any, *, p: Values = None) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
@@ -225,8 +228,10 @@ class Mechanism:
         With loops the forces act at `actuators` (names of speeds; default: as many independent ones as there are
         freedoms), the other entries are zero; `a` must be consistent with the loops.
         """
+        if p is None and passive and actuators is None and not self.loops:
+            return self._drive.call(q, v, a)
         tau = self._call("inverse_dynamics" if passive else "inverse_dynamics_ideal", p, q, v, a)
-        if actuators is None and not self._program.topology.cuts:
+        if actuators is None and not self.loops:
             return tau
         return constraints.at_actuators(self, q, tau, actuators, p)
 
@@ -242,6 +247,10 @@ class Mechanism:
         if self._needs_mass_matrix:
             return constraints.accelerations(self, q, v, tau, p, passive)
         return self._call("forward_dynamics" if passive else "forward_dynamics_ideal", p, q, v, tau)
+
+    @cached_property
+    def _drive(self) -> Evaluator:
+        return self._evaluator("inverse_dynamics")
 
     @cached_property
     def _accelerate(self) -> Any:
@@ -309,7 +318,7 @@ class Mechanism:
         return constraints.moved(self, constraints.one_state(self, q), values, p)
 
     def _closed(
-        self, q: Array, weights: Array, fixed: Array, p: Values, *, anywhere: bool = False
+        self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False
     ) -> tuple[Array, float]:
         if not self._program.topology.cuts:
             return q, 0.0

@@ -58,7 +58,7 @@ class Numbers:
             parts = [self._shape(shape, density, where) for shape in body.shapes if shape.role != "collision"]
             return sum_of(parts)
         mass = self.scalar(body.mass, f"{where}, mass")
-        I = body.inertia  # noqa: E741
+        I = body.inertia
         entries = (I.ixx, I.iyy, I.izz, I.ixy, I.ixz, I.iyz)
         tensor = Symmetric3(*(self.scalar(entry, f"{where}, inertia") for entry in entries))
         return about_center(mass, self.vector(body.center_of_mass, f"{where}, center_of_mass"), tensor)
@@ -137,7 +137,7 @@ def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[floa
         raise ModelError(f"The mesh '{file}' is not found, so it gives no mass.",
                          remedy="Correct the path, or give mass and inertia in place of a density.")  # fmt: skip
     try:
-        mesh = trimesh.load(path, force="mesh")
+        mesh: Any = trimesh.load(path, force="mesh")
     except Exception as error:
         raise ModelError(f"The mesh '{file}' cannot be read ({error}).", remedy="Export it again as STL.") from None
     mesh.apply_scale(scale)
@@ -146,6 +146,6 @@ def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[floa
         raise ModelError(f"The mesh '{file}' encloses no volume, so it gives no mass.",
                          remedy="Close its surface, or give mass and inertia in place of a density.")  # fmt: skip
     mesh.density = 1.0
-    I = mesh.moment_inertia  # noqa: E741
+    I = mesh.moment_inertia
     tensor = Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
     return volume, Vector3(*map(float, mesh.center_mass)), tensor

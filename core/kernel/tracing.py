@@ -79,7 +79,7 @@ class Tracer:
     def frame_names(self) -> list[str]:
         """Bodies and frames, without the world."""
         model = self.topology.model
-        return [element.name for element in (*model.bodies, *model.frames)]
+        return [*(body.name for body in model.bodies), *(frame.name for frame in model.frames)]
 
     @property
     def joint_names(self) -> list[str]:

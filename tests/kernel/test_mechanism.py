@@ -217,7 +217,8 @@ def test_point_gravity_pulls_each_body_towards_the_centre():
     field = Gravity(kind="point", mu=4.0, center=(1.0, 0.0, 0.0))
     model = Model(name="m", world=World(gravity=field), bodies=(
         Body(name="near", mass=2.0, inertia=Inertia(ixx=1, iyy=1, izz=1)), Body(name="far", mass=3.0)),
-        joints=(Joint(name="weld", kind="fixed", parent="near", child="far", a=Pose(position=(-2.0, 0.0, 0.0))),))  # fmt: skip
+        joints=(Joint(name="weld", kind="fixed", parent="near", child="far",
+                      a=Pose(position=(-2.0, 0.0, 0.0))),))  # fmt: skip
     mech = Mechanism(model)
     zero = np.zeros(6)
     q = mech.neutral()

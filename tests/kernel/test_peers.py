@@ -149,8 +149,8 @@ def matrix(pose):
 
 @pytest.mark.parametrize(
     "kinds",
-    [("revolute",), ("prismatic",), ("screw",), ("cylindrical",), ("universal",), ("planar",), ("spherical",), ("free",),
-     ("revolute", "screw", "universal", "spherical", "cylindrical", "planar", "prismatic", "free")],
+    [("revolute",), ("prismatic",), ("screw",), ("cylindrical",), ("universal",), ("planar",), ("spherical",),
+     ("free",), ("revolute", "screw", "universal", "spherical", "cylindrical", "planar", "prismatic", "free")],
     ids="+".join,
 )  # fmt: skip
 def test_joint_kinds_agree_with_pinocchio(kinds):

@@ -94,8 +94,8 @@ def test_published_robots_by_their_dh_tables(name):
                   mass=link["m"], center_of_mass=tuple(link["r"]), inertia=inertia(tensor),
                   armature=link["G"] ** 2 * link["Jm"])
         )  # fmt: skip
-    chain = DHChain(name="arm", convention=parameters["convention"], rows=tuple(rows), base=document_pose(parameters["base"]),
-                    tool=document_pose(parameters["tool"]))  # fmt: skip
+    chain = DHChain(name="arm", convention=parameters["convention"], rows=tuple(rows),
+                    base=document_pose(parameters["base"]), tool=document_pose(parameters["tool"]))  # fmt: skip
     mech = Mechanism(
         Model(name=name, world=World(gravity=Gravity(acceleration=tuple(parameters["gravity"]))), chains=(chain,))
     )
@@ -127,8 +127,8 @@ def test_kuka_iiwa_kinematics_torques_and_reactions():
     names = list(parameters["links"])
     bodies = []
     for name, link in parameters["links"].items():
-        I = {key: value for key, value in link["inertia_com"].items()}
-        bodies.append(Body(name=name, mass=link["mass"], center_of_mass=tuple(link["com"]), inertia=Inertia(**I)))
+        tensor = Inertia(**link["inertia_com"])
+        bodies.append(Body(name=name, mass=link["mass"], center_of_mass=tuple(link["com"]), inertia=tensor))
     joints = []
     for joint in parameters["joints"]:
         if joint["child"] not in names:
@@ -136,7 +136,8 @@ def test_kuka_iiwa_kinematics_torques_and_reactions():
         parent = joint["parent"] if joint["parent"] in names else "world"
         joints.append(
             Joint(name=joint["name"], kind=joint["type"], parent=parent, child=joint["child"],
-                  a=Pose(position=tuple(joint["xyz"]), rotation=tuple(joint["rpy"])), axis=tuple(joint["axis"] or (0, 0, 1.0)))
+                  a=Pose(position=tuple(joint["xyz"]), rotation=tuple(joint["rpy"])),
+                  axis=tuple(joint["axis"] or (0, 0, 1.0)))
         )  # fmt: skip
     for state in case["reference"]["states"]:
         world = World(gravity=Gravity(acceleration=(0.0, 0.0, -float(state["g"]))))

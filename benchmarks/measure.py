@@ -1,0 +1,54 @@
+"""Timing: interleaved repeats in one process, so that a busy moment of the machine hits all alike."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+REPEATS = 7
+SHORTEST = 0.02
+"""Seconds that one repeat lasts at least."""
+
+
+class Time(NamedTuple):
+    """Seconds per call: the least of the repeats, and their median."""
+
+    least: float
+    median: float
+
+
+def together(calls: Mapping[str, Callable[[], Any]], repeats: int = REPEATS) -> dict[str, Time]:
+    """Time each call, taking turns."""
+    counts = {name: _count(call) for name, call in calls.items()}
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(repeats):
+        for name, call in calls.items():
+            count = counts[name]
+            started = time.perf_counter()
+            for _ in range(count):
+                call()
+            samples[name].append((time.perf_counter() - started) / count)
+    return {name: Time(min(times), statistics.median(times)) for name, times in samples.items()}
+
+
+def _count(call: Callable[[], Any]) -> int:
+    """Calls that take about `SHORTEST`."""
+    call()
+    count = 1
+    while True:
+        started = time.perf_counter()
+        for _ in range(count):
+            call()
+        lasted = time.perf_counter() - started
+        if lasted > SHORTEST / 4:
+            return max(1, int(count * SHORTEST / lasted))
+        count *= 4
+
+
+def once(call: Callable[[], Any]) -> float:
+    """Seconds of one call."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started

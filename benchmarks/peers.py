@@ -1,0 +1,129 @@
+"""Pinocchio and MuJoCo on the same machines, through their Python interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machines import PINOCCHIO_LIMIT, Machine
+
+FUNCTIONS = ("forward dynamics", "inverse dynamics", "mass matrix", "Jacobian")
+
+
+class Pinocchio:
+    """Calls by name of function; q, v, u: one state."""
+
+    name = "Pinocchio"
+
+    def __init__(self, machine: Machine) -> None:
+        import pinocchio as pin
+
+        self.pin = pin
+        if machine.file is not None:
+            self.model = pin.buildModelFromUrdf(str(machine.file))
+            self.model.armature[:] = 0.0
+        else:
+            self.model = _chain(pin, machine)
+        self.data = self.model.createData()
+        frames = [k for k, frame in enumerate(self.model.frames) if frame.type == pin.BODY]
+        self.tip = frames[-1] if frames else None
+        self.nq, self.nv = self.model.nq, self.model.nv
+
+    def call(self, function: str) -> Callable[[Any, Any, Any], Any]:
+        """The function as Python calls it."""
+        pin, model, data = self.pin, self.model, self.data
+        if function == "forward dynamics":
+            return lambda q, v, u: pin.aba(model, data, q, v, u)
+        if function == "inverse dynamics":
+            return lambda q, v, u: pin.rnea(model, data, q, v, u)
+        if function == "mass matrix":
+            return lambda q, v, u: pin.crba(model, data, q)
+        if self.tip is None:
+            joint = model.njoints - 1
+            return lambda q, v, u: pin.computeJointJacobian(model, data, q, joint)
+        frame = self.tip
+        return lambda q, v, u: pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+
+
+def _chain(pin: Any, machine: Machine) -> Any:
+    model = pin.Model()
+    parent = 0
+    for joint, body in zip(machine.model.joints, machine.model.bodies, strict=True):
+        r, p, y = joint.a.rotation
+        place = pin.SE3(pin.rpy.rpyToMatrix(r, p, y), np.array(joint.a.position))
+        axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+        parent = model.addJoint(parent, pin.JointModelRevoluteUnaligned(axis), place, joint.name)
+        I = body.inertia
+        tensor = np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]])
+        model.appendBodyToJoint(
+            parent, pin.Inertia(body.mass, np.array(body.center_of_mass), tensor), pin.SE3.Identity()
+        )
+    return model
+
+
+class MuJoCo:
+    """Calls by name of function. Its forward dynamics do more than ours (collision, actuation: empty here)."""
+
+    name = "MuJoCo"
+
+    def __init__(self, machine: Machine) -> None:
+        import mujoco
+
+        self.mujoco = mujoco
+        if machine.file is not None:
+            raise ValueError("arms are compared with Pinocchio")
+        self.model = mujoco.MjModel.from_xml_string(_mjcf(machine))
+        flags = mujoco.mjtDisableBit
+        self.model.opt.disableflags = flags.mjDSBL_CONTACT | flags.mjDSBL_CONSTRAINT
+        self.data = mujoco.MjData(self.model)
+        self.nq, self.nv = self.model.nq, self.model.nv
+
+    def call(self, function: str) -> Callable[[Any, Any, Any], Any]:
+        """The function as Python calls it."""
+        mujoco, model, data = self.mujoco, self.model, self.data
+
+        def forward(q: Any, v: Any, u: Any) -> Any:
+            data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, u
+            mujoco.mj_forward(model, data)
+            return data.qacc.copy()
+
+        def inverse(q: Any, v: Any, u: Any) -> Any:
+            data.qpos[:], data.qvel[:], data.qacc[:] = q, v, u
+            mujoco.mj_inverse(model, data)
+            return data.qfrc_inverse.copy()
+
+        calls = {"forward dynamics": forward, "inverse dynamics": inverse}
+        if function not in calls:
+            raise ValueError(function)
+        return calls[function]
+
+
+def _mjcf(machine: Machine) -> str:
+    text, closing = "", ""
+    for joint, body in zip(machine.model.joints, machine.model.bodies, strict=True):
+        I = body.inertia
+        numbers = " ".join(map(repr, (I.ixx, I.iyy, I.izz, I.ixy, I.ixz, I.iyz)))
+        text += (
+            f'<body pos="{" ".join(map(repr, joint.a.position))}" euler="{" ".join(map(repr, joint.a.rotation))}">'
+            f'<joint type="hinge" axis="{" ".join(map(repr, joint.axis))}"/>'
+            f'<inertial pos="{" ".join(map(repr, body.center_of_mass))}" mass="{body.mass!r}" fullinertia="{numbers}"/>'
+        )
+        closing += "</body>"
+    return (
+        '<mujoco><compiler angle="radian" eulerseq="XYZ"/><option gravity="0 0 -9.81"/><size memory="512M"/>'
+        f"<worldbody>{text}{closing}</worldbody></mujoco>"
+    )
+
+
+def peers(machine: Machine) -> list[Pinocchio | MuJoCo]:
+    """Those that are installed and apply to a machine."""
+    found: list[Pinocchio | MuJoCo] = []
+    for kind, applies in ((Pinocchio, machine.bodies <= PINOCCHIO_LIMIT), (MuJoCo, machine.file is None)):
+        if applies:
+            try:
+                found.append(kind(machine))
+            except ImportError:
+                continue
+    return found
