@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +22,7 @@ from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function, call
 from core.functions.catalogue import GROUPS, validated
 from core.functions.function import Cancelled
+from core.functions.options import OutputFile
 from core.functions.results import Picture, Result, leaves
 
 _ID = Qt.ItemDataRole.UserRole
@@ -28,7 +31,7 @@ GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Ellipsoids"
 LIVE_PAUSE = 15
 """Milliseconds between two runs of a live function, at least."""
 LIVE_LIMIT = 0.04
-"""A live function slower than this (s) moves beside the window instead of following every frame."""
+"""A live function slower than this (s), or not yet timed, runs beside the window and follows as fast as it can."""
 
 
 class FunctionPanel(QWidget):
@@ -43,6 +46,9 @@ class FunctionPanel(QWidget):
         self._settings = settings or Settings()
         self._guard = Guard(session.told.emit)
         self._job: Job | None = None
+        self._following: Job | None = None
+        self._behind = False
+        self._seconds: dict[str, float] = {}
         self._forms: dict[str, FunctionForm] = {}
         self._rows: dict[str, QTreeWidgetItem] = {}
         self.form: FunctionForm | None = None
@@ -239,20 +245,45 @@ class FunctionPanel(QWidget):
             self._live.start()
 
     def _follow(self) -> None:
-        """Run the chosen function again for the pose now shown."""
+        """Run the chosen function again for the pose now shown: at once if it is quick, else beside the window."""
         form, function = self.form, self.chosen
         if form is None or function is None or not form.live or function.unavailable(self.context()):
             return
+        if self._following is not None:
+            self._behind = True
+            return
         try:
-            result = call(function.id, self.context(), **form.options())
+            options = _without_files(function, form.options())
+            validated(function, self.context(), options)
+            if self._seconds.get(function.id, math.inf) < LIVE_LIMIT:
+                self._followed(_timed(function.id, self.context(), options))
+                return
         except KinetostatError as error:
             form.show_problem(f"{error.what} {error.remedy}".strip())
             return
-        form.show_problem("")
-        self._session.produced.emit(dataclasses.replace(result, live=True))
+        context = self.context()
+        job = self._jobs.start(f"{function.title}, live", lambda *_: _timed(function.id, context, options))
+        self._following = job
+        job.succeeded.connect(self._followed)
+        job.failed.connect(lambda error: form.show_problem(str(error)))
+        job.ended.connect(self._caught_up)
+
+    def _followed(self, timed: tuple[Result, float]) -> None:
+        result, seconds = timed
+        self._seconds[result.function] = seconds
+        if self.form is not None and self.form.live and self.form.function.id == result.function:
+            self.form.show_problem("")
+            self._session.produced.emit(dataclasses.replace(result, live=True))
+
+    def _caught_up(self) -> None:
+        self._following = None
+        if self._behind:
+            self._behind = False
+            self._live.start()
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
+            self._seconds.clear()
             self._mark_available()
             if self.form is not None:
                 self.form.refresh()
@@ -270,6 +301,19 @@ class FunctionPanel(QWidget):
             self.form.refresh()
         if key == "look":
             self._mark_available()
+
+
+def _timed(id: str, context: Context, options: dict[str, Any]) -> tuple[Result, float]:
+    """A result and the seconds it took."""
+    begin = time.perf_counter()
+    result = call(id, context, **options)
+    return result, time.perf_counter() - begin
+
+
+def _without_files(function: Function, options: dict[str, Any]) -> dict[str, Any]:
+    """Options for a run that follows the pose: it writes no files."""
+    files = {option.id for option in function.options if isinstance(option, OutputFile)}
+    return {key: value for key, value in options.items() if key not in files}
 
 
 def _work(id: str, context: Context, options: dict[str, Any]) -> Callable[..., Result]:

@@ -140,7 +140,7 @@ def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tu
     from core.kernel.reading import Numbers
 
     found = Numbers(context.values, context.model.origin).inertia(body)
-    m, h, I = float(found.mass), [float(x) for x in found.moment], found.tensor  # noqa: E741
+    m, h, I = float(found.mass), [float(x) for x in found.moment], found.tensor
     x, y, z = (component / m for component in h) if m else (0.0, 0.0, 0.0)
     shift = (m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y), -m * x * y, -m * x * z, -m * y * z)
     about_center = without_dust([float(entry) - part for entry, part in zip(I, shift, strict=True)])

@@ -153,6 +153,33 @@ def test_live_follows_previews(qtbot, panel, session):
     assert len(produced) == count
 
 
+def test_slow_live_functions_follow_beside_the_window(qtbot, panel, session, monkeypatch):
+    produced = []
+    session.produced.connect(produced.append)
+    monkeypatch.setattr("app.panels.functions.LIVE_LIMIT", 0.0)  # every function counts as slow
+    panel.choose("forward_kinematics")
+    panel.form.live_box.setChecked(True)
+    for k in range(20):
+        q = session.q.copy()
+        q[0] = 0.05 * k
+        session.preview(q=q)
+        qtbot.wait(2)
+    qtbot.waitUntil(lambda: not panel._jobs.running and not panel._live.isActive())
+    pose = np.array(produced[-1].parts[0].entries)
+    np.testing.assert_allclose(pose, session.mech.frame(session.q, "tool"), atol=1e-12)  # the last pose is not missed
+
+
+def test_live_runs_write_no_files(qtbot, panel, session, tmp_path):
+    path = tmp_path / "measures.txt"
+    produced = []
+    session.produced.connect(produced.append)
+    panel.choose("manipulability")
+    panel.form.show_options({"file": str(path)})
+    panel.form.live_box.setChecked(True)
+    qtbot.waitUntil(lambda: len(produced) == 1)
+    assert not path.exists()
+
+
 def test_cancel_stops_and_tells(qtbot, panel, session, jobs):
     produced, told = [], []
     session.produced.connect(produced.append)
