@@ -1,4 +1,4 @@
-"""Reader of the native format: YAML that people can write by hand (see docs/file-format.md).
+"""Reader of the native format: YAML that people can write by hand (see docs/native_file.md).
 
 What may stand where comes from one table, `core.model.fields.fields_of`; nothing about single elements is
 said here.

@@ -18,6 +18,7 @@ from core.files.urdf_links import Joints, body_of
 from core.files.urdf_shapes import Materials
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml, prefixed
 from core.model import WORLD, Annotation, Body, Joint, Model
+from core.model.circles import circles
 
 VERSIONS = ("1.0", "1.1", "1.2")
 _KNOWN = {
@@ -104,15 +105,11 @@ class _Build:
         return self.links.of.get(WORLD, "")
 
     def _check_couplings(self, joints: list[Joint]) -> None:
-        leader = {joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}
-        for start in leader:
-            seen = [start]
-            while (following := leader.get(seen[-1])) is not None:
-                if following in seen:
-                    circle = " → ".join([*seen[seen.index(following) :], following])
-                    raise self.reader.error(self.joint_tags[start], f"The joints follow each other in a circle: "
-                                            f"{circle}.", f"joint '{start}', mimic", "Remove a <mimic>.")  # fmt: skip
-                seen.append(following)
+        for circle in circles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
+            what = f"The joints follow each other in a circle: {' → '.join(circle)}."
+            raise self.reader.error(
+                self.joint_tags[circle[0]], what, f"joint '{circle[0]}', mimic", "Remove a <mimic>."
+            )
 
     def _check_tree(self, joints: list[Joint]) -> str:
         """The root link. Raises FileError for two parents, a circle, or several roots."""
@@ -123,17 +120,9 @@ class _Build:
                 raise self.reader.error(self.joint_tags[joint.name], f"Link '{joint.child}' already hangs on joint "
                                         f"'{other.name}'; URDF allows one parent.", f"joint '{joint.name}', child",
                                         "Remove one; close loops in the native format.")  # fmt: skip
-        for start in self.link_tags:
-            seen = [start]
-            while seen[-1] in parent_joint:
-                following = parent_joint[seen[-1]].parent
-                if following in seen:
-                    circle = " → ".join([*seen[seen.index(following) :], following])
-                    raise self.reader.error(self.link_tags[start], f"The links hang on each other in a circle: "
-                                            f"{circle}.", f"link '{start}'", "Correct parent and child.")  # fmt: skip
-                if following not in self.link_tags or len(seen) > len(self.link_tags):
-                    break
-                seen.append(following)
+        for circle in circles({child: joint.parent for child, joint in parent_joint.items()}):
+            what = f"The links hang on each other in a circle: {' → '.join(circle)}."
+            raise self.reader.error(self.link_tags[circle[0]], what, f"link '{circle[0]}'", "Correct parent and child.")
         roots = [name for name in self.link_tags if name not in parent_joint]
         if len(roots) > 1:
             shown = ", ".join(f"'{name}'" for name in roots[:8]) + (" …" if len(roots) > 8 else "")

@@ -12,6 +12,7 @@ from typing import Any
 from core.errors import ModelError
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain, expand
+from core.model.circles import circles
 from core.model.expression import names as names_in
 from core.model.expression import parse
 from core.model.fields import (
@@ -190,13 +191,6 @@ def _check_names(expression: str, values: Mapping[str, float], where: str) -> No
 
 
 def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
-    parent = {frame.name: frame.parent for frame in frames}
-    for start in parent:
-        seen, current = [start], parent[start]
-        while current in parent:
-            if current in seen:
-                cycle = " → ".join([*seen, current])
-                raise ModelError(f"The frames hang on each other in a circle: {cycle}.",
-                                 where=f"frame '{start}', parent", remedy="Fix one of them to a body.")  # fmt: skip
-            seen.append(current)
-            current = parent[current]
+    for circle in circles({frame.name: frame.parent for frame in frames}):
+        raise ModelError(f"The frames hang on each other in a circle: {' → '.join(circle)}.",
+                         where=f"frame '{circle[0]}', parent", remedy="Fix one of them to a body.")  # fmt: skip

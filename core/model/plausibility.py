@@ -15,6 +15,7 @@ import numpy as np
 
 from core.errors import KinetostatError
 from core.model.bodies import WORLD, Body, Gravity, Inertia
+from core.model.circles import circles
 from core.model.expression import names, parse
 from core.model.fields import Element, ScalarKind, VectorKind, fields_of, nested_elements
 from core.model.findings import Finding, Severity
@@ -340,6 +341,8 @@ class _Checks:
     def couplings(self) -> Iterator[Finding]:
         """Leaders that cannot lead, circles of followers."""
         joints = {joint.name: joint for joint in self.model.joints}
+        followers = {joint.name: joint.mimic.leader for joint in self.model.joints if joint.mimic is not None}
+        circle_of = {name: circle for circle in circles(followers) for name in circle}
         for joint in self.model.joints:
             if joint.mimic is None:
                 continue
@@ -347,12 +350,9 @@ class _Checks:
             if leader.info.nq != 1:
                 yield _of(joint, "error", f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
                           "Follow a joint with one coordinate.", "mimic")  # fmt: skip
-            seen = [joint.name]
-            while (mimic := joints[seen[-1]].mimic) is not None and mimic.leader not in seen:
-                seen.append(mimic.leader)
-            if mimic is not None and mimic.leader == joint.name:
-                yield _of(joint, "error", f"Joints follow each other in a circle: {' → '.join([*seen, joint.name])}.",
-                          "Remove one of the couplings.", "mimic")  # fmt: skip
+            if joint.name in circle_of:
+                text = f"Joints follow each other in a circle: {' → '.join(circle_of[joint.name])}."
+                yield _of(joint, "error", text, "Remove one of the couplings.", "mimic")
             elif self.number(joint.mimic.ratio) == 0.0:
                 yield _of(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
 

@@ -1,0 +1,20 @@
+"""Circles in chains of reference: each thing leads to one other, and none may come back to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+
+def circles(following: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+    """Every circle in `following` once, with its first member repeated at the end: (a, b, c, a). O(n)."""
+    done: set[str] = set()
+    for start in following:
+        path: dict[str, int] = {}
+        current = start
+        while current in following and current not in done and current not in path:
+            path[current] = len(path)
+            current = following[current]
+        if current in path:
+            members = list(path)[path[current] :]
+            yield (*members, current)
+        done.update(path)
