@@ -63,11 +63,15 @@ def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shap
     surface.SetLineWidth(1.6)
 
 
-class Figures:
-    """All actors of a draw list in one renderer."""
+IN_FRONT = ("com", "frame")
+"""Roles drawn in front of the machine, which would hide them."""
 
-    def __init__(self, renderer: vtkRenderer, look: Look = LIGHT) -> None:
-        self.renderer = renderer
+
+class Figures:
+    """All actors of a draw list, in a renderer and one in front of it."""
+
+    def __init__(self, renderer: vtkRenderer, front: vtkRenderer, look: Look = LIGHT) -> None:
+        self.renderer, self.front = renderer, front
         self.look = look
         self.table: dict[str, Figure] = {}
         self.items: tuple[Item, ...] = ()
@@ -86,18 +90,22 @@ class Figures:
         """Follow changes of what is to be shown."""
         wanted = {item.id: item for item in self.items if item.role != "label" and self.is_shown(item)}
         for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
-            self.renderer.RemoveActor(self.table.pop(name).actor)
+            figure = self.table.pop(name)
+            self._layer(figure.item).RemoveActor(figure.actor)
         for name, item in wanted.items():
-            figure = self.table.get(name)
-            if figure is None:
+            known = self.table.get(name)
+            if known is None:
                 figure = self.table[name] = Figure(item, self.look)
-                self.renderer.AddActor(figure.actor)
-            elif figure.item != item:
-                figure.item = item
-                figure.place = matrix(item.placement)
-                figure.paint(self.look)
+                self._layer(item).AddActor(figure.actor)
+            elif known.item != item:
+                known.item = item
+                known.place = matrix(item.placement)
+                known.paint(self.look)
         self._arrange()
         self.move(self._poses)
+
+    def _layer(self, item: Item) -> vtkRenderer:
+        return self.front if item.role in IN_FRONT else self.renderer
 
     def _arrange(self) -> None:
         self._stiff = [figure for figure in self.table.values() if figure.item.until is None]

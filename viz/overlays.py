@@ -50,7 +50,7 @@ class VectorGlyph(NamedTuple):
 class Overlays:
     """The actors of all overlays."""
 
-    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+    def __init__(self, renderer: vtkRenderer, front: vtkRenderer, look: Look) -> None:
         self.renderer = renderer
         self.look = look
         self.model: Model | None = None
@@ -64,7 +64,7 @@ class Overlays:
         self._mass.GetMapper().ScalarVisibilityOn()
         self._mass.SetVisibility(False)
         shine(self._mass, look.colour("com_light"), "com")
-        renderer.AddActor(self._mass)
+        front.AddActor(self._mass)
 
     def clear(self) -> None:
         """Show none of them."""

@@ -20,7 +20,7 @@ from viz import camera, picking, quality
 from viz.balance import Balance
 from viz.camera import Ray, View
 from viz.cube import Cube
-from viz.figures import Figure, Figures, Poses
+from viz.figures import IN_FRONT, Figure, Figures, Poses
 from viz.geometry import MeshFile
 from viz.handleparts import Part
 from viz.handles import Handles
@@ -89,10 +89,10 @@ class Scene:
         self._balance: Balance | None = None
         self.tracks = Tracks()
         self.renderer, self.front, self.corner = self._renderers()
-        self.figures = Figures(self.renderer, self.palette)
+        self.figures = Figures(self.renderer, self.front, self.palette)
         self.figures.is_shown = self._is_shown
         self.labels = Labels(self.front, self.palette)
-        self.overlays = Overlays(self.renderer, self.palette)
+        self.overlays = Overlays(self.renderer, self.front, self.palette)
         self.cube = Cube(self.corner, self.palette)
         self.handles = Handles(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
@@ -182,7 +182,8 @@ class Scene:
     def _move_mass_center(self) -> None:
         wanted = self.display.centers_of_mass and self._balance is not None
         center = self._balance.center(self._poses) if wanted and self._balance is not None else None
-        self.overlays.mass_center(center, 0.02 * self._extent)
+        radius = self.handles.skeleton.radius if self.handles.skeleton is not None else 0.0
+        self.overlays.mass_center(center, 1.15 * radius)
 
     # ------------------------------------------------------------------------------- look
 
@@ -250,18 +251,21 @@ class Scene:
         if held is not None:
             assert isinstance(held.meaning, Part)
             return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
-        found = picking.nearest(self.ray(x, y), self._targets())
+        ray = self.ray(x, y)
+        found = picking.nearest(ray, self._targets(True)) or picking.nearest(ray, self._targets(False))
         if found is None:
             return None
         item = found.meaning
         assert isinstance(item, Item)
         return Hit(item.ref, found.position, found.normal, item.id)
 
-    def _targets(self) -> list[Target]:
+    def _targets(self, in_front: bool) -> list[Target]:
         return [
             Target(figure.item.geometry, figure.pose, figure.item)
             for figure in self.figures.table.values()
-            if figure.item.ref is not None and figure.item.role not in ("inertia", "collision")
+            if figure.item.ref is not None
+            and figure.item.role not in ("inertia", "collision")
+            and (figure.item.role in IN_FRONT) == in_front
         ]
 
     def ray(self, x: float, y: float) -> Ray:

@@ -80,7 +80,7 @@ class Surroundings:
 
     def _show_gravity(self, model: Model, values: dict[str, float], size: float, look: Look) -> None:
         gravity = model.world.gravity
-        place = np.array([0.55, -0.55, 0.75]) * size
+        place = np.array([-0.36, -0.3, 0.7]) * size
         direction = numbers(gravity.acceleration, values)
         if gravity.kind == "point":
             direction = numbers(gravity.center, values) - place
