@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from core.kernel.blocks import Block
 from core.kernel.instructions import instructions_of
-from core.kernel.ir import DECLARATIONS, SINCOS, straight
+from core.kernel.ir import DECLARATIONS, straight
+from core.kernel.sincos import SINCOS
 
 import casadi as ca  # isort: skip
 

@@ -66,16 +66,27 @@ class Coordinates:
         return result
 
     def _bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
-        """Limits of coordinate k, also those that followers impose on their leader."""
-        if k >= len(joint.limits):
-            own: tuple[float | None, float | None] = (None, None)
-        else:
-            limit, where = joint.limits[k], f"joint '{joint.name}', limits"
-            values = [None if v is None else self.numbers.scalar(v, where) for v in (limit.lower, limit.upper)]
-            own = (values[0], values[1])
-        if joint.kind == "continuous":
-            own = (None, None)
-        return own
+        """Limits of coordinate k, narrowed by the limits of joints that follow (as far as something is left)."""
+        lower, upper = self._own_bounds(joint, k)
+        for name, follower in self.followers.items():
+            leader, ratio, offset = self.coupling(name)
+            if leader != joint.name or ratio == 0.0:
+                continue
+            ends = [None if x is None else (x - offset) / ratio for x in self._own_bounds(follower, 0)]
+            low, high = ends if ratio > 0.0 else ends[::-1]
+            low = max((x for x in (lower, low) if x is not None), default=None)
+            high = min((x for x in (upper, high) if x is not None), default=None)
+            if low is None or high is None or low < high:
+                lower, upper = low, high
+        return lower, upper
+
+    def _own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+        """Limits of coordinate k as the joint gives them."""
+        if k >= len(joint.limits) or joint.kind == "continuous":
+            return None, None
+        limit, where = joint.limits[k], f"joint '{joint.name}', limits"
+        lower, upper = (None if v is None else self.numbers.scalar(v, where) for v in (limit.lower, limit.upper))
+        return lower, upper
 
     def coupling(self, name: str) -> tuple[str, float, float]:
         """(leader with own entries, ratio, offset) of a joint; ratio 1 and offset 0 for one that leads."""

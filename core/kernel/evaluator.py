@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
+from core.kernel import single_state
 from core.kernel.tracing import Signature
 
 Array = NDArray[np.float64]
@@ -83,8 +84,8 @@ def _ignore(states: Sequence[Array], p: Array, out: Array) -> None:
 class Evaluator:
     """One function of one mechanism, with the mechanism's own parameter values as default.
 
-    Single states go through buffers that belong to the first thread that calls; other threads, arrays of states and
-    given parameter values take the general path.
+    Single states go through buffers that belong to the thread that made the evaluator; other threads, arrays of
+    states and given parameter values take the general path.
     """
 
     def __init__(self, name: str, signature: Signature, sizes: Sequence[int], code: Code, p: Array) -> None:
@@ -95,6 +96,7 @@ class Evaluator:
         self.p = p
         self.size = math.prod(signature.shape)
         self.failed = _ignore
+        self._owner = threading.get_ident()
         self.call = self._bound(code)
 
     def use(self, code: Code) -> None:
@@ -142,59 +144,6 @@ class Evaluator:
         return array
 
     def _bound(self, code: Code) -> Callable[..., Array]:
-        """The path for one state: copy into buffers, call, copy out.
-
-        Assignment to a memoryview refuses anything but a float array of the right length, so it is the check too.
-        """
         inputs, out, run = code.bind(self.p)
-        out = out.reshape(self.signature.shape)
-        owner, thread, general, copy = 0, threading.get_ident, self.general, out.copy
-        views = [_view(array) for array in inputs]
-
-        def mine() -> bool:
-            nonlocal owner
-            owner = owner or thread()
-            return thread() == owner
-
-        def one(a: Any) -> Array:
-            try:
-                if thread() == owner or mine():
-                    views[0][:] = a
-                    if not run():
-                        return copy()
-            except (TypeError, ValueError):
-                pass
-            return general((a,))
-
-        if len(views) == 1:
-            return one
-        first, second = views[:2]
-
-        def two(a: Any, b: Any) -> Array:
-            try:
-                if thread() == owner or mine():
-                    first[:] = a
-                    second[:] = b
-                    if not run():
-                        return copy()
-            except (TypeError, ValueError):
-                pass
-            return general((a, b))
-
-        if len(views) == 2:
-            return two
-        third = views[2]
-
-        def three(a: Any, b: Any, c: Any) -> Array:
-            try:
-                if thread() == owner or mine():
-                    first[:] = a
-                    second[:] = b
-                    third[:] = c
-                    if not run():
-                        return copy()
-            except (TypeError, ValueError):
-                pass
-            return general((a, b, c))
-
-        return three
+        copy = out.reshape(self.signature.shape).copy
+        return single_state.path([_view(array) for array in inputs], run, copy, self.general, self._owner)

@@ -8,21 +8,16 @@ Floating point: contraction, reciprocals and unsigned zeros are free; NaN and in
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 
 import casadi as ca
 
 from core.kernel.instructions import Instruction
+from core.kernel.sincos import SINCOS, number
 
 FAST = "contract nsz arcp"
 VERSION = 2
 """Part of the key of cached code: to be raised when the text below changes its meaning."""
-
-
-def number(x: float) -> str:
-    """A double, exactly."""
-    return "0x" + struct.pack(">d", x).hex().upper()
 
 
 def _binary(name: str) -> Callable[..., str]:
@@ -109,82 +104,6 @@ declare double @llvm.copysign.f64(double, double)
 declare double @llvm.fma.f64(double, double, double)
 """
 )
-
-# --------------------------------------------------------------------------------- sine and cosine
-
-_PI_2 = (float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54"), -1.4973849048591833e-33)
-"""π/2 as a sum of three doubles."""
-_SIN = (-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000,
-        1.0 / 355687428096000)  # fmt: skip
-_COS = (-0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200,
-        1.0 / 20922789888000)  # fmt: skip
-"""Taylor coefficients: on |r| ≤ π/4 the first omitted terms are below 1e-17."""
-_FAR = 2.0**20
-"""Arguments beyond this (rad) go to the C library, which reduces them exactly."""
-
-
-def _horner(name: str, coefficients: Sequence[float], x: str) -> tuple[list[str], str]:
-    lines, value = [], number(coefficients[-1])
-    for k, coefficient in enumerate(reversed(coefficients[:-1])):
-        lines.append(
-            f"  %{name}{k} = call double @llvm.fma.f64(double {value}, double {x}, double {number(coefficient)})"
-        )
-        value = f"%{name}{k}"
-    return lines, value
-
-
-def _sincos() -> str:
-    """define {sin x, cos x}: reduction by multiples of π/2 (Cody and Waite), then Taylor polynomials."""
-    sine, s = _horner("s", _SIN, "%rr")
-    cosine, c = _horner("c", _COS, "%rr")
-    body = [
-        "define internal {double, double} @sincos(double %x) noinline nounwind {",
-        "  %size = call double @llvm.fabs.f64(double %x)",
-        f"  %near = fcmp olt double %size, {number(_FAR)}",
-        "  br i1 %near, label %inside, label %outside",
-        "inside:",
-        f"  %turns = fmul double %x, {number(0.6366197723675814)}",
-        "  %k = call double @llvm.rint.f64(double %turns)",
-        "  %minus = fneg double %k",
-        f"  %r1 = call double @llvm.fma.f64(double %minus, double {number(_PI_2[0])}, double %x)",
-        f"  %r2 = call double @llvm.fma.f64(double %minus, double {number(_PI_2[1])}, double %r1)",
-        f"  %r = call double @llvm.fma.f64(double %minus, double {number(_PI_2[2])}, double %r2)",
-        "  %rr = fmul double %r, %r",
-        *sine,
-        *cosine,
-        "  %rrr = fmul double %rr, %r",
-        f"  %sine = call double @llvm.fma.f64(double %rrr, double {s}, double %r)",
-        f"  %cosine = call double @llvm.fma.f64(double %rr, double {c}, double {_ONE})",
-        "  %whole = fptosi double %k to i64",
-        "  %odd = trunc i64 %whole to i1",
-        "  %p = select i1 %odd, double %cosine, double %sine",
-        "  %q = select i1 %odd, double %sine, double %cosine",
-        "  %np = fneg double %p",
-        "  %nq = fneg double %q",
-        "  %two = and i64 %whole, 2",
-        "  %sneg = icmp ne i64 %two, 0",
-        "  %next = add i64 %whole, 1",
-        "  %two2 = and i64 %next, 2",
-        "  %cneg = icmp ne i64 %two2, 0",
-        "  %sin = select i1 %sneg, double %np, double %p",
-        "  %cos = select i1 %cneg, double %nq, double %q",
-        "  br label %done",
-        "outside:",
-        "  %fs = call double @sin(double %x)",
-        "  %fc = call double @cos(double %x)",
-        "  br label %done",
-        "done:",
-        "  %as = phi double [%sin, %inside], [%fs, %outside]",
-        "  %ac = phi double [%cos, %inside], [%fc, %outside]",
-        "  %pair = insertvalue {double, double} undef, double %as, 0",
-        "  %both = insertvalue {double, double} %pair, double %ac, 1",
-        "  ret {double, double} %both",
-        "}",
-    ]
-    return "\n".join(body)
-
-
-SINCOS = _sincos()
 
 # ----------------------------------------------------------------------------------- one function
 

@@ -38,6 +38,8 @@ class Program:
         self.tracer = Tracer(topology)
         self._codes: dict[str, Code] = {}
         self._lock = threading.RLock()
+        self._traces: dict[str, Trace] = {}
+        """Traces that wait to be compiled."""
         self._waiting: dict[str, threading.Event] = {}
         self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
         self.failures: dict[str, str] = {}
@@ -63,10 +65,11 @@ class Program:
         """A function with default parameter values; machine code follows when it is compiled."""
         with self._lock:
             if name not in self._codes:
-                trace = self.tracer.trace(name)
-                self._codes[name] = _interpreter(trace)
+                self._traces[name] = self.tracer.trace(name)
+                self._codes[name] = _interpreter(self._traces[name])
                 self._waiting[name] = threading.Event()
-                compiler.submit(lambda: self._compile(trace))
+            if name in self._traces:
+                compiler.submit(lambda: self._compile(name, wanted=False))
             signature = self.tracer.signature(name)
             sizes = self._sizes(signature)
             evaluator = Evaluator(name, signature, sizes[:-1], self._codes[name], np.array(p, dtype=float))
@@ -78,20 +81,27 @@ class Program:
         lengths = {"q": tree.nq, "v": tree.nv, "u": tree.nv}
         return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
 
-    def _compile(self, trace: Trace) -> None:
-        """Make machine code of a trace and hand it to everyone who uses the function."""
+    def _compile(self, name: str, *, wanted: bool) -> None:
+        """Make machine code of a function and hand it to everyone who uses it.
+
+        Does nothing if that is done or in hand, or if nobody uses the function any more (unless `wanted`).
+        """
+        with self._lock:
+            if name not in self._traces or not (wanted or self._evaluators[name]):
+                return
+            trace = self._traces.pop(name)
         started = time.perf_counter()
         try:
             code = self._machine_code(trace)
             with self._lock:
-                self._codes[trace.name] = code
-                for evaluator in list(self._evaluators.get(trace.name, ())):
+                self._codes[name] = code
+                for evaluator in list(self._evaluators[name]):
                     evaluator.use(code)
         except Exception as error:  # the interpreter goes on serving: slower, with the same numbers
-            self.failures[trace.name] = str(error)
+            self.failures[name] = str(error)
         finally:
-            self.compile_times[trace.name] = time.perf_counter() - started
-            self._waiting[trace.name].set()
+            self.compile_times[name] = time.perf_counter() - started
+            self._waiting[name].set()
 
     def _machine_code(self, trace: Trace) -> Code:
         checked = trace.signature.checked
@@ -106,8 +116,9 @@ class Program:
         return all(isinstance(self._codes.get(name), MachineCode | BlockCode) for name in names or list(self._codes))
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
-        """Wait until these functions are compiled."""
+        """Compile these functions here and now, or wait for the thread that has them in hand."""
         for name in names or list(self._codes):
+            self._compile(name, wanted=True)
             self._waiting[name].wait(timeout)
 
 

@@ -170,11 +170,11 @@ def test_reactions_carry_the_weight_and_drive_the_joints(seed):
     close(ground + mass * np.array(mech.model.world.gravity.acceleration), rate, 1e-4)
 
 
-@FEW
+@settings(max_examples=3)
 @given(SEEDS)
 def test_tables_of_blocks_give_the_same_numbers(seed):
     """The recursion as a table of blocks, interpreted and in machine code, against the trace in one piece."""
-    model = tree(seed, count=7, damping=0.1)
+    model = tree(seed, count=5, damping=0.1)
     whole = Mechanism(model)
     q, v, u = state(whole, seed)
     limit, traces.LONG = traces.LONG, 0
@@ -189,7 +189,7 @@ def test_tables_of_blocks_give_the_same_numbers(seed):
             close(parts.jacobian(q, "tip"), whole.jacobian(q, "tip"), 1e-12)
             close(parts.center_of_mass(q), whole.center_of_mass(q), 1e-12)
             close(parts.reactions(q, v, u)["j0"], whole.reactions(q, v, u)["j0"], 1e-9)
-            if seed % 4:
+            if seed % 2:
                 break
             parts.compile()
             assert parts.ready

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import ModelError, SimulationError
-from core.kernel import Mechanism, code_cache, program
+from core.kernel import Mechanism, code_cache, compiler, program
 from core.kernel.evaluator import Interpreter
 from core.kernel.machine import Library, MachineCode
 from core.model import (
@@ -23,6 +23,7 @@ from core.model import (
     Joint,
     Limit,
     Material,
+    Mimic,
     Model,
     Parameter,
     Pose,
@@ -313,3 +314,28 @@ def test_long_chains_are_linear_and_right(count):
     J, h = mech.jacobian(q, "tip"), 1e-6
     rate = (mech.frame(mech.integrate(q, v, h), "tip") - mech.frame(mech.integrate(q, v, -h), "tip"))[:3, 3] / (2 * h)
     np.testing.assert_allclose(J[3:] @ v, rate, atol=1e-5 * np.max(np.abs(rate)))
+
+
+def test_machine_code_arrives_in_the_background(monkeypatch):
+    monkeypatch.setattr(compiler, "PAUSE", 0.0)
+    monkeypatch.setattr(compiler, "_worker", None)  # not the one that waits
+    program.forget()
+    mech = Mechanism(tree(12, ("revolute",), 3))
+    q, v, u = state(mech)
+    before = mech.forward_dynamics(q, v, u)
+    deadline = time.monotonic() + 60.0
+    while not mech.ready and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert mech.ready
+    assert isinstance(mech._evaluator("forward_dynamics").code, MachineCode)
+    np.testing.assert_allclose(mech.forward_dynamics(q, v, u), before, rtol=1e-10)
+
+
+def test_limits_of_a_follower_bind_its_leader():
+    model = tree(3, ("revolute",), 2, chain=True)
+    follower = dataclasses.replace(
+        model.joints[1], mimic=Mimic(leader="j0", ratio=-2.0, offset=0.5), limits=(Limit(lower=-0.5, upper=1.5),)
+    )
+    mech = Mechanism(replace(model, model.joints[1], follower))
+    assert (mech.coordinates[0].lower, mech.coordinates[0].upper) == (-0.5, 0.5)
+    assert mech.coordinate(mech.move([0.0], {"j0": 3.0}), "j1")[0] == pytest.approx(-0.5)
