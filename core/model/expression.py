@@ -417,7 +417,8 @@ def _write(node: Node, outer: int, dialect: Dialect) -> str:
                 text = f"{text} Degree" if unit == "deg" else (f"{text}*{UNITS[unit].factor!r}" if unit else text)
             else:
                 text = f"{number_text(value)} {unit}" if unit else number_text(value)
-            return f"({text})" if unit and outer > 3 else text
+            tight = _PRODUCT if dialect == "mathematica" else 3  # in Mathematica a unit is a factor
+            return f"({text})" if unit and outer > tight else text
         case Name(name):
             return {"pi": "Pi", "e": "E", "tau": "(2 Pi)"}.get(name, name) if dialect == "mathematica" else name
         case Negative(operand):
