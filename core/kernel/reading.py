@@ -128,18 +128,16 @@ def sum_of(parts: list[Inertia]) -> Inertia:
 @lru_cache(maxsize=256)
 def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
     """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file."""
-    import trimesh
+    from trimesh import Trimesh
 
-    from core.files import resolve_mesh
+    from core.files import load_mesh, resolve_mesh
 
     path = resolve_mesh(file, origin)
     if path is None:
         raise ModelError(f"The mesh '{file}' is not found, so it gives no mass.",
                          remedy="Correct the path, or give mass and inertia in place of a density.")  # fmt: skip
-    try:
-        mesh: Any = trimesh.load(path, force="mesh")
-    except Exception as error:
-        raise ModelError(f"The mesh '{file}' cannot be read ({error}).", remedy="Export it again as STL.") from None
+    data = load_mesh(path)
+    mesh: Any = Trimesh(data.vertices, data.faces)
     mesh.apply_scale(scale)
     volume = float(mesh.volume)
     if not volume > 0.0:

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+import trimesh
 
 from core.errors import ModelError, SimulationError
 from core.kernel import Mechanism, code_cache, compiler, program
@@ -23,6 +24,7 @@ from core.model import (
     Joint,
     Limit,
     Material,
+    Mesh,
     Mimic,
     Model,
     Parameter,
@@ -339,3 +341,24 @@ def test_limits_of_a_follower_bind_its_leader():
     mech = Mechanism(replace(model, model.joints[1], follower))
     assert (mech.coordinates[0].lower, mech.coordinates[0].upper) == (-0.5, 0.5)
     assert mech.coordinate(mech.move([0.0], {"j0": 3.0}), "j1")[0] == pytest.approx(-0.5)
+
+
+def test_a_mesh_with_density_has_the_mass_of_its_solid(tmp_path):
+    trimesh.creation.box((0.2, 0.4, 0.6)).export(tmp_path / "block.stl")
+
+    def model(file):
+        shape = Mesh(file=file, scale=(1.0, 2.0, 1.0), pose=Pose(position=(0.0, 0.0, 1.0)))
+        return Model(name="m", bodies=(Body(name="b", density=100.0, shapes=(shape,)),), origin=str(tmp_path / "m.kst"))
+
+    mech = Mechanism(model("block.stl"))
+    solid = Mechanism(
+        Model(
+            name="s",
+            bodies=(
+                Body(name="b", density=100.0, shapes=(Box(size=(0.2, 0.8, 0.6), pose=Pose(position=(0, 0, 1.0))),)),
+            ),
+        )
+    )
+    np.testing.assert_allclose(mech.mass_matrix(mech.neutral()), solid.mass_matrix(solid.neutral()), atol=1e-6)
+    with pytest.raises(ModelError, match=r"body 'b'.*'none.stl' is not found"):
+        Mechanism(model("none.stl")).mass_matrix(mech.neutral())
