@@ -33,7 +33,9 @@ class Guard:
 
     def install(self) -> None:
         """Catch what reaches the event loop, too."""
-        sys.excepthook = self._hook
+        if sys.excepthook != self._hook:
+            self._before = sys.excepthook
+            sys.excepthook = self._hook
 
     def remove(self) -> None:
         """Undo `install`."""

@@ -10,9 +10,11 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.viewport import prepare_surface
+from app import viewport
+from viz.camera import View
 
-prepare_surface()  # before any test makes the QApplication
+viewport.prepare_surface()  # before any test makes the QApplication
+viewport.SAMPLES = 0  # edges need not be smooth here, but software drawing is slow
 
 PATIENCE = 20.0
 
@@ -91,31 +93,81 @@ class Bench:
         return [message.text for message in self.window.messages.log if message.severity == severity]
 
 
-@pytest.fixture
-def bench(qapp, tmp_path):
-    """A window with an empty model. Afterwards: nothing unexpected was told, no thread is left."""
+def new_bench(settings_file):
+    """A new window with an empty model, shown and active."""
     from app.settings import Settings
     from app.window import Window
 
-    threads = threading.active_count()
-    window = Window(settings=Settings(tmp_path / "settings.ini"))
-    window.resize(1280, 860)
+    window = Window(settings=Settings(settings_file))
+    window.resize(1120, 760)
     window.show()
     QTest.qWaitForWindowExposed(window)
     window.activateWindow()
     QTest.qWaitForWindowActive(window, 5000)
     pump(seconds=0.1)
-    bench = Bench(window)
-    yield bench
-    unexpected = [text for text in bench.messages("error") if "unexpectedly" in text]
-    log = list(window.messages.log)
-    window.dispose()
-    window.hide()
-    window.deleteLater()
+    return Bench(window)
+
+
+def end(bench):
+    """Close the window for good; nothing runs on."""
+    bench.window.dispose()
+    bench.window.hide()
+    bench.window.deleteLater()
     pump(seconds=0.02)
-    assert not unexpected, unexpected
-    assert log is not None
+
+
+def fresh(bench):
+    """As after the start: empty model, first settings, select tool, no message."""
+    from core.model import Model
+
+    window = bench.window
+    window.viewport.gestures.cancel()
+    window.viewport.playback.close_sequence()
+    window.viewport.gestures.choose("select")
+    settings = window.settings
+    for key in settings._store.allKeys():
+        settings.forget(key)
+    for key in ("look", "units/degrees", "units/millimetres", "view/grid", "view/handles", "ellipsoid/shown"):
+        settings.changed.emit(key)
+    window.viewport.look(View())
+    window.documents.source = None
+    window.session.start(Model(name="untitled"))
+    window.session.point_at(None)
+    window.docks.reset()
+    window.messages.dismiss()
+    window.messages.log.clear()
+    if not window.isVisible():
+        window.show()
+    if not window.isActiveWindow():
+        window.activateWindow()
+        QTest.qWaitForWindowActive(window, 5000)
+
+
+@pytest.fixture(scope="session")
+def shared_bench(qapp, tmp_path_factory):
+    """One window for most tests; at the end no thread is left."""
+    threads = threading.active_count()
+    bench = new_bench(tmp_path_factory.mktemp("settings") / "settings.ini")
+    yield bench
+    end(bench)
     assert threading.active_count() <= threads + COMPILERS
+
+
+@pytest.fixture
+def bench(shared_bench):
+    """A window as after the start. Afterwards: nothing unexpected was told."""
+    fresh(shared_bench)
+    yield shared_bench
+    unexpected = [text for text in shared_bench.messages("error") if "unexpectedly" in text]
+    assert not unexpected, unexpected
+
+
+@pytest.fixture
+def own_bench(qapp, tmp_path):
+    """A window for a test that closes it."""
+    bench = new_bench(tmp_path / "settings.ini")
+    yield bench
+    end(bench)
 
 
 COMPILERS = 1

@@ -91,9 +91,9 @@ def test_saving_and_pictures_write_files(bench, answers):
     assert (answers / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_quit_closes_the_window(bench):
-    bench.window.run("file.quit")
-    assert not bench.window.isVisible()
+def test_quit_closes_the_window(own_bench):
+    own_bench.window.run("file.quit")
+    assert not own_bench.window.isVisible()
 
 
 def test_the_palette_finds_commands_functions_and_elements(bench):

@@ -58,9 +58,9 @@ def way(bench, part):
     amount = TURN if part.kind == "turn" else SLIDE
     if part.kind == "turn":
         starts = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
-        track = [[ring_point(grip, s + amount * t) for t in np.linspace(0.0, 1.0, 6)] for s in starts]
+        track = [[ring_point(grip, s + amount * t) for t in np.linspace(0.0, 1.0, 4)] for s in starts]
     else:
-        track = [[grip.centre + grip.axis * (grip.radius * s + amount * t) for t in np.linspace(0.0, 1.0, 6)]
+        track = [[grip.centre + grip.axis * (grip.radius * s + amount * t) for t in np.linspace(0.0, 1.0, 4)]
                  for s in (1.0, 1.2, 0.8, 0.5)]  # fmt: skip
     for points in track:
         pixels = [pixel(bench, point) for point in points]
@@ -160,7 +160,7 @@ def test_a_limit_holds_and_is_shown(bench):
     part, _ = grab(bench, "puma560", "joint1")
     session, view = bench.session, bench.view
     grip = view.scene.handles.grip(part)
-    angles = np.linspace(0.0, 4.6, 60)
+    angles = np.linspace(0.0, 4.6, 16)
     start = next(s for s in np.linspace(0, 6.2, 40)
                  if view.handles.under(view.pointer(_at(pixel(bench, ring_point(grip, s))))) == part)  # fmt: skip
     bench.press(*pixel(bench, ring_point(grip, start)))

@@ -43,7 +43,8 @@ def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypat
     session = bench.session
     row = bench.window.sliders.rows["joint1"]
     moves = []
-    session.moved.connect(lambda: moves.append(session.q[0]))
+    count = lambda: moves.append(session.q[0])  # noqa: E731
+    session.moved.connect(count)
     states = session.state
     row.slider.setSliderDown(True)
     for position in (2300, 2600, 3000):
@@ -59,6 +60,7 @@ def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypat
     bench.draw()
     assert row.box.value() == pytest.approx(expected)
     assert len(moves) >= 3
+    session.moved.disconnect(count)
     session.undo()
     bench.draw()
     assert np.array_equal(session.q, session.rest)

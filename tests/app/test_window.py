@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,7 +141,7 @@ def test_light_and_dark_change_window_and_scene(bench):
     bench.window.run("view.look_light")
 
 
-def test_panels_stay_where_they_were_put(bench, tmp_path):
+def test_panels_stay_where_they_were_put(bench):
     from app.settings import Settings
     from app.window import Window
 
@@ -149,7 +149,7 @@ def test_panels_stay_where_they_were_put(bench, tmp_path):
     bench.window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, bench.window.docks.docks["tree"])
     bench.window.docks.remember()
     bench.window.settings.flush()
-    again = Window(settings=Settings(tmp_path / "settings.ini"))
+    again = Window(settings=Settings(Path(bench.window.settings._store.fileName())))
     assert again.docks.docks["console"].isHidden()
     assert again.dockWidgetArea(again.docks.docks["tree"]) == Qt.DockWidgetArea.RightDockWidgetArea
     again.docks.reset()
@@ -193,6 +193,7 @@ def test_an_unforeseen_failure_is_a_message_and_the_window_lives(bench):
     def fail():
         raise ZeroDivisionError("nobody thought of this")
 
+    bench.window.guard.install()  # the test runner has taken the hook meanwhile
     QTimer.singleShot(0, fail)
     bench.wait(lambda: bool(bench.messages("error")))
     text = bench.messages("error")[-1]
@@ -201,6 +202,7 @@ def test_an_unforeseen_failure_is_a_message_and_the_window_lives(bench):
     from app.guard import log_path
 
     assert "nobody thought of this" in log_path().read_text(encoding="utf-8")
+    bench.window.guard.remove()
     bench.window.messages.log.clear()
     bench.session.preview_coordinates({bench.session.mech.q_names[0]: 0.2})
     bench.session.commit("Move")
@@ -227,19 +229,22 @@ def test_the_end_leaves_no_thread_and_no_timer(qapp, tmp_path):
 def test_reading_happens_beside_the_window(bench, monkeypatch):
     from app import opening
 
+    gate = threading.Event()
+
     def slow(path, read=opening.read):
-        time.sleep(0.4)
+        assert gate.wait(10.0)
         return read(path)
 
     monkeypatch.setattr(opening, "read", slow)
     ticks = []
     timer = QTimer()
-    timer.timeout.connect(lambda: ticks.append(time.monotonic()))
+    timer.timeout.connect(lambda: ticks.append(1))
     timer.start(5)
     bench.window.documents.open(EXAMPLES["pendulum"])
     assert bench.window.documents.opening.busy
     assert "pendulum" in bench.window.status.work.text()
     bench.wait(lambda: len(ticks) >= 20)
-    assert bench.window.documents.opening.busy  # twenty ticks of the window while the file is still being read
+    assert bench.window.documents.opening.busy  # the window ticks while the file is still being read
+    gate.set()
     bench.wait(lambda: not bench.window.documents.opening.busy)
     timer.stop()
