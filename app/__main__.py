@@ -10,7 +10,7 @@ def main() -> int:
     """The `kinetostat` command."""
     given = sys.argv[1:]
     if not given or is_file(given[0]):
-        return window(*given[:1])
+        return window(given[0] if given else "")
     from app.cli.main import cli
 
     return cli(given)

@@ -75,9 +75,9 @@ class SceneFollower:
 
     def _display(self) -> None:
         settings = self._view.settings
-        flags = {field: settings.flag(flag) for flag, field in DISPLAY.items()}
-        joints = True if settings.flag("joints") else None
-        self._view.scene.set_display(joints=joints, **flags)
+        flags: dict[str, bool | None] = {field: settings.flag(flag) for flag, field in DISPLAY.items()}
+        flags["joints"] = True if settings.flag("joints") else None
+        self._view.scene.set_display(None, **flags)
 
     def _look(self, name: str) -> None:
         self._view.scene.look("dark" if name == "dark" else "light")

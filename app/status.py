@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
@@ -64,7 +65,7 @@ class StatusLine(QStatusBar):
         if point is None:
             self.place.setText("")
             return
-        shown = (self._settings.shown(float(x), "length") for x in point)  # type: ignore[union-attr]
+        shown = (self._settings.shown(float(x), "length") for x in np.asarray(point))
         self.place.setText("   ".join(f"{axis} {text}" for axis, text in zip("xyz", shown, strict=True)))
 
     def refresh(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 from importlib import metadata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout
@@ -82,7 +82,7 @@ def _bare(requirement: str) -> str:
 
 
 def _library(package: metadata.Distribution) -> Library:
-    facts = package.metadata
+    facts: Any = package.metadata
     classifiers = [
         c.rsplit("::", 1)[-1].strip() for c in facts.get_all("Classifier") or () if c.startswith("License ::")
     ]

@@ -127,7 +127,7 @@ def about_center(mass: Scalar, center: Vector3, tensor: Symmetric3) -> Inertia:
 class ArticulatedInertia(NamedTuple):
     """[I, H; Hᵀ, M]: force needed per acceleration of a body with what hangs on it (RBDA 7.1). H by its rows."""
 
-    I: Symmetric3  # noqa: E741
+    I: Symmetric3
     H: Rotation
     M: Symmetric3
 
@@ -145,7 +145,7 @@ class ArticulatedInertia(NamedTuple):
     def without(self, U: Force, W: Force) -> ArticulatedInertia:
         """Self − U Wᵀ, where U Wᵀ is symmetric (one term of U D⁻¹ Uᵀ)."""
         (n, f), (m, g) = U, W
-        I = Symmetric3(  # noqa: E741
+        I = Symmetric3(
             times(n.x, m.x), times(n.y, m.y), times(n.z, m.z), times(n.x, m.y), times(n.x, m.z), times(n.y, m.z)
         )
         H = Rotation(*(row - g.scaled(component) for row, component in zip(self.H, n, strict=True)))
@@ -157,7 +157,7 @@ class ArticulatedInertia(NamedTuple):
     def blind(self, directions: Sequence[Motion]) -> ArticulatedInertia:
         """The same with exact zeros for motions along literal coordinate axes, along which nothing resists
         (what is left there after `without` is rounding)."""
-        I, H, M = list(self.I), [list(row) for row in self.H], list(self.M)  # noqa: E741
+        I, H, M = list(self.I), [list(row) for row in self.H], list(self.M)
         for direction in directions:
             k = _coordinate_axis((*direction.angular, *direction.linear))
             if k is None:
@@ -187,7 +187,7 @@ class ArticulatedInertia(NamedTuple):
         def entry(i: int, j: int) -> Scalar:
             return plus(first[i][j], second[j][i])
 
-        I = turned + Symmetric3(entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(0, 2), entry(1, 2))  # noqa: E741
+        I = turned + Symmetric3(entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(0, 2), entry(1, 2))
         return ArticulatedInertia(I, shifted, M)
 
 
