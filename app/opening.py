@@ -74,7 +74,7 @@ def opened(path: Path) -> Opened:
     try:
         reading = read(path)
         mech = Mechanism(reading.model)
-        mech.rest()
+        mech.poses(mech.rest())  # traces what the first picture needs
         prepare(reading.model)
         return Opened(path, reading.model, mech, tuple(reading.findings))
     except Exception as error:  # our own messages and defects alike: the window tells them, what was open stays
