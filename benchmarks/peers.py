@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from benchmarks.machines import PINOCCHIO_LIMIT, Machine
 
@@ -74,7 +75,7 @@ class MuJoCo:
         self.mujoco = mujoco
         if machine.file is not None:
             raise ValueError("arms are compared with Pinocchio")
-        self.model = mujoco.MjModel.from_xml_string(_mjcf(machine))
+        self.model = _mujoco_chain(mujoco, machine)
         flags = mujoco.mjtDisableBit
         self.model.opt.disableflags = flags.mjDSBL_CONTACT | flags.mjDSBL_CONSTRAINT
         self.data = mujoco.MjData(self.model)
@@ -100,21 +101,20 @@ class MuJoCo:
         return calls[function]
 
 
-def _mjcf(machine: Machine) -> str:
-    text, closing = "", ""
+def _mujoco_chain(mujoco: Any, machine: Machine) -> Any:
+    """Built by calls: XML may not nest a thousand bodies."""
+    spec = mujoco.MjSpec()
+    spec.option.gravity = [0.0, 0.0, -9.81]
+    spec.memory = 1 << 30
+    parent = spec.worldbody
     for joint, body in zip(machine.model.joints, machine.model.bodies, strict=True):
+        x, y, z, w = Rotation.from_euler("xyz", joint.a.rotation).as_quat()
+        parent = parent.add_body(name=body.name, pos=joint.a.position, quat=[w, x, y, z])
+        parent.add_joint(name=joint.name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=joint.axis)
         I = body.inertia
-        numbers = " ".join(map(repr, (I.ixx, I.iyy, I.izz, I.ixy, I.ixz, I.iyz)))
-        text += (
-            f'<body pos="{" ".join(map(repr, joint.a.position))}" euler="{" ".join(map(repr, joint.a.rotation))}">'
-            f'<joint type="hinge" axis="{" ".join(map(repr, joint.axis))}"/>'
-            f'<inertial pos="{" ".join(map(repr, body.center_of_mass))}" mass="{body.mass!r}" fullinertia="{numbers}"/>'
-        )
-        closing += "</body>"
-    return (
-        '<mujoco><compiler angle="radian" eulerseq="XYZ"/><option gravity="0 0 -9.81"/><size memory="512M"/>'
-        f"<worldbody>{text}{closing}</worldbody></mujoco>"
-    )
+        parent.mass, parent.ipos, parent.explicitinertial = body.mass, body.center_of_mass, True
+        parent.fullinertia = [I.ixx, I.iyy, I.izz, I.ixy, I.ixz, I.iyz]
+    return spec.compile()
 
 
 def peers(machine: Machine) -> list[Pinocchio | MuJoCo]:
