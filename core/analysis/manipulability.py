@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from core.analysis.random_pose import random_pose
@@ -95,12 +96,33 @@ def free_jacobian(mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] 
     In a tree these are the joint speeds, k = nv. In a machine with loops they are coordinates along an orthonormal
     basis N of the speeds that keep the loops closed: G N = 0, J N.
     """
-    jacobian = np.asarray(mech.jacobian(q, frame, p=p))
+    return np.asarray(mech.jacobian(q, frame, p=p)) @ closed_motions(mech, q, p)
+
+
+def closed_motions(mech: Mechanism, q: Array, p: Mapping[str, float] | None = None) -> Array:
+    """(nv, k) orthonormal basis N of the joint speeds that keep the loops closed, G N = 0; in a tree all of them."""
     if not mech.loops:
-        return jacobian
+        return np.eye(mech.nv)
     _, sigma, vt = np.linalg.svd(np.asarray(mech.loop_jacobian(q, p=p)))
     closed = int(np.sum(sigma > LOOP_TOLERANCE * max(float(sigma[0]), 1e-9))) if len(sigma) else 0
-    return jacobian @ vt[closed:].T
+    return vt[closed:].T
+
+
+def independent_speeds(
+    mech: Mechanism, q: Array, p: Mapping[str, float] | None = None
+) -> tuple[tuple[int, ...], Array]:
+    """Which joint speeds may be chosen freely, and the (nv, k) matrix B with v = B · (the chosen ones).
+
+    The speeds are chosen by column-pivoted QR of Nᵀ (`closed_motions`), so that B is as well conditioned as it can
+    cheaply be; a joint next to the ground is preferred where it serves nearly as well.
+    """
+    if not mech.loops:
+        return tuple(range(mech.nv)), np.eye(mech.nv)
+    N = closed_motions(mech, q, p)
+    preference = 1.0 + 1.0 / (1.0 + np.arange(mech.nv))
+    _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
+    chosen = tuple(sorted(int(i) for i in pivots[: N.shape[1]]))
+    return chosen, N @ np.linalg.inv(N[list(chosen)])
 
 
 def manipulability(

@@ -52,14 +52,21 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 
 
 def jacobian(context: Context, frame: str, axes: str) -> Result:
-    """The 6×n velocity Jacobian of a frame, with its rank and singular values."""
+    """The 6×n velocity Jacobian of a frame, with its rank and singular values.
+
+    In a machine with loops n counts the independent joint speeds, and all others follow them.
+    """
     import numpy as np
 
-    from core.analysis.manipulability import RANK_TOLERANCE
+    from core.analysis.manipulability import RANK_TOLERANCE, independent_speeds
     from core.functions.rounding import without_dust
 
     mech = context.mech
-    J = np.array(mech.jacobian(context.q, frame, p=context.p))
+    chosen, follow = independent_speeds(mech, context.q, context.p)
+    if not chosen:
+        text = f"{frame} has no Jacobian: with its loops closed the machine cannot move at this pose."
+        return Message(title="Jacobian", text=text, severity="warning")
+    J = np.array(mech.jacobian(context.q, frame, p=context.p)) @ follow
     if axes == "frame":
         R_WF = np.array(mech.frame(context.q, frame, p=context.p))[:3, :3]
         J = np.concatenate([R_WF.T @ J[:3], R_WF.T @ J[3:]])
@@ -67,10 +74,12 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
     sigma = np.linalg.svd(J, compute_uv=False)
     rank = int(np.sum(sigma > RANK_TOLERANCE * max(float(sigma[0]), 1e-9)))
     condition = float(sigma[0] / sigma[-1]) if rank == len(sigma) else math.inf
-    matrix = Matrix(title=f"Jacobian of {frame}", symbol="J", entries=rows_of(J), columns=tuple(mech.v_names),
-                    rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
-                    note=f"rows [ω; v] of the origin of {frame}, {axes} axes; rad/s and m/s per unit joint speed"
-                    )  # fmt: skip
+    note = f"rows [ω; v] of the origin of {frame}, {axes} axes; rad/s and m/s per unit joint speed"
+    if mech.loops:
+        note += "; the loops stay closed: the other joint speeds follow the ones named here"
+    matrix = Matrix(title=f"Jacobian of {frame}", symbol="J", entries=rows_of(J),
+                    columns=tuple(mech.v_names[i] for i in chosen), rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
+                    note=note)  # fmt: skip
     rows = (
         ("Rank", rank), ("Largest singular value", float(sigma[0])), ("Smallest singular value", float(sigma[-1])),
         ("Condition number", condition),

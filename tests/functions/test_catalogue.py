@@ -121,6 +121,20 @@ def test_jacobian(puma):
     assert facts["Condition number"] == pytest.approx(np.linalg.cond(expected), rel=1e-9)
 
 
+def test_jacobian_of_a_loop_is_the_derivative_along_the_closed_motion():
+    context = Context.of(load(EXAMPLES / "four_bar.kst"))
+    mech, h = context.mech, 1e-5
+    matrix = next(leaves(call("jacobian", context, frame="coupler_point")))
+    (speed,) = matrix.columns
+    index = mech.q_names.index(speed)
+    ahead, behind = (
+        mech.frame(mech.move(context.q, {speed: context.q[index] + step}), "coupler_point") for step in (h, -h)
+    )
+    rate = (ahead[:3, 3] - behind[:3, 3]) / (2 * h)
+    np.testing.assert_allclose(np.array(matrix.entries)[3:, 0], rate, atol=1e-8)
+    assert np.linalg.norm(rate) > 0.01
+
+
 def test_dynamics_fit_together(puma):
     context = at(puma, 3)
     mech, q = context.mech, context.q
