@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from app.session import Ref, State
-from core.model import WORLD, Model
+from core.model import WORLD, Joint, Model
 
 if TYPE_CHECKING:
     from app.tools.pointer import Pointer
@@ -46,11 +46,11 @@ class HandleChoice:
     def refresh(self) -> None:
         """Show the handles that are due."""
         view = self._view
-        model = view.session.model.expanded
+        model, free = view.session.model.expanded, view.session.mech.implicit_joints
         if view.settings.flag("handles"):
-            wanted = [joint.name for joint in model.joints if joint.info.nq]
+            wanted = [joint.name for joint in (*free, *model.joints) if joint.info.nq]
         else:
-            chosen = joint_of(model, view.session.selection)
+            chosen = joint_of(model, view.session.selection, free)
             wanted = [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
         if tuple(wanted) != view.scene.handles.shown:
             view.scene.show_handles(*wanted)
@@ -83,19 +83,21 @@ class HandleChoice:
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            if joint_of(new.model.expanded, Ref("joints", self._near or "")) is None:
+            known = {joint.name for joint in (*self._view.session.mech.implicit_joints, *new.model.expanded.joints)}
+            if self._near not in known:
                 self._near = None
             self.refresh()
 
     def _selected(self, ref: Ref | None) -> None:
         if ref is None:
-            self._near = None
+            self._near = self._coming = None
+            self._rest.stop()
         self.refresh()
 
     def _hovered(self, ref: Ref | None) -> None:
         if self._view.gestures.running:
             return
-        self._coming = joint_of(self._view.session.model.expanded, ref)
+        self._coming = joint_of(self._view.session.model.expanded, ref, self._view.session.mech.implicit_joints)
         if self._coming is not None and self._coming != self._near:
             self._rest.start()
         else:
@@ -111,9 +113,9 @@ class HandleChoice:
             self.refresh()
 
 
-def joint_of(model: Model, ref: Ref | None) -> str | None:
+def joint_of(model: Model, ref: Ref | None, free: tuple[Joint, ...] = ()) -> str | None:
     """The joint that moves an element: itself, or the joint that carries the body, past fixed joints toward the
-    ground. None if nothing does. `model` is expanded."""
+    ground. None if nothing does. `model` is expanded; `free` are the joints of bodies that nothing holds."""
     if ref is None:
         return None
     if ref.collection == "joints":
@@ -124,7 +126,7 @@ def joint_of(model: Model, ref: Ref | None) -> str | None:
     if ref.collection not in ("bodies", "frames"):
         return None
     above = {frame.name: frame.parent for frame in model.frames}
-    carrier = {_body(joint.child, above): joint for joint in reversed(model.joints)}
+    carrier = {_body(joint.child, above): joint for joint in reversed((*free, *model.joints))}
     body, seen = _body(ref.name, above), set()
     while body in carrier and body not in seen and body != WORLD:
         seen.add(body)

@@ -45,6 +45,7 @@ class SceneFollower:
     def _show(self) -> None:
         session = self._view.session
         self._shown_p = dict(session.p)
+        self._view.scene.handles.extra = session.mech.implicit_joints
         self._view.scene.show(session.model, self._shown_p)
 
     def _changed(self, old: State, new: State) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer, vtkTextActor
 
+from core.model import Joint
 from viz import geometry as g
 from viz.camera import Ray, View, metres_per_pixel, project
 from viz.dragging import Grip
@@ -47,6 +48,8 @@ class Handles:
         self.renderer = renderer
         self.look = look
         self.skeleton: Skeleton | None = None
+        self.extra: tuple[Joint, ...] = ()
+        """Joints that are not in the document: the free ones of bodies that nothing holds."""
         self.hovered: Part | None = None
         self.dragged: Part | None = None
         self.state: State = "free"
@@ -68,7 +71,7 @@ class Handles:
 
     def show(self, *joints: str) -> None:
         """Show the handles of these joints and of no others; names that are no joints are left out."""
-        known = {joint.name: joint for joint in self.skeleton.model.joints} if self.skeleton else {}
+        known = {joint.name: joint for joint in (*self.skeleton.model.joints, *self.extra)} if self.skeleton else {}
         for actors in self._actors.values():
             for actor in actors.values():
                 self.renderer.RemoveActor(actor)

@@ -146,8 +146,10 @@ class SlidersPanel(QWidget):
 
     def _ref(self, joint: str) -> Ref:
         """The joint, or the body of this name where a body moves freely without one."""
-        known = {j.name for j in self._session.model.expanded.joints}
-        return Ref("joints" if joint in known else "bodies", joint)
+        for free in self._session.mech.implicit_joints:
+            if free.name == joint:
+                return Ref("bodies", free.child)
+        return Ref("joints", joint)
 
     def _reader(self, index: int) -> Callable[[], float]:
         return lambda: float(self._session.q[index])

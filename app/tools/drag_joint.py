@@ -28,7 +28,7 @@ NEAR = 1e-6
 def drag_joint(view: Viewport, part: Part, press: Pointer) -> Gesture:
     """Preview the joint's value under the pointer; commit once."""
     session, handles = view.session, view.scene.handles
-    session.select(Ref("joints", part.joint))
+    session.select(_element(view, part))
     drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
     turns = part.coordinate is None
     move = _turn(view, part) if turns else _slide(view, part)
@@ -50,6 +50,14 @@ def drag_joint(view: Viewport, part: Part, press: Pointer) -> Gesture:
         view.say()
         view.update()
     session.commit(f"Move {part.joint}")
+
+
+def _element(view: Viewport, part: Part) -> Ref:
+    """The joint, or the free body, that a handle moves."""
+    for joint in view.session.mech.implicit_joints:
+        if joint.name == part.joint:
+            return Ref("bodies", joint.child)
+    return Ref("joints", part.joint)
 
 
 def _slide(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, str]]:

@@ -84,6 +84,7 @@ class Gestures:
 
     def leave(self) -> None:
         """The pointer leaves the viewport."""
+        self._last = None
         if self._running is None:
             self.tool.hover(self._view, None)
 

@@ -15,7 +15,7 @@ from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.program import Program, program_of
 from core.kernel.topology import Loop, topology_of
-from core.model import Model
+from core.model import Joint, Model
 
 MANY = 24
 """Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
@@ -83,6 +83,12 @@ class Mechanism:
     def joint_names(self) -> tuple[str, ...]:
         """All joints: implicit free ones, then as the document lists them."""
         return tuple(self._program.joint_names)
+
+    @property
+    def implicit_joints(self) -> tuple[Joint, ...]:
+        """The free joints of bodies that nothing holds: not in the document, named as the body."""
+        declared = {joint.name for joint in self._program.topology.model.joints}
+        return tuple(b.joint for b in self._program.topology.branches if b.joint.name not in declared)
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
@@ -200,10 +206,13 @@ class Mechanism:
 
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
-        tracer = self._program.tracer
-        if tracer.long:
+        if self._program.tracer.very_long:
             return long_machines.mass_matrix(self._program.freedoms, self._call("screws", p, q), self.nv)
-        return self._call("mass_matrix", p, q)
+        return self._inertia.call(q) if p is None else self._call("mass_matrix", p, q)
+
+    @cached_property
+    def _inertia(self) -> Evaluator:
+        return self._evaluator("mass_matrix")
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0, passive: bool = True) -> Array:
         """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms, and passive joint forces."""

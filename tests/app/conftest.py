@@ -122,6 +122,7 @@ def fresh(bench):
 
     window = bench.window
     window.viewport.gestures.cancel()
+    window.viewport.gestures.leave()
     window.viewport.playback.close_sequence()
     window.viewport.gestures.choose("select")
     settings = window.settings

@@ -208,3 +208,26 @@ def test_a_ring_seen_from_its_edge_still_turns(bench):
     before = session.q.copy()
     bench.drag([(x, y), (x + 15, y), (x + 30, y)])
     assert abs(session.q[0] - before[0]) > 0.2
+
+
+def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
+    from app.session import Ref
+    from core.model import edits
+
+    session, view = bench.session, bench.view
+    session.apply("Add body", lambda model: edits.free_body(model)[0], select=Ref("bodies", "body"))
+    bench.draw()
+    assert len(view.scene.handles.parts) == 6
+    for part in (p for p in view.scene.handles.parts if p.speed in (0, 4)):
+        before = np.array(session.mech.frame(session.q, "body"))
+        aim(bench, part)
+        axis = view.scene.handles.spot(part).axis.copy()
+        pixels, amount = way(bench, part)
+        bench.drag(pixels)
+        after = np.array(session.mech.frame(session.q, "body"))
+        if part.kind == "slide":
+            assert (after - before)[:3, 3] @ axis == pytest.approx(amount, abs=0.003)
+        else:
+            turned = Rotation.from_matrix(after[:3, :3] @ before[:3, :3].T).as_rotvec()
+            assert turned @ axis == pytest.approx(amount, abs=0.05)
+        assert session.selection == Ref("bodies", "body")
