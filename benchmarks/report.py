@@ -186,7 +186,7 @@ class Report:
         long = next((r for r in self.rows if r.machine == "chain of 1000" and "MuJoCo" in r.theirs), None)
         if long is not None:
             ratio = _ratio(long.single, long.theirs["MuJoCo"])
-            lines.append(f"- 1000 bodies no slower than MuJoCo's forward dynamics: {ratio:.2f} of its time.")
+            lines.append(f"- 1000 bodies no slower than MuJoCo's forward dynamics: {ratio:.1g} of its time.")
         forward = {r.machine: r.arrays.least for r in self.rows if r.function == "forward dynamics"}
         if {"chain of 50", "chain of 1000"} <= forward.keys():
             growth = math.log(forward["chain of 1000"] / forward["chain of 50"]) / math.log(20.0)

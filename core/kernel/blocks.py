@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -57,6 +58,10 @@ class Table:
 
     def workspace(self) -> Array:
         """A workspace with its constants in place."""
+        return self._template.copy()
+
+    @cached_property
+    def _template(self) -> Array:
         memory = np.zeros(self.size)
         memory[list(self.constants)] = list(self.constants.values())
         return memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.kernel import code_cache
+from core.kernel.ir import LIBRARY
 
 Array = NDArray[np.float64]
 _lock = threading.Lock()
@@ -68,11 +70,30 @@ def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
+def _provide(ir: str) -> None:
+    """Make sure that every function of the C library that the text calls is found: LLVM would end the process.
+
+    Raises OSError naming one that is nowhere.
+    """
+    for name in {"sin", "cos", *(name for name, _ in LIBRARY.values())}:
+        if f"call double @{name}(" not in ir or llvm.address_of_symbol(name) is not None:
+            continue
+        for library in ("m", "ucrtbase", "msvcrt", "c"):
+            path = ctypes.util.find_library(library)
+            function = getattr(ctypes.CDLL(path), name, None) if path else None
+            if function is not None:
+                llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+                break
+        else:
+            raise OSError(f"the C library has no function {name}")
+
+
 class Library:
     """Loaded object code."""
 
     def __init__(self, ir: str) -> None:
         data = object_code(ir)
+        _provide(ir)
         with _lock:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
             self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))

@@ -17,7 +17,7 @@ from core.kernel.topology import Topology
 from core.mechanics import energy, kinematics
 from core.mechanics.aba import aba
 from core.mechanics.closure import residual
-from core.mechanics.crba import SCREW, crba, screws
+from core.mechanics.crba import SCREW, by_screws, crba, screws
 from core.mechanics.factor import factorise, solve
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
@@ -50,6 +50,8 @@ class Trace(NamedTuple):
 
 LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
+VERY_LONG = 200
+"""Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias"}
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
@@ -110,6 +112,11 @@ class Tracer:
     def long(self) -> bool:
         """True if recursions become tables of blocks."""
         return len(self.tree.links) > LONG
+
+    @property
+    def very_long(self) -> bool:
+        """True if the mass matrix is left to NumPy."""
+        return self.long and (self.tree.nv > VERY_LONG or self.tree.coupled)
 
     def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
         recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
@@ -227,7 +234,8 @@ def _frames_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) ->
 
 
 def _mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return [entry for row in crba(tracer.tree, x["q"], run) for entry in row]
+    algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
+    return [entry for row in algorithm(tracer.tree, x["q"], run) for entry in row]
 
 
 def _inverse(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True) -> list[Scalar]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 from core.mechanics.kinematics import coordinates
@@ -11,7 +12,7 @@ from core.spatial.force import Force
 from core.spatial.inertia import Inertia
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, plus, times
+from core.spatial.scalar import Scalar, plus, times, total
 
 Columns = tuple[Motion, ...]
 
@@ -123,3 +124,25 @@ def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, .
         poses.append(X if link.parent < 0 else run(Pose.__matmul__, poses[link.parent], X))
         rows += run(world_screws, poses[i], S, composite[i], link.coupling, link.armature)
     return rows
+
+
+def paired(screw: Scalars, momentum: Scalars) -> Scalar:
+    """S · F."""
+    return total(times(a, b) for a, b in zip(screw, momentum, strict=True))
+
+
+def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
+    """(nv, nv) mass matrix of a tree without followers from `screws`: one short step per entry that is not zero."""
+    rows = screws(tree, q, run)
+    M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
+    firsts = list(accumulate((link.law.nv for link in tree.links), initial=0))
+    for j, link in enumerate(tree.links):
+        for c in range(link.law.nv):
+            S_j, column = rows[firsts[j] + c], link.first_v + c
+            for i in tree.ancestors(j):
+                carrier = tree.links[i]
+                for r in range(carrier.law.nv if i != j else c + 1):
+                    entry = run(paired, rows[firsts[i] + r][:6], S_j[6:12])
+                    row = carrier.first_v + r
+                    M[row][column] = M[column][row] = entry if row != column else run(plus, entry, link.armature)
+    return M
