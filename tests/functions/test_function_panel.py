@@ -39,7 +39,9 @@ def panel(qtbot, session, jobs, settings):
     panel = FunctionPanel(session, jobs, settings)
     qtbot.addWidget(panel)
     panel.resize(300, 800)
-    panel.show()
+    with qtbot.waitActive(panel):  # keys are for this window, not for another one that is still open
+        panel.show()
+        panel.activateWindow()
     yield panel
     panel.close_panel()
 
