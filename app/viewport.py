@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 Glyph = tuple[Any, Any, Any, str]
 """Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
-SAMPLES = 4
-"""Samples per pixel, for smooth edges."""
 FLIGHT = 220
 """Milliseconds of a camera movement."""
 BUTTONS = {
@@ -80,7 +78,6 @@ class Viewport(QOpenGLWidget):
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         self._vtk = vtkGenericOpenGLRenderWindow()
         self._vtk.SetFrameBlitModeToBlitToCurrent()
-        self._vtk.SetMultiSamples(SAMPLES)
         self._ready = False
         self._fit_wanted = True
         self.scene = Scene(self._vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.actions import Actions
@@ -32,6 +32,7 @@ from app.status import StatusLine
 from app.theme import Theme
 from app.viewport import Viewport
 from app.welcome import Welcome
+from resources import examples
 
 SIZE = (1480, 920)
 
@@ -99,8 +100,17 @@ class Window(QMainWindow):
         for place in PLACES:
             toggle = self.docks.docks[place.id].toggleViewAction()
             panels.insertAction(first, toggle) if first is not None else panels.addAction(toggle)
+        menu = actions.menu("File/Open example")
+        menu.setStyleSheet("QMenu { icon-size: 56px; }")
+        for example in examples():
+            entry = menu.addAction(QIcon(str(example.thumbnail)), example.title)
+            entry.setToolTip(example.about)
+            entry.setStatusTip(example.about)
+            entry.triggered.connect(lambda _=False, path=example.path: self.documents.start_example(path))
         recent = actions.menu("File/Open recent")
         recent.aboutToShow.connect(self._fill_recent)
+        for inner in (recent, menu):
+            actions.menu("File").insertMenu(actions.by_id["file.reload"], inner)
         self.welcome = Welcome(self.viewport, actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu

@@ -14,7 +14,6 @@ from app import viewport
 from viz.camera import View
 
 viewport.prepare_surface()  # before any test makes the QApplication
-viewport.SAMPLES = 0  # edges need not be smooth here, but software drawing is slow
 
 PATIENCE = 20.0
 

@@ -137,3 +137,31 @@ def test_licences_are_known_of_every_library():
     found = {each.name.lower(): each for each in libraries()}
     assert {name.lower().replace("-", "_") for name in DIRECT} <= {name.replace("-", "_") for name in found}
     assert all(each.licence for each in found.values())
+
+
+def test_a_trace_follows_the_tool_until_it_is_removed(bench):
+    import numpy as np
+
+    bench.example("puma560")
+    bench.window.run("view.trace")
+    session, scene = bench.session, bench.view.scene
+    frame = bench.window.ellipsoid.frame()
+    places = [np.array(session.mech.frame(session.q, frame))[:3, 3]]
+    for angle in (0.2, 0.4, 0.6):
+        session.preview_coordinates({"joint1": angle})
+        places.append(np.array(session.mech.frame(session.q, frame))[:3, 3])
+    assert np.allclose(scene.tracks.ways[frame], places)
+    assert bench.window.actions_.by_id["view.trace"].isChecked()
+    bench.window.run("view.clear_traces")
+    assert scene.tracks.frames == ()
+    session.cancel()
+
+
+def test_the_menu_of_examples_has_pictures(bench):
+    from resources import examples
+
+    menu = bench.window.actions_.menu("File/Open example")
+    assert [action.text() for action in menu.actions()] == [example.title for example in examples()]
+    assert not any(action.icon().isNull() for action in menu.actions())
+    next(action for action in menu.actions() if action.text() == "SCARA").trigger()
+    bench.wait(lambda: "scara" in bench.window.windowTitle())
