@@ -47,6 +47,7 @@ class Window(QMainWindow):
     documents: Documents
     docks: Docks
     functions: FunctionPanel
+    ellipsoid: LiveEllipsoid
 
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
         super().__init__()
