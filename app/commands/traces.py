@@ -37,6 +37,12 @@ def forget(window: Window) -> None:
     window.viewport.update()
 
 
+def end(window: Window) -> None:
+    """Trace nothing any more."""
+    window.viewport.scene.trace()
+    window.viewport.update()
+
+
 COMMANDS = (
     Command(
         "view.trace",
@@ -44,6 +50,7 @@ COMMANDS = (
         toggle,
         MENU,
         "T",
+        "trace",
         when=lambda w: bool(_frame(w)),
         checked=lambda w: _frame(w) in w.viewport.scene.tracks.frames,
         context=("bodies", "frames"),
@@ -54,7 +61,18 @@ COMMANDS = (
         "Begin traces anew",
         forget,
         MENU,
+        icon="repeat",
         when=lambda w: bool(w.viewport.scene.tracks.frames),
         help="Forget the ways drawn so far and go on from here.",
+    ),
+    Command(
+        "view.trace_end",
+        "Remove all traces",
+        end,
+        MENU,
+        icon="clear",
+        when=lambda w: bool(w.viewport.scene.tracks.frames),
+        context=("scene",),
+        help="Trace nothing any more.",
     ),
 )

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.commands.command import Command, Run
-
-if TYPE_CHECKING:
-    from app.window import Window
 
 PRESETS = {
     "iso": ("Oblique", "0", "Look from the front right, above."),
@@ -43,22 +38,6 @@ def _flag(name: str) -> Run:
 
 def _look(name: str) -> Run:
     return lambda window: setattr(window.settings, "look", name)
-
-
-def trace(window: Window) -> None:
-    """Begin or end the traces of the selected body or frame, else of the tool."""
-    scene = window.viewport.scene
-    frames = scene.tracks.frames
-    wanted = window.ellipsoid.frame()
-    kept = [name for name in frames if name != wanted] if wanted in frames else [*frames, wanted]
-    scene.trace(*(name for name in kept if name))
-    window.viewport.update()
-
-
-def clear_traces(window: Window) -> None:
-    """Remove all traces."""
-    window.viewport.scene.trace()
-    window.viewport.update()
 
 
 COMMANDS = (
@@ -139,29 +118,5 @@ COMMANDS = (
             ("light", "Light", "light", "Dark text on light ground."),
             ("dark", "Dark", "dark", "Light text on dark ground."),
         )
-    ),
-    Command(
-        "view.trace",
-        "Trace the origin",
-        trace,
-        "View/Traces",
-        "T",
-        "trace",
-        checked=lambda w: w.ellipsoid.frame() in w.viewport.scene.tracks.frames,
-        when=lambda w: bool(w.ellipsoid.frame()),
-        section="trace",
-        context=("bodies", "frames"),
-        help="Draw the way of the origin of the selected body or frame, else of the tool, from now on.",
-    ),
-    Command(
-        "view.clear_traces",
-        "Remove the traces",
-        clear_traces,
-        "View/Traces",
-        icon="clear",
-        when=lambda w: bool(w.viewport.scene.tracks.frames),
-        section="trace",
-        context=("scene",),
-        help="Remove all traces from the viewport.",
     ),
 )

@@ -27,6 +27,17 @@ def test_commands_are_well_declared():
                 keys[key] = command.id
 
 
+def test_no_command_is_declared_twice():
+    import importlib
+    import pkgutil
+
+    from app import commands
+
+    modules = [importlib.import_module(f"app.commands.{each.name}") for each in pkgutil.iter_modules(commands.__path__)]
+    declared = [command.id for module in modules for command in getattr(module, "COMMANDS", ())]
+    assert sorted(declared) == COMMANDS
+
+
 def test_every_catalogue_function_has_its_command():
     assert {f"function.{name}" for name in FUNCTIONS} <= set(COMMANDS)
 
@@ -152,7 +163,7 @@ def test_a_trace_follows_the_tool_until_it_is_removed(bench):
         places.append(np.array(session.mech.frame(session.q, frame))[:3, 3])
     assert np.allclose(scene.tracks.ways[frame], places)
     assert bench.window.actions_.by_id["view.trace"].isChecked()
-    bench.window.run("view.clear_traces")
+    bench.window.run("view.trace_end")
     assert scene.tracks.frames == ()
     session.cancel()
 
