@@ -21,6 +21,8 @@ TOLERANCE = 1e-11
 ACCEPTABLE = 1e-8
 """Gap that is still accepted when no further step helps."""
 MAX_STEPS = 80
+PATIENCE = 8
+"""Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""
 LONGEST_STEP = 0.5
 """Longest step of a coordinate (rad or m)."""
 
@@ -62,10 +64,15 @@ def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Arr
     """
     r = problem.residual(q)
     damping = 1e-6
-    for _ in range(MAX_STEPS):
+    before = np.inf
+    for k in range(MAX_STEPS):
         gap = float(np.max(np.abs(r), initial=0.0))
         if gap < TOLERANCE or not np.isfinite(gap):
             break
+        if k % PATIENCE == PATIENCE - 1:
+            if gap > 0.5 * before:
+                break
+            before = gap
         G = problem.jacobian(q)
         step = _bounded_step(G, r, weights, fixed, damping, problem.room(q))
         trial = problem.move(q, step)

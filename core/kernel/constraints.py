@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
+from core.kernel import assembly
 
 if TYPE_CHECKING:
     from core.kernel.mechanism import Mechanism, Values
@@ -195,27 +196,41 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values) -> 
     return _moved_closed(mech, q, target, held, p)
 
 
+STAGE = 0.3
+"""Longest way (rad or m) of a dragged coordinate between two closings."""
+SHORTEST = STAGE / 64
+"""Way that is no longer halved when the loops cannot follow it."""
+MOST_STAGES = 200
+JUMP = 1.5
+"""Way of a follower in one stage (rad or m) that means another branch, not a motion."""
+
+
 def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values) -> Array:
-    """Towards the target in stages, each closed: exactly if possible, else as far as the loops allow."""
-    ones, nothing = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
-    start, gap = mech._closed(q, ones, nothing, p)
-    if not gap < 1e-8:
-        start, _ = q, gap  # a loop that cannot close at all: let the coordinate move
-        return target
-    whole = mech.difference(start, target) * held
-    stages = max(1, int(np.ceil(np.max(np.abs(whole), initial=0.0) / 0.3)))
-    weights = np.where(held, 1e4, 1.0)
-    for stage in range(stages):
-        remaining = mech.difference(start, target) * held / (stages - stage)
-        trial = mech.clamp(mech.integrate(_predicted(mech, start, remaining, held, p), np.zeros(mech.nv)))
-        closed, gap = mech._closed(trial, ones, held, p)
-        if not gap < 1e-8:
-            closed, gap = mech._closed(trial, weights, nothing, p)
-            if gap < 1e-8 and np.max(np.abs(mech.difference(start, closed))) < 1.0:
-                start = closed
+    """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
+    q_closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p)
+    if not gap < assembly.ACCEPTABLE:
+        return target  # loops that do not close at all keep nothing from moving
+    longest = STAGE
+    for _ in range(MOST_STAGES):
+        way = mech.difference(q_closed, target) * held
+        distance = float(np.max(np.abs(way), initial=0.0))
+        if distance < 1e-12 or longest < SHORTEST:
             break
-        start = closed
-    return start
+        follower = _followed(mech, q_closed, way * min(1.0, longest / distance), held, p)
+        if follower is None:
+            longest = 0.5 * min(longest, distance)
+        else:
+            q_closed, longest = follower, min(2.0 * longest, STAGE)
+    return q_closed
+
+
+def _followed(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
+    """The closed position after a step of the held coordinates; None if the loops cannot follow."""
+    trial = mech.clamp(_predicted(mech, q, step, held, p))
+    closed, gap = mech._closed(trial, np.ones(mech.nv), held, p)
+    if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
+        return None
+    return closed
 
 
 def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:

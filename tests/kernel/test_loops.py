@@ -73,6 +73,28 @@ def test_a_coordinate_dragged_too_far_stops_where_the_loop_allows():
         assert np.max(np.abs(mech.gaps(q))) < 1e-8
 
 
+def test_a_long_drag_ends_near_the_dead_point():
+    """Slider–crank: the slider stops where crank and rod are in line, whatever the pointer asks for."""
+    model = Model(
+        name="slider_crank",
+        bodies=(bar("crank", 0.2), bar("rod", 0.5), Body(name="piston", mass=0.3, inertia=ROD)),
+        joints=(
+            pin("shaft", "world", "crank"),
+            pin("big_end", "crank", "rod", 0.2),
+            pin("small_end", "rod", "piston", 0.5),
+            Joint(name="slide", kind="prismatic", parent="world", child="piston", axis=(1.0, 0.0, 0.0)),
+        ),
+    )
+    mech = Mechanism(model)
+    q = mech.assemble(mech.neutral() + 0.3)
+    index = mech.q_names.index("slide")
+    q = mech.move(q, {"slide": 2.0})
+    assert 0.69 < q[index] <= 0.7 + 1e-9
+    assert np.max(np.abs(mech.gaps(q))) < 1e-8
+    q = mech.move(q, {"slide": -2.0})
+    assert 0.3 - 1e-9 <= q[index] < 0.31
+
+
 def test_limits_hold_while_dragging():
     mech = Mechanism(fourbar(limits=(Limit(lower=-0.5, upper=0.5),)))
     q = mech.move(mech.rest(), {"A": 2.0})
