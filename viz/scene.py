@@ -13,7 +13,7 @@ import numpy as np
 import vtkmodules.vtkRenderingFreeType  # draws text
 import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  draws everything
 from numpy.typing import ArrayLike
-from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextActor
 
 from core.model import Model
 from viz import camera, picking, quality
@@ -75,6 +75,7 @@ class Scene:
         """`fineness` None: what the graphics hardware carries, found at the first render."""
         self.window = window
         self._fineness = fineness
+        self.hasty = False  # whether the last picture's edges were left jagged
         self.pixel_ratio = pixel_ratio
         self.palette = LOOKS[look]
         self.model: Model | None = None
@@ -107,6 +108,7 @@ class Scene:
             renderer.SetLayer(layer)
             self.window.AddRenderer(renderer)
         renderers[1].SetActiveCamera(renderers[0].GetActiveCamera())
+        renderers[1].AddViewProp(vtkTextActor())  # draws nothing, but layers without props smooth nothing
         return renderers
 
     # ------------------------------------------------------------------------------- the model
@@ -123,6 +125,11 @@ class Scene:
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
         self._after_change()
+
+    @property
+    def quality(self) -> Quality:
+        """How finely pictures are drawn; "plain" until the first one has shown what the machine carries."""
+        return self._fineness or "plain"
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -334,9 +341,11 @@ class Scene:
             renderer.RemoveAllViewProps()
             self.window.RemoveRenderer(renderer)
 
-    def render(self) -> None:
-        """Draw the picture now."""
+    def render(self, hasty: bool = False) -> None:
+        """Draw the picture now. `hasty`: leave edges jagged where the processor draws, while something moves."""
         self.prepare()
+        self.hasty = hasty and self.quality == "plain"
+        quality.smooth(self.quality, hasty, self.front, self.corner)
         self.window.Render()
         if self._fineness is None:
             self._fineness = quality.quality_for(quality.drawn_by(self.window))
@@ -346,7 +355,7 @@ class Scene:
 
     def _refine(self) -> None:
         renderers = self.renderer, self.front, self.corner
-        quality.apply(self._fineness or "plain", self.window, *renderers, self._extent)
+        quality.apply(self.quality, self.window, *renderers, self._extent)
         self._paint()
 
     def prepare(self) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.session import Ref
@@ -42,6 +42,28 @@ def test_the_machine_is_drawn(bench):
     ratio = bench.view.devicePixelRatioF()
     background = image.pixelColor(3, round(y * ratio))
     assert image.pixelColor(round(x * ratio), round(y * ratio)) != background
+
+
+def jagged(view):
+    """How many stairs there are: hard steps between neighbouring pixels that the next row has at another place."""
+    image = view.grabFramebuffer().convertToFormat(QImage.Format.Format_Grayscale8)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())[:, : image.width()]
+    hard = np.abs(np.diff(rows.astype(int), axis=1)) > 60
+    return int((hard[:-1] & ~hard[1:]).sum())
+
+
+def test_edges_are_smooth_once_the_scene_rests(bench):
+    """Also where nothing lies in front of the machine."""
+    bench.example("puma560")
+    scene = bench.view.scene
+    assert scene.handles.shown == ()
+    if scene.quality != "plain":
+        pytest.skip("graphics hardware smooths every picture")
+    bench.view.repaint()
+    in_haste = jagged(bench.view)
+    assert scene.hasty
+    bench.wait(lambda: bench.view._resting and not scene.hasty)
+    assert jagged(bench.view) < 0.75 * in_haste
 
 
 def test_a_left_drag_orbits_and_keeps_the_centre(bench):
