@@ -55,7 +55,7 @@ class SliderRow(QObject):
     ) -> None:
         super().__init__()
         self.quantity = quantity
-        self._session, self._preview = session, preview
+        self._session, self.preview = session, preview
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
@@ -126,7 +126,7 @@ class SliderRow(QObject):
             return
         self._position = position
         low, high = self._range
-        self._preview(low + (high - low) * position / STEPS)
+        self.preview(low + (high - low) * position / STEPS)
         if not self.slider.isSliderDown():
             self._pause.start()
 
@@ -135,7 +135,7 @@ class SliderRow(QObject):
         low = -math.inf if q.lower_bound is None else q.lower_bound
         high = math.inf if q.upper_bound is None else q.upper_bound
         self._value = math.nan
-        self._preview(min(max(value, low), high))
+        self.preview(min(max(value, low), high))
 
     def _commit(self) -> None:
         self._pause.stop()
