@@ -44,7 +44,7 @@ class Numbers:
         if pose is NO_POSE or pose == NO_POSE:
             return IDENTITY
         turn = [self.scalar(value, where) for value in pose.rotation]
-        if len(turn) == 4 and all(e == 0.0 for e in turn if isinstance(e, float)) and isinstance(turn[0], float):
+        if len(turn) == 4 and all(isinstance(e, float) and e == 0.0 for e in turn):
             raise ModelError("A quaternion of length zero is no rotation.", where=where,
                              remedy="Use 0, 0, 0, 1 for no rotation.")  # fmt: skip
         rotation = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)

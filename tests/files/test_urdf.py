@@ -159,6 +159,17 @@ def test_a_link_called_world_is_the_ground():
     assert model.joint("j").parent == "world"
 
 
+def test_a_floating_link_called_world_is_a_body_like_any_other_root(tmp_path):
+    text = """<robot name="r"><link name="world"/><link name="a"/><joint name="j" type="fixed"><parent link="world"/>
+    <child link="a"/></joint></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    model = load(tmp_path / "r.urdf", floating=True)
+    assert [body.name for body in model.bodies] == ["world_link", "a"]
+    root = model.joint("root_joint")
+    assert (root.kind, root.parent, root.child) == ("free", "world", "world_link")
+    assert model.joint("j").parent == "world_link"
+
+
 PARENT = '<parent link="base"/><child link="upper"/>'
 MISTAKES = [
     (PARENT, '<parent link="bass"/><child link="upper"/>', '"bass"', "joint 'shoulder', parent", "no link 'bass'"),

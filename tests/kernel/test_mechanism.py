@@ -362,3 +362,17 @@ def test_a_mesh_with_density_has_the_mass_of_its_solid(tmp_path):
     np.testing.assert_allclose(mech.mass_matrix(mech.neutral()), solid.mass_matrix(solid.neutral()), atol=1e-6)
     with pytest.raises(ModelError, match=r"body 'b'.*'none.stl' is not found"):
         Mechanism(model("none.stl")).mass_matrix(mech.neutral())
+
+
+def test_quaternions_may_hold_formulas_beside_zeros():
+    """Rotation (0, 0, s, c) is a turn about z by 2·atan2(s, c)."""
+    model = Model(
+        parameters=(Parameter(name="s", value=0.6), Parameter(name="c", value=0.8)),
+        bodies=(Body(name="plate"),),
+        frames=(Frame(name="turned", parent="plate", pose=Pose(rotation=(0.0, 0.0, "s", "c"))),),
+        joints=(Joint(name="hold", kind="fixed", parent="world", child="plate"),),
+    )
+    mech = Mechanism(model)
+    angle = 2.0 * np.arctan2(0.6, 0.8)
+    assert mech.frame([], "turned")[:2, 0] == pytest.approx([np.cos(angle), np.sin(angle)])
+    assert mech.frame([], "turned", p={"s": -0.6})[:2, 0] == pytest.approx([np.cos(angle), -np.sin(angle)])
