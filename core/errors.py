@@ -6,6 +6,8 @@ console) shows `str(error)` and never a traceback.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class KinetostatError(Exception):
     """A message to a person.
@@ -76,3 +78,14 @@ class AssemblyError(KinetostatError):
 
 class SimulationError(KinetostatError):
     """A simulation cannot start or go on."""
+
+
+def near_misses(name: str, names: Iterable[str]) -> str:
+    """The remedy for a name that is not known: those that look like it, or some of those there are."""
+    import difflib
+
+    known = list(names)
+    close = difflib.get_close_matches(name, known, 3, 0.5)
+    if close:
+        return f"Did you mean {', '.join(close)}?"
+    return "There is: " + ", ".join(known[:8]) + (" …" if len(known) > 8 else "") if known else "There is none."

@@ -25,6 +25,7 @@ from core.mechanics.tree import Tree
 from core.model.parameters import environment
 from core.spatial.force import Force
 from core.spatial.pose import IDENTITY, Pose
+from core.spatial.rotation import small as small_rotation
 from core.spatial.scalar import Scalar, minus, over
 from core.spatial.vector import Vector3
 
@@ -52,7 +53,7 @@ LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
-_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias"}
+_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias", "closure_motion"}
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
 
@@ -155,6 +156,7 @@ class Tracer:
             "closure": ("q", (rows,)),
             "closure_jacobian": ("q", (rows, nv)),
             "closure_bias": ("qv", (rows,)),
+            "closure_motion": ("q", (rows, 6)),
         }
         arguments, shape = shapes[kind]
         return Signature(tuple(arguments), shape, kind in _CHECKED)
@@ -352,6 +354,20 @@ def _closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> li
     return ca.vertsplit(ca.densify(ca.jtimes(gaps, q, rates)))
 
 
+def _closure_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Derivative of the residuals by the motion [ω; v] of b against a, at b's origin in world axes."""
+    links = kinematics.link_poses(tracer.tree, x["q"])
+    motion = symbols("m", 6)
+    turn = small_rotation(Vector3(*motion[:3]))
+    rows: list[Scalar] = []
+    for law, a, b in tracer.machine.laws.values():
+        X_Wb = at(b, links)
+        moved = Pose(turn @ X_Wb.rotation, X_Wb.position + Vector3(*motion[3:]))
+        rows += residual(law, at(a, links).inverse() @ moved)
+    R = ca.jacobian(column(rows), column(motion))
+    return ca.vertsplit(ca.vec(ca.densify(ca.substitute(R, column(motion), ca.DM.zeros(6))).T))
+
+
 _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "poses": _poses,
     "joint_poses": _joint_poses,
@@ -373,4 +389,5 @@ _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "closure": _closure,
     "closure_jacobian": _closure_jacobian,
     "closure_bias": _closure_bias,
+    "closure_motion": _closure_motion,
 }
