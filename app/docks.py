@@ -76,7 +76,7 @@ class Docks:
         columns = [self.docks["functions"], self.docks["properties"]]
         self._window.resizeDocks(columns, [290, 340], Qt.Orientation.Horizontal)
         self._window.resizeDocks([self.docks["output"]], [210], Qt.Orientation.Vertical)
-        self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [420, 380], Qt.Orientation.Vertical)
+        self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [540, 260], Qt.Orientation.Vertical)
 
     def _retitle(self, *_: object) -> None:
         """A tab already says the title: only single docks have a title bar of their own."""

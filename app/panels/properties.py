@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.chain_members import brought_by, in_row
@@ -248,7 +248,7 @@ class PropertyEditor(QWidget):
         section = getattr(editor, "section", None)
         if section is not None:
             section.open(True)
-        self.area.ensureWidgetVisible(editor)
+        QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(editor))  # once what opened is laid out
         target = editor.focusProxy() or (section.arrow if section is not None else editor)
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
