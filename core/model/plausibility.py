@@ -305,7 +305,7 @@ class _Checks:
                           "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
             elif abs(cosine) > PERPENDICULAR_TOLERANCE:
                 yield _of(joint, "warning", "Its axes are not perpendicular; it turns about both as they are given.",
-                          "For an ordinary one choose the second perpendicular to the first.", "second_axis")  # fmt: skip
+                          "Choose the second perpendicular to the first.", "second_axis")  # fmt: skip
         if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
             yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
 

@@ -231,7 +231,7 @@ def test_missing_meshes_are_told_when_files_can_be_found():
 )
 def test_a_unit_of_another_dimension_is_told(body, field, told):
     parameters = (Parameter(name="l", value=0.1),)
-    found = [f for f in check(model(Body(**{"name": "a", "inertia": SOLID, **body}), parameters=parameters))]
+    found = check(model(Body(**{"name": "a", "inertia": SOLID, **body}), parameters=parameters))
     (finding,) = [f for f in found if "wanted" in f.text]
     assert told in finding.text
     assert (finding.severity, finding.collection, finding.name, finding.field) == ("warning", "bodies", "a", field)
