@@ -73,9 +73,11 @@ class Docks:
         self._retitle()
 
     def _size(self) -> None:
+        width, height = self._window.width(), self._window.height()
         columns = [self.docks["functions"], self.docks["properties"]]
-        self._window.resizeDocks(columns, [290, 340], Qt.Orientation.Horizontal)
-        self._window.resizeDocks([self.docks["output"]], [210], Qt.Orientation.Vertical)
+        widths = [min(290, width * 22 // 100), min(340, max(290, width * 28 // 100))]
+        self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self.docks["output"]], [min(210, height * 24 // 100)], Qt.Orientation.Vertical)
         self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [540, 260], Qt.Orientation.Vertical)
 
     def _retitle(self, *_: object) -> None:

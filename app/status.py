@@ -53,6 +53,7 @@ class StatusLine(QStatusBar):
     def expect(self, text: str) -> None:
         """What the tool expects."""
         self.words.setText(text)
+        self.words.setToolTip(text)
 
     def busy(self, text: str) -> None:
         """What is being read; '' when nothing is."""
