@@ -54,6 +54,7 @@ class Docks:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
+        self.docks["console"].visibilityChanged.connect(self._ready_to_type)
         self._first = window.saveState(VERSION)
 
     def _dock(self, place: Place) -> QDockWidget:
@@ -90,6 +91,11 @@ class Docks:
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
+
+    def _ready_to_type(self, seen: bool) -> None:
+        """Who brings the console to the front wants to type: keys shall not be commands then."""
+        if seen and self._window.isActiveWindow():
+            self.panels["console"].setFocus(Qt.FocusReason.TabFocusReason)
 
     def show(self, name: str) -> None:
         """Bring a panel to the front."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.chain_members import brought_by, in_row
@@ -167,6 +167,14 @@ class PropertyEditor(QWidget):
         assert self.form is not None
         self.form.show_element(element, self._context(element, ref, chain is not None))
 
+    _drawing = "model"
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the picture of the element in the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
+
     def _replace_form(self, kind: type) -> None:
         self.form = ElementForm(kind, self._put)
         self.form.setContentsMargins(10, 2, 10, 10)
@@ -190,8 +198,8 @@ class PropertyEditor(QWidget):
 
     def _show_head(self, element: Element, ref: Ref | None, chain: DHChain | None) -> None:
         name = getattr(element, "name", "")
-        drawing = icon_of(ref.collection, element) if ref else "model"
-        self.icon.setPixmap(icon(drawing).pixmap(18, 18))
+        self._drawing = icon_of(ref.collection, element) if ref else "model"
+        self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
         self.title.setText(name)
         self.title.setToolTip(name)
         self.what.setText(type_title(type(element)) if ref else "model")
