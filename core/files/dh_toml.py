@@ -62,7 +62,7 @@ def read_toml(source: Source, options: Options) -> Reading:
     except tomllib.TOMLDecodeError as error:
         line = _AT.search(str(error))
         what = str(error).partition(" (at ")[0]
-        raise FileError(f"The text is not TOML: {what}.", file=source.file, line=int(line[1]) if line else None,
+        raise FileError(f"The text is not TOML: {what}.", file=source.file, line=int(line[1]) if line else text.count("\n") + 1,
                         remedy="Put texts in quotes and check the brackets.") from None  # fmt: skip
     except (RecursionError, ValueError) as error:
         raise FileError(f"The text is not TOML: {error}.", file=source.file, remedy="Simplify it.") from None
