@@ -259,3 +259,12 @@ def test_who_opens_the_console_types_there(bench):
     index = next(i for i in range(bar.count()) if bar.tabText(i) == "Console")
     QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(index).center())
     bench.wait(window.docks.panels["console"].input.hasFocus)
+
+
+def test_an_old_error_goes_when_a_file_opens(bench, tmp_path):
+    broken = tmp_path / "broken.kst"
+    broken.write_text("kinetostat: [")
+    bench.open(broken)
+    assert "broken.kst" in bench.window.messages.text
+    bench.example("pendulum")
+    assert bench.window.messages.text == ""
