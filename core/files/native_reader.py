@@ -55,8 +55,8 @@ def cut_off(source: Source) -> tuple[Finding, ...]:
     if source.decoded or source.data.endswith(b"\n"):
         return ()
     line = source.data.count(b"\n") + 1
-    return (Finding("warning", "The file ends within its last line: it may have been cut off.",
-                    "Compare it with a copy; saving it again writes whole lines.", file=source.file, line=line),)  # fmt: skip
+    text, remedy = "The file ends within its last line: it may have been cut off.", "Compare it with a copy."
+    return (Finding("warning", text, remedy, file=source.file, line=line),)
 
 
 def _checked(tree: Node) -> Entries:
