@@ -303,8 +303,11 @@ def quantity(value: Any, context: Context, option: Option) -> float:
     """A finite float from a number or from the text of a formula (with unit) in the model's parameters."""
     if isinstance(value, str):
         from core.model.expression import evaluate, parse
+        from core.model.wrong_units import misfit
 
         try:
+            if (said := misfit(value, getattr(option, "dimension", "none"))) is not None:
+                raise option.refuse(*said)
             value = evaluate(parse(value), context.values)
         except KinetostatError as error:
             raise option.refuse(error.what, error.remedy) from None

@@ -24,10 +24,16 @@ def wrong_units(model: Model) -> Iterator[Finding]:
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
         for field, wanted, text in _formulas(element):
-            given = dimension_of(parse(text))
-            if wanted in _JUDGED and given not in (None, wanted):
-                yield Finding("warning", f"'{text}' is {_article(str(given))}; {_article(wanted)} is wanted here.",
-                              f"Give it in {_units(wanted)}.", collection, name, field)  # fmt: skip
+            if (said := misfit(text, wanted)) is not None:
+                yield Finding("warning", *said, collection, name, field)
+
+
+def misfit(text: str, wanted: str) -> tuple[str, str] | None:
+    """(what is wrong, remedy) of a formula that is not of the wanted dimension; None if it is or may be."""
+    given = dimension_of(parse(text))
+    if given in (None, wanted) or wanted not in _JUDGED:
+        return None
+    return f"'{text}' is {_article(str(given))}; {_article(wanted)} is wanted here.", f"Give it in {_units(wanted)}."
 
 
 def dimension_of(node: Node) -> str | None:
