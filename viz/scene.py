@@ -24,7 +24,7 @@ from viz.figures import IN_FRONT, Figure, Figures, Poses
 from viz.geometry import MeshFile
 from viz.handleparts import Part
 from viz.handles import Handles
-from viz.highlight import Outline
+from viz.highlight import GLASS, Outline
 from viz.items import Item, Ref, items
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
@@ -259,7 +259,8 @@ class Scene:
             assert isinstance(held.meaning, Part)
             return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
         ray = self.ray(x, y)
-        found = picking.nearest(ray, self._targets(True)) or picking.nearest(ray, self._targets(False))
+        layers = (self._targets(True), *self._solid_and_glass(self._targets(False)))
+        found = next((met for met in (picking.nearest(ray, layer) for layer in layers) if met is not None), None)
         if found is None:
             return None
         item = found.meaning
@@ -274,6 +275,13 @@ class Scene:
             and figure.item.role not in ("inertia", "collision")
             and (figure.item.role in IN_FRONT) == in_front
         ]
+
+    @staticmethod
+    def _solid_and_glass(targets: list[Target]) -> tuple[list[Target], list[Target]]:
+        """What is seen through glass is meant before the glass."""
+        is_glass = [isinstance(target.meaning, Item) and target.meaning.opacity < GLASS for target in targets]
+        solid = [target for target, glass in zip(targets, is_glass, strict=True) if not glass]
+        return solid, [target for target, glass in zip(targets, is_glass, strict=True) if glass]
 
     def ray(self, x: float, y: float) -> Ray:
         """The line of sight through a pixel."""
