@@ -122,7 +122,7 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
-            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), c.follows or "",
+            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), "",
                                 c.lower, c.upper)  # fmt: skip
             entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
         return entries + self._follower_entries()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
 from core.kernel import assembly
@@ -134,21 +133,19 @@ def _speed(mech: Mechanism, name: str) -> int:
 
 
 def independent(G: Array) -> list[int]:
-    """Indices of speeds that determine all others: those left when pivots are sought from the last joint back."""
+    """Indices of speeds that determine all others. Dependent ones are sought from the last joint back, so that early
+    joints are independent."""
     nv = G.shape[1]
     if not G.size:
         return list(range(nv))
-    _, R, order = qr(G, pivoting=True, mode="economic")
-    size = np.abs(np.diag(R))
-    rank = int(np.sum(size > RANK * max(size[0], 1e-300)))
-    # prefer early joints as independent: dependent columns are chosen among the last ones that keep the rank
+    largest = float(np.linalg.norm(G, 2))
+    rank = np.linalg.matrix_rank(G, tol=RANK * max(largest, 1e-300))
     dependent: list[int] = []
     for k in range(nv - 1, -1, -1):
         if len(dependent) == rank:
             break
-        if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * size[0]) == len(dependent) + 1:
+        if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * largest) == len(dependent) + 1:
             dependent.append(k)
-    del order
     return [k for k in range(nv) if k not in dependent]
 
 
