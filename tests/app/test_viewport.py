@@ -257,3 +257,18 @@ def test_a_picture_is_twice_as_fine_and_without_handles(bench):
                for y in range(0, picture.height(), 11)}  # fmt: skip
     assert len(colours) > 200
     assert bench.view.scene.handles.shown == ("joint1",)
+
+
+def test_what_is_added_out_of_sight_comes_into_the_picture(bench):
+    """A chain that grows link by link stays in view."""
+    from app.commands import table
+
+    def seen(name):
+        corners = bench.view.scene.bounds(Ref("bodies", name)).reshape(3, 2).T
+        width, height = bench.view.scene.size
+        pixels = [bench.view.scene.project(corner) for corner in corners]
+        return all(0 <= x <= width and 0 <= y <= height for x, y in pixels)
+
+    for number in (1, 2, 3, 4):
+        table()["add.link"].run(bench.window)
+        bench.wait(lambda number=number: seen(f"link{number}"))
