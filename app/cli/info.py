@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,7 +37,8 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
     model, mech = machine.model, machine.mech
     plain = model.expanded
     masses = masses_of(machine)
-    center = mech.center_of_mass(machine.q) if sum(masses.values()) > 0.0 else None
+    mass = sum(masses.values())
+    center = mech.center_of_mass(machine.q) if 0.0 < mass < math.inf else None
     kinds: dict[str, int] = {}
     for joint in plain.joints:
         kinds[joint.kind] = kinds.get(joint.kind, 0) + 1
@@ -51,11 +53,11 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
         "nq": mech.nq,
         "nv": mech.nv,
         "loops": [{"joints": list(loop.joints), "cut": loop.cut} for loop in mech.loops],
-        "mass": sum(masses.values()),
+        "mass": _finite(mass),
         "center_of_mass": None if center is None else [float(x) for x in center],
         "tool": machine.tool,
         "chains": [{"name": c.name, "convention": c.convention, "rows": len(c.rows)} for c in model.chains],
-        "parameters": {name: float(value) for name, value in machine.values.items()},
+        "parameters": {name: _finite(value) for name, value in machine.values.items()},
         "gravity": _gravity(machine),
         "coordinates": [
             {"name": c.name, "joint": c.joint, "dimension": c.dimension, "value": float(x), "lower": c.lower,
@@ -64,8 +66,13 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
         ],
         "at_limits": list(at_limits(mech, machine.q)),
         "speeds": list(mech.v_names),
-        "body_masses": masses,
+        "body_masses": {name: _finite(value) for name, value in masses.items()},
     }  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    """A number for JSON, which knows neither infinity nor NaN."""
+    return float(value) if math.isfinite(value) else None
 
 
 def masses_of(machine: Context) -> dict[str, float]:
@@ -85,11 +92,16 @@ def _gravity(machine: Context) -> Any:
     return [float(value_of(x, machine.values)) for x in gravity.acceleration]
 
 
+def _amount(value: float | None, unit: str = "") -> str:
+    return "not finite" if value is None else f"{value:.6g}{unit}"
+
+
 def _print(facts: dict[str, Any]) -> None:
     from core.functions.results import Amount, Column, Table
     from core.functions.text import table_text
 
     chains = ", ".join(f"{c['name']} ({c['convention']}, {c['rows']} joints)" for c in facts["chains"])
+    parameters = ", ".join(f"{name} = {_amount(value)}" for name, value in facts["parameters"].items())
     kinds = ", ".join(f"{n} {kind}" for kind, n in facts["joint_kinds"].items())
     click.echo(f"{facts['name']}  ({facts['file']})")
     if facts["description"]:
@@ -99,10 +111,10 @@ def _print(facts: dict[str, Any]) -> None:
         ("Joints", f"{facts['joints']}" + (f": {kinds}" if kinds else "")),
         ("Coordinates", f"{facts['nq']}, speeds {facts['nv']}"),
         ("Loops", "; ".join(f"closed by {loop['cut']}" for loop in facts["loops"]) or "none"),
-        ("Mass", f"{facts['mass']:.6g} kg"),
+        ("Mass", _amount(facts["mass"], " kg")),
         ("Tool", facts["tool"]),
         ("DH chains", chains or "none"),
-        ("Parameters", ", ".join(f"{name} = {value:.6g}" for name, value in facts["parameters"].items()) or "none"),
+        ("Parameters", parameters or "none"),
     ]  # fmt: skip
     width = max(len(name) for name, _ in lines)
     for name, text in lines:

@@ -226,3 +226,13 @@ def test_a_unit_of_another_dimension_is_wrong_usage(run, option, given):
     code, out, told = run("jacobian", PUMA, option, given)
     assert (code, out) == (2, "")
     assert "is wanted here. Give it in" in told
+
+
+def test_info_of_a_mass_that_is_not_finite_is_json(run, tmp_path):
+    file = tmp_path / "heavy.kst"
+    file.write_text('kinetostat: 1\nbodies:\n  a:\n    mass: "floor(1e308)*10"\n')
+    code, out, _ = run("info", file, "--json")
+    assert code == 0
+    facts = json.loads(out, parse_constant=pytest.fail)
+    assert (facts["mass"], facts["body_masses"], facts["center_of_mass"]) == (None, {"a": None}, None)
+    assert "not finite" in run("info", file)[1]
