@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QBrush
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QBrush, QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHeaderView,
@@ -107,9 +107,9 @@ class FindingsPanel(QWidget):
     def _add_group(self, severity: str, title: str, meaning: str, rows: list[Finding]) -> None:
         group = QTreeWidgetItem([title, meaning])
         group.setIcon(0, icon(severity))
-        color = QBrush(severity_color(severity, self.palette()))
+        color = QBrush(severity_color(severity, QGuiApplication.palette()))
         group.setForeground(0, color)
-        group.setForeground(1, QBrush(severity_color("", self.palette())))
+        group.setForeground(1, QBrush(severity_color("", QGuiApplication.palette())))
         group.setFlags(Qt.ItemFlag.ItemIsEnabled)
         self.list.addTopLevelItem(group)
         for finding in rows:
@@ -125,6 +125,12 @@ class FindingsPanel(QWidget):
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The headings take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            QTimer.singleShot(0, self, self.refresh)
 
     def _clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)

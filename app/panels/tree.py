@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -195,7 +195,7 @@ class ModelTree(QWidget):
 
     def _dress(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
         item.setIcon(0, swatch(node.color) if node.color is not None else icon(node.icon))
-        muted = severity_color("", self.palette())
+        muted = severity_color("", QGuiApplication.palette())
         item.setForeground(1, QBrush(muted))
         words = node.help
         if node.derived:
@@ -207,7 +207,7 @@ class ModelTree(QWidget):
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         if finding is not None:
             item.setText(1, f"{MARKS[finding.severity]} {node.detail}".strip())
-            item.setForeground(1, QBrush(severity_color(finding.severity, self.palette())))
+            item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
             words = f"{finding.text} {finding.remedy}".strip()
         item.setToolTip(0, words or node.text)
         item.setToolTip(1, words or node.detail)
@@ -277,9 +277,12 @@ class ModelTree(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationPaletteChange and self.items:
-            self._shown = None
-            self.refresh()
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange) and self.items:
+            QTimer.singleShot(0, self, self._recolour)  # once the palette of this panel is the new one
+
+    def _recolour(self) -> None:
+        self._shown = None
+        self.refresh()
 
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
         if self._updating or item is None:

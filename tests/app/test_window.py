@@ -251,6 +251,26 @@ def test_reading_happens_beside_the_window(bench, monkeypatch):
     timer.stop()
 
 
+def test_the_panels_stay_readable_when_the_theme_changes(bench):
+    """Colours that items were given in the light must not stay on the dark ground."""
+    bench.example("puma560")
+    docks = bench.window.docks
+    docks.show("tree")
+    docks.show("findings")
+    tree, findings = docks.panels["tree"], docks.panels["findings"]
+
+    def contrasts():
+        items = [*tree.items.values(), findings.list.topLevelItem(0)]
+        brushes = [item.foreground(column) for item in items for column in (0, 1)]
+        inks = [brush.color() for brush in brushes if brush.style() != Qt.BrushStyle.NoBrush]
+        ground = tree.view.palette().color(QPalette.ColorRole.Base).lightness()
+        return [abs(ink.lightness() - ground) for ink in inks]
+
+    for look in ("dark", "light"):
+        bench.window.run(f"view.look_{look}")
+        bench.wait(lambda: min(contrasts()) > 70, 2.0)
+
+
 def test_who_opens_the_console_types_there(bench):
     """Letters must not work as shortcuts of commands just after the tab was clicked."""
     window = bench.window
