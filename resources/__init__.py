@@ -8,7 +8,6 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "examples"
 ICONS = FOLDER / "icons"
-THEMES = FOLDER / "themes"
 
 
 class Example(NamedTuple):
