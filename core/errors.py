@@ -6,6 +6,8 @@ console) shows `str(error)` and never a traceback.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class KinetostatError(Exception):
     """A message to a person.
@@ -75,4 +77,11 @@ class AssemblyError(KinetostatError):
 
 
 class SimulationError(KinetostatError):
-    """A simulation cannot start or go on."""
+    """A simulation cannot start or go on.
+
+    run  : what was computed until then (`core.simulation.Run`), None if it never started
+    time : simulated time of the failure, s
+    """
+
+    run: Any = None
+    time: float | None = None

@@ -19,6 +19,7 @@ from core.mechanics.aba import aba
 from core.mechanics.closure import residual
 from core.mechanics.crba import SCREW, by_screws, crba, screws
 from core.mechanics.factor import factorise, solve
+from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
@@ -52,7 +53,7 @@ LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
-_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias"}
+_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias", "frame_acceleration"}
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
 
@@ -149,6 +150,8 @@ class Tracer:
             "bias_ideal": ("qv", (nv,)),
             "gravity": ("q", (nv,)),
             "energy": ("qv", (2,)),
+            "momentum": ("qv", (6,)),
+            "frame_acceleration": ("qvu", (6,)),
             "center": ("q", (3,)),
             "rate": ("qv", (nq,)),
             "wrenches": ("qvu", (len(self.machine.joints), 6)),
@@ -274,6 +277,18 @@ def _energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sca
     return [energy.kinetic(tracer.tree, x["q"], x["v"], run), energy.potential(tracer.tree, x["q"], run)]
 
 
+def _momentum(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    return momentum(tracer.tree, x["q"], x["v"], run)
+
+
+def _frame_acceleration(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+    """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
+    q, v, a = (column(list(x[name])) for name in "qvu")
+    J = ca.densify(column(_jacobian(tracer, x, frame))).reshape((tracer.tree.nv, 6)).T
+    rates = ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
+    return ca.vertsplit(ca.densify(J @ a + ca.jtimes(J @ v, q, rates)))
+
+
 def _center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     poses = kinematics.link_poses(tracer.tree, x["q"], run)
     return list(run(_divided, tuple(kinematics.mass_center(tracer.tree, poses, tracer.machine.ground, run))))
@@ -367,6 +382,8 @@ _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "bias_ideal": lambda *a: _bias(*a, resist=False),
     "gravity": _gravity,
     "energy": _energy,
+    "momentum": _momentum,
+    "frame_acceleration": _frame_acceleration,
     "center": _center,
     "rate": _rate,
     "wrenches": _wrenches,
