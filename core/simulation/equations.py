@@ -25,8 +25,14 @@ FINE, NOT_FINITE, TORN = 0, 2, 4
 """What a call says: all is well; a result is not a finite number; a loop does not close any more."""
 
 
+TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT = range(8)
+"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the cut joints, G, Ġ v."""
+KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE = range(8)
+"""Columns of `System.words`: those of `core.kernel.entry.Entry.words`, and where the entry's memory begins."""
+
+
 class System(NamedTuple):
-    """Everything the loops need; words and memory are those of `core.kernel.entry.Entry`."""
+    """Everything the loops need, in few arrays: the more, the longer they take to compile."""
 
     nq: int
     nv: int
@@ -38,32 +44,36 @@ class System(NamedTuple):
     """(k,) first entries of the quaternions in q."""
     u: Any
     """(nv,) constant joint forces."""
-    torque_words: Any
-    torque: Any
-    rate_words: Any
-    rate: Any
-    forward_words: Any
-    forward: Any
-    mass_words: Any
-    mass: Any
-    bias_words: Any
-    bias: Any
-    gap_words: Any
-    gap: Any
-    jacobian_words: Any
-    jacobian: Any
-    drift_words: Any
-    drift: Any
-    """Ġ v."""
+    words: Any
+    """(8, 8)"""
+    memory: Any
+    """Of all entries, one behind the other."""
 
 
 @native
-def evaluate(words: Any, memory: Any) -> Any:
+def evaluate(s: Any, function: int) -> Any:
     """Call an entry on its memory; false if a result that must be finite is not."""
-    base = address_of(memory)
-    if words[0] == 1:
-        return call_single(words[1], base) == 0
-    return call_table(words[1], base, words[2], words[3], words[4], words[5], base + 8 * words[6]) == 0
+    w = s.words[function]
+    base = address_of(s.memory) + 8 * w[BASE]
+    if w[KIND] == 1:
+        return call_single(w[ADDRESS], base) == 0
+    result = base + 8 * w[RESULT]
+    return call_table(w[ADDRESS], base, w[TABLE], w[ROWS], w[PLACES], w[COUNT], result) == 0
+
+
+@native
+def put(s: Any, function: int, offset: int, x: Any) -> None:
+    """x into the arguments of an entry."""
+    at = s.words[function, BASE] + offset
+    for i in range(len(x)):
+        s.memory[at + i] = x[i]
+
+
+@native
+def result(s: Any, function: int, count: int) -> Any:
+    """The first `count` numbers of an entry's result; a view."""
+    at = s.words[function, BASE] + s.words[function, RESULT]
+    return s.memory[at : at + count]
 
 
 @native
@@ -83,6 +93,23 @@ def cholesky(A: Any, n: int) -> Any:
                 s -= A[i, k] * A[j, k]
             A[i, j] = s / d
     return True
+
+
+@native
+def dot(a: Any, b: Any) -> Any:
+    """a · b."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@native
+def add_rows(x: Any, Y: Any, weights: Any) -> None:
+    """x ← x + Yᵀ weights."""
+    for i in range(len(weights)):
+        for k in range(len(x)):
+            x[k] += weights[i] * Y[i, k]
 
 
 @native
@@ -140,21 +167,23 @@ def ranked_cholesky(A: Any, order: Any, n: int) -> Any:
 def factorise(s: Any, q: Any) -> Any:
     """(well, L of M, rows of Y = L⁻¹ Gᵀ as (rows, nv), factor of Y Yᵀ, order, rank) at q."""
     n, m = s.nv, s.rows
-    s.mass[: s.nq] = q
-    well = evaluate(s.mass_words, s.mass)
-    L = s.mass[s.mass_words[6] : s.mass_words[6] + n * n].copy().reshape(n, n)
+    put(s, MASS, 0, q)
+    well = evaluate(s, MASS)
+    L = result(s, MASS, n * n).copy().reshape(n, n)
     well = well and cholesky(L, n)
     Y, S, order = np.zeros((m, n)), np.zeros((m, m)), np.zeros(m, dtype=np.int64)
     rank = 0
     if well and m > 0:
-        s.jacobian[: s.nq] = q
-        evaluate(s.jacobian_words, s.jacobian)
-        Y[:, :] = s.jacobian[s.jacobian_words[6] : s.jacobian_words[6] + m * n].copy().reshape(m, n)
+        put(s, JACOBIAN, 0, q)
+        evaluate(s, JACOBIAN)
+        G = result(s, JACOBIAN, m * n)
+        for i in range(m * n):
+            Y[i // n, i % n] = G[i]
         for i in range(m):
             forward_substitute(L, Y[i], n)
         for i in range(m):
             for j in range(m):
-                S[i, j] = np.dot(Y[i], Y[j])
+                S[i, j] = dot(Y[i], Y[j])
         rank = ranked_cholesky(S, order, m)
     return well, L, Y, S, order, rank
 
@@ -167,10 +196,10 @@ def multipliers(S: Any, order: Any, rank: int, residual: Any) -> Any:
         x[i] = residual[order[i]]
     forward_substitute(S, x, rank)
     back_substitute(S, x, rank)
-    result = np.zeros(len(residual))
+    force = np.zeros(len(residual))
     for i in range(rank):
-        result[order[i]] = x[i]
-    return result
+        force[order[i]] = x[i]
+    return force
 
 
 @native
@@ -178,23 +207,23 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations of a machine with loops, into a."""
     n, m = s.nv, s.rows
     well, L, Y, S, order, rank = factorise(s, q)
-    s.bias[: s.nq] = q
-    s.bias[s.nq : s.nq + n] = v
-    if not (well and evaluate(s.bias_words, s.bias)):
+    put(s, BIAS, 0, q)
+    put(s, BIAS, s.nq, v)
+    if not (well and evaluate(s, BIAS)):
         return False
-    h = s.bias_words[6]
-    a[:] = u - s.bias[h : h + n]
+    h = result(s, BIAS, n)
+    for i in range(n):
+        a[i] = u[i] - h[i]
     forward_substitute(L, a, n)
     if m > 0:
-        s.drift[: s.nq] = q
-        s.drift[s.nq : s.nq + n] = v
-        evaluate(s.drift_words, s.drift)
+        put(s, DRIFT, 0, q)
+        put(s, DRIFT, s.nq, v)
+        evaluate(s, DRIFT)
+        drift = result(s, DRIFT, m)
         residual = np.zeros(m)
         for i in range(m):
-            residual[i] = -s.drift[s.drift_words[6] + i] - np.dot(Y[i], a)
-        force = multipliers(S, order, rank, residual)
-        for i in range(m):
-            a += force[i] * Y[i]
+            residual[i] = -drift[i] - dot(Y[i], a)
+        add_rows(a, Y, multipliers(S, order, rank, residual))
     back_substitute(L, a, n)
     return True
 
@@ -202,13 +231,14 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
 @native
 def rates(s: Any, q: Any, v: Any, out: Any) -> None:
     """q̇ into out."""
-    if len(s.quaternions) == 0:
-        out[:] = v
-        return
-    s.rate[: s.nq] = q
-    s.rate[s.nq : s.nq + s.nv] = v
-    evaluate(s.rate_words, s.rate)
-    out[:] = s.rate[s.rate_words[6] : s.rate_words[6] + s.nq]
+    x = v
+    if len(s.quaternions) > 0:
+        put(s, RATE, 0, q)
+        put(s, RATE, s.nq, v)
+        evaluate(s, RATE)
+        x = result(s, RATE, s.nq)
+    for i in range(s.nq):
+        out[i] = x[i]
 
 
 @native
@@ -216,17 +246,19 @@ def accelerations(s: Any, t: float, y: Any, out: Any) -> Any:
     """a into out (nv,); false if it is not finite."""
     nq, nv = s.nq, s.nv
     u = s.u
-    if s.torque_words[0] != 0:
-        s.torque[0] = t
-        s.torque[1 : 1 + nq + nv] = y
-        evaluate(s.torque_words, s.torque)
-        u = s.torque[s.torque_words[6] : s.torque_words[6] + nv]
+    if s.words[TORQUE, KIND] != 0:
+        s.memory[s.words[TORQUE, BASE]] = t
+        put(s, TORQUE, 1, y)
+        evaluate(s, TORQUE)
+        u = result(s, TORQUE, nv)
     if s.by_matrix:
         return by_matrix(s, y[:nq], y[nq:], u, out)
-    s.forward[: nq + nv] = y
-    s.forward[nq + nv : nq + 2 * nv] = u
-    well = evaluate(s.forward_words, s.forward)
-    out[:] = s.forward[s.forward_words[6] : s.forward_words[6] + nv]
+    put(s, FORWARD, 0, y)
+    put(s, FORWARD, nq + nv, u)
+    well = evaluate(s, FORWARD)
+    a = result(s, FORWARD, nv)
+    for i in range(nv):
+        out[i] = a[i]
     return well
 
 
@@ -245,9 +277,12 @@ def derivative(s: Any, t: float, y: Any, out: Any) -> Any:
 def normalise(s: Any, q: Any) -> None:
     """Quaternions at length one."""
     for first in s.quaternions:
-        length = np.sqrt(np.sum(q[first : first + 4] ** 2))
-        if length > 0.0:
-            q[first : first + 4] /= length
+        square = 0.0
+        for i in range(first, first + 4):
+            square += q[i] * q[i]
+        if square > 0.0:
+            for i in range(first, first + 4):
+                q[i] /= np.sqrt(square)
 
 
 @native
@@ -258,30 +293,38 @@ def project(s: Any, y: Any) -> Any:
     normalise(s, q)
     if s.rows == 0:
         return FINE
-    change = np.zeros(s.nq)
+    change, residual = np.zeros(s.nq), np.zeros(s.rows)
     before = np.inf
     for _ in range(PROJECTIONS):
-        s.gap[: s.nq] = q
-        evaluate(s.gap_words, s.gap)
-        residual = s.gap[s.gap_words[6] : s.gap_words[6] + s.rows].copy()
-        gap = np.max(np.abs(residual))
+        put(s, GAP, 0, q)
+        evaluate(s, GAP)
+        gaps = result(s, GAP, s.rows)
+        gap = 0.0
+        for i in range(s.rows):
+            residual[i] = -gaps[i]
+            gap = max(gap, abs(gaps[i]))
         well, L, Y, S, order, rank = factorise(s, q)
         if not (well and np.isfinite(gap)):
             return NOT_FINITE
         if gap < CLOSED or not gap < before:
             break
         before = gap
-        step = Y.T @ multipliers(S, order, rank, -residual)
+        step = np.zeros(s.nv)
+        add_rows(step, Y, multipliers(S, order, rank, residual))
         back_substitute(L, step, s.nv)
         rates(s, q, step, change)
-        q += change
+        for i in range(s.nq):
+            q[i] += change[i]
         normalise(s, q)
     # v ← v − M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ G v, with G = Y Lᵀ
-    momentum = np.zeros(s.nv)
+    momentum, step = np.zeros(s.nv), np.zeros(s.nv)
     for i in range(s.nv):
         for k in range(i, s.nv):
             momentum[i] += L[k, i] * v[k]
-    correction = Y.T @ multipliers(S, order, rank, -(Y @ momentum))
-    back_substitute(L, correction, s.nv)
-    v += correction
+    for i in range(s.rows):
+        residual[i] = -dot(Y[i], momentum)
+    add_rows(step, Y, multipliers(S, order, rank, residual))
+    back_substitute(L, step, s.nv)
+    for i in range(s.nv):
+        v[i] += step[i]
     return FINE if gap < OPEN else TORN

@@ -143,20 +143,23 @@ class Assembly:
         self.entries["torque"] = absent() if constant is not None else torques.compiled(mech, torque, p)
         order = ("torque", "rate", "forward_dynamics", "mass_matrix", "bias", "closure", "closure_jacobian",
                  "closure_bias")  # fmt: skip
-        parts = [part for name in order for part in self.entries[name][:2]]
+        chosen = [self.entries[name] for name in order]
+        begins = np.cumsum([0, *(len(each.memory) for each in chosen[:-1])])
+        words = np.array([[*each.words, begin] for each, begin in zip(chosen, begins, strict=True)], dtype=np.int64)
         u = np.zeros(mech.nv) if constant is None else constant
-        self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, *parts)
+        self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
+                             np.concatenate([each.memory for each in chosen]))  # fmt: skip
 
 
-def plan_of(chosen: Settings, count: int) -> Any:
-    """`core.simulation.stepper.Plan` of settings; count: nq + nv."""
+def plan_of(chosen: Settings) -> Any:
+    """`core.simulation.stepper.Plan` of settings."""
     from core.simulation.stepper import Plan
 
     table = tableau(chosen.method)
     longest = chosen.duration if chosen.step is None else chosen.step
-    return Plan(table.A, table.b, table.c, table.e, table.e_low, table.P, table.steps, table.error_order,
+    return Plan(table.A, np.stack([table.b, table.c, table.e, table.e_low]), table.P, table.steps, table.error_order,
                 chosen.rule.adaptive, chosen.method == "semi_implicit_euler", float(chosen.rtol),
-                np.full(count, float(chosen.atol)), float(longest), chosen.max_steps, chosen.times())  # fmt: skip
+                float(chosen.atol), float(longest), chosen.max_steps, chosen.times())  # fmt: skip
 
 
 def state_of(plan: Any, y: Array, chosen: Settings) -> Any:
@@ -165,4 +168,4 @@ def state_of(plan: Any, y: Array, chosen: Settings) -> Any:
 
     numbers = np.zeros(8)
     numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
-    return State(numbers, np.zeros(8, dtype=np.int64), y.copy(), np.zeros((len(plan.c), len(y))), np.zeros(len(y)))
+    return State(numbers, np.zeros(8, dtype=np.int64), y.copy(), np.zeros((len(plan.A), len(y))), np.zeros(len(y)))

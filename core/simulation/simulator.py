@@ -21,6 +21,8 @@ PIECE = 0.05
 FIRST_PIECE = 64
 """Samples of the first piece."""
 LARGEST_PIECE = 20_000
+STEPS = 20_000
+"""Steps of a piece at most."""
 
 
 class Recorder(Protocol):
@@ -38,7 +40,7 @@ class Recorder(Protocol):
 def simulate(
     model: Model | Mechanism, duration: float = 10.0, *, method: str = "rk54", step: float | None = None,
     rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, parameters: Values = None,
-    torque: Torque = None, output: float | None = None, start: float = 0.0, max_steps: int = 100_000_000,
+    torque: Torque = None, output: float | None = None, start: float = 0.0, max_steps: int = 10_000_000,
     file: str | None = None, channels: Sequence[str] = (), progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Run:  # fmt: skip
@@ -85,7 +87,7 @@ class _Job:
 
     def __init__(self, mech: Mechanism, chosen: Settings, assembly: setup.Assembly, y: Array) -> None:
         self.mech, self.chosen, self.assembly = mech, chosen, assembly
-        self.plan = setup.plan_of(chosen, len(y))
+        self.plan = setup.plan_of(chosen)
         self.state = setup.state_of(self.plan, y, chosen)
         self.since = y.copy()
         self.pieces: list[Run] = []
@@ -122,10 +124,13 @@ class _Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        from core.simulation.stepper import SAMPLE, advance_adaptive, advance_fixed, sampled_accelerations
+        from core.simulation.stepper import BUDGET, PAUSED, SAMPLE, TIME, advance_adaptive, advance_fixed, sampled_accelerations
 
         mech, system = self.mech, self.assembly.system
+        from core.simulation.equations import NOT_FINITE
+
         out = np.empty((count, mech.nq + mech.nv))
+        self.state.counts[BUDGET] = STEPS
         if self.plan.adaptive:
             happened = advance_adaptive(system, self.plan, self.state, out, self.since)
         else:
@@ -135,11 +140,9 @@ class _Job:
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         bad = sampled_accelerations(system, times, out, a, tau)
         q, v = out[:, : mech.nq].copy(), out[:, mech.nq :].copy()
-        from core.simulation.equations import NOT_FINITE
-
-        if bad and not happened:
-            self.state.numbers[0], happened = times[-1], NOT_FINITE
-        return Run(mech, self.chosen, times, q, v, a, tau, Statistics()), int(happened)
+        if bad and happened in (0, PAUSED):
+            self.state.numbers[TIME], happened = times[-1], NOT_FINITE
+        return Run(mech, self.chosen, times, q, v, a, tau, Statistics()), 0 if happened == PAUSED else int(happened)
 
     def run(self, ended: str) -> Run:
         """What there is so far."""

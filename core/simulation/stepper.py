@@ -10,11 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.simulation.equations import FINE, NOT_FINITE, accelerations, derivative, normalise, project, rates
+from core.simulation.equations import (
+    FINE,
+    KIND,
+    NOT_FINITE,
+    TORQUE,
+    accelerations,
+    derivative,
+    project,
+    rates,
+    result,
+)
 from core.simulation.native import native
 
-COLLAPSED, TOO_MANY = 3, 5
-"""More endings besides those of `equations`: the step became too small; the limit of steps is reached."""
+COLLAPSED, TOO_MANY, PAUSED = 3, 5, 6
+"""More endings besides those of `equations`: the step became too small; the limit of steps is reached; the steps of
+this piece are used up."""
 
 SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
 BETA = 0.04
@@ -26,26 +37,24 @@ ACCEPTED, REJECTED, CALLS, FRESH, SAMPLE = 0, 1, 2, 3, 4
 """Places in `State.counts`; FRESH: 1 if the first row of `k` holds f(t, y); SAMPLE: samples written so far."""
 LONGEST, SHORTEST, REACH = 4, 5, 6
 """More places in `State.numbers`: longest and shortest accepted step, s; end of the step samples are taken from."""
-BETWEEN = 5
-"""Place in `State.counts`: 1 while samples are taken from a step."""
+BETWEEN, PART, BUDGET = 5, 6, 7
+"""More places in `State.counts`: 1 while samples are taken from a step; fixed steps done since the last sample;
+steps left in this piece."""
 
 
 class Plan(NamedTuple):
     """What a run does not change."""
 
     A: Any
-    b: Any
-    c: Any
-    e: Any
-    e_low: Any
+    rows: Any
+    """(4, S): b, c, e, e_low of the tableau."""
     P: Any
     steps: int
     error_order: int
     adaptive: bool
     symplectic: bool
     rtol: float
-    atol: Any
-    """(nq + nv,)"""
+    atol: float
     longest: float
     """Longest step, s (the step itself where it is fixed)."""
     most: int
@@ -78,7 +87,7 @@ def stages(s: Any, plan: Any, state: Any, first: int, last: int, t: float, h: fl
                 x += plan.A[i, m] * k[m, j]
             point[j] = state.y[j] + h * x
         state.counts[CALLS] += 1
-        if not derivative(s, t + plan.c[i] * h, point, k[i]):
+        if not derivative(s, t + plan.rows[1, i] * h, point, k[i]):
             return False
     return True
 
@@ -92,16 +101,18 @@ def fixed_step(s: Any, plan: Any, state: Any, t: float, h: float, point: Any) ->
         state.counts[CALLS] += 1
         if not derivative(s, t, y, k[0]):
             return False
-        y[s.nq :] += h * k[0, s.nq :]
-        rates(s, y[: s.nq], y[s.nq :], point[: s.nq])
-        y[: s.nq] += h * point[: s.nq]
+        for j in range(s.nq, len(y)):
+            y[j] += h * k[0, j]
+        rates(s, y[: s.nq], y[s.nq :], point)
+        for j in range(s.nq):
+            y[j] += h * point[j]
         return True
     if not stages(s, plan, state, 0, plan.steps, t, h, point):
         return False
     for j in range(len(y)):
         x = 0.0
         for i in range(plan.steps):
-            x += plan.b[i] * k[i, j]
+            x += plan.rows[0, i] * k[i, j]
         y[j] += h * x
     return True
 
@@ -114,9 +125,9 @@ def error_of(plan: Any, state: Any, new: Any, h: float) -> Any:
     for j in range(n):
         e, e_low = 0.0, 0.0
         for i in range(plan.steps):
-            e += plan.e[i] * state.k[i, j]
-            e_low += plan.e_low[i] * state.k[i, j]
-        scale = plan.atol[j] + plan.rtol * max(abs(state.y[j]), abs(new[j]))
+            e += plan.rows[2, i] * state.k[i, j]
+            e_low += plan.rows[3, i] * state.k[i, j]
+        scale = plan.atol + plan.rtol * max(abs(state.y[j]), abs(new[j]))
         state.failed[j] = h * e / scale
         high += (e / scale) ** 2
         low += (e_low / scale) ** 2
@@ -132,19 +143,20 @@ def first_step(s: Any, plan: Any, state: Any, t: float, point: Any) -> Any:
     f = state.k[0]
     d0, d1, d2 = 0.0, 0.0, 0.0
     for j in range(n):
-        scale = plan.atol[j] + plan.rtol * abs(state.y[j])
+        scale = plan.atol + plan.rtol * abs(state.y[j])
         d0 += (state.y[j] / scale) ** 2
         d1 += (f[j] / scale) ** 2
     d0, d1 = np.sqrt(d0 / n), np.sqrt(d1 / n)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = min(h0, plan.longest)
     other = np.empty(n)
-    point[:] = state.y + h0 * f
+    for j in range(n):
+        point[j] = state.y[j] + h0 * f[j]
     state.counts[CALLS] += 1
     if not derivative(s, t + h0, point, other):
         return 1e-3 * h0
     for j in range(n):
-        d2 += ((other[j] - f[j]) / (plan.atol[j] + plan.rtol * abs(state.y[j]))) ** 2
+        d2 += ((other[j] - f[j]) / (plan.atol + plan.rtol * abs(state.y[j]))) ** 2
     d2 = np.sqrt(d2 / n) / h0
     size = max(d1, d2)
     h1 = max(1e-6, h0 * 1e-3) if size <= 1e-15 else (0.01 / size) ** (1.0 / (plan.error_order + 1))
@@ -205,29 +217,44 @@ def note_step(state: Any, h: float) -> None:
 
 
 @native
+def reach_sample(s: Any, plan: Any, state: Any, sample: int, point: Any) -> Any:
+    """Equal steps from one sample to the next, none longer than the plan's."""
+    begin, end = plan.times[sample - 1], plan.times[sample]
+    parts = max(1, int(np.ceil((end - begin) / plan.longest - 1e-9)))
+    h = (end - begin) / parts
+    while state.counts[PART] < parts:
+        t = begin + state.counts[PART] * h
+        state.numbers[TIME] = t
+        if state.counts[ACCEPTED] >= plan.most:
+            return TOO_MANY
+        if state.counts[BUDGET] <= 0:
+            return PAUSED
+        state.counts[BUDGET] -= 1
+        if not fixed_step(s, plan, state, t, h, point):
+            for j in range(len(point)):
+                state.failed[j] = state.k[0, j]
+            return NOT_FINITE
+        happened = project(s, state.y)
+        if happened != FINE:
+            return happened
+        state.counts[ACCEPTED] += 1
+        state.counts[PART] += 1
+        note_step(state, h)
+    state.numbers[TIME] = end
+    state.counts[PART] = 0
+    return FINE
+
+
+@native
 def advance_fixed(s: Any, plan: Any, state: Any, out: Any) -> Any:
-    """Go on until `out` (m, nq + nv) is full: equal steps from sample to sample, none longer than the plan's."""
+    """Go on until `out` (m, nq + nv) is full, or the budget of steps is used up."""
     point = np.empty(len(state.y))
     for row in range(len(out)):
         sample = state.counts[SAMPLE]
         if sample > 0:
-            begin, end = plan.times[sample - 1], plan.times[sample]
-            parts = max(1, int(np.ceil((end - begin) / plan.longest - 1e-9)))
-            h = (end - begin) / parts
-            for part in range(parts):
-                t = begin + part * h
-                state.numbers[TIME] = t
-                if state.counts[ACCEPTED] >= plan.most:
-                    return TOO_MANY
-                if not fixed_step(s, plan, state, t, h, point):
-                    state.failed[:] = state.k[0]
-                    return NOT_FINITE
-                happened = project(s, state.y)
-                if happened != FINE:
-                    return happened
-                state.counts[ACCEPTED] += 1
-                note_step(state, h)
-            state.numbers[TIME] = end
+            happened = reach_sample(s, plan, state, sample, point)
+            if happened != FINE:
+                return happened
         if not np.all(np.isfinite(state.y)):
             return NOT_FINITE
         out[row] = state.y
@@ -285,10 +312,13 @@ def take_step(s: Any, plan: Any, state: Any, new: Any) -> Any:
         state.numbers[STEP] = first_step(s, plan, state, t, new)
     if state.counts[ACCEPTED] + state.counts[REJECTED] >= plan.most:
         return TOO_MANY
+    if state.counts[BUDGET] <= 0:
+        return PAUSED
+    state.counts[BUDGET] -= 1
     happened, h = embedded_step(s, plan, state, new)
     if happened != FINE:
         return happened
-    extra = len(plan.c)
+    extra = len(plan.A)
     if extra > plan.steps and plan.times[state.counts[SAMPLE]] < t + h:
         scratch = np.empty(len(new))
         if not stages(s, plan, state, plan.steps, extra, t, h, scratch):
@@ -308,16 +338,7 @@ def sampled_accelerations(s: Any, times: Any, states: Any, out: Any, forces: Any
     for k in range(len(times)):
         if not accelerations(s, times[k], states[k], out[k]):
             bad += 1
-        if s.torque_words[0] != 0:
-            first = s.torque_words[6]
-            forces[k] = s.torque[first : first + s.nv]
-        else:
-            forces[k] = s.u
+        u = result(s, TORQUE, s.nv) if s.words[TORQUE, KIND] != 0 else s.u
+        for i in range(s.nv):
+            forces[k, i] = u[i]
     return bad
-
-
-@native
-def on_manifold(s: Any, y: Any) -> Any:
-    """Project one state; also makes quaternions unit."""
-    normalise(s, y[: s.nq])
-    return project(s, y)
