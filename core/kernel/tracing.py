@@ -12,6 +12,7 @@ from core.errors import SimulationError
 from core.kernel.blocks import Recorder, Table
 from core.kernel.links import Machine, Place, machine_of
 from core.kernel.reading import Numbers
+from core.kernel.slip import slipping
 from core.kernel.symbols import column, symbols
 from core.kernel.topology import Topology
 from core.mechanics import energy, kinematics
@@ -148,6 +149,8 @@ class Tracer:
             "forward_dynamics_ideal": ("qvu", (nv,)),
             "bias": ("qv", (nv,)),
             "bias_ideal": ("qv", (nv,)),
+            "forward_dynamics_slip": ("qvu", (nv,)),
+            "bias_slip": ("qv", (nv,)),
             "gravity": ("q", (nv,)),
             "energy": ("qv", (2,)),
             "momentum": ("qv", (6,)),
@@ -190,7 +193,7 @@ def massless(joint: str) -> SimulationError:
 
 # ------------------------------------------------------------------------------------- the functions
 
-_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "center"}
+_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_slip", "center"}
 
 Inputs = Mapping[str, list[Any]]
 
@@ -245,9 +248,10 @@ def _inverse(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist:
     return rnea(tracer.tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
 
 
-def _bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True) -> list[Scalar]:
-    rest = [0.0] * tracer.tree.nv
-    return rnea(tracer.tree, x["q"], x["v"], rest, resist=resist, run=run).torques
+def _bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+          ) -> list[Scalar]:  # fmt: skip
+    tree, rest = slipping(tracer.tree) if slip else tracer.tree, [0.0] * tracer.tree.nv
+    return rnea(tree, x["q"], x["v"], rest, resist=resist, run=run).torques
 
 
 def _gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -255,12 +259,13 @@ def _gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sc
     return rnea(tracer.tree, x["q"], rest, rest, resist=False, run=run).torques
 
 
-def _forward(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True) -> list[Scalar]:
-    tree = tracer.tree
+def _forward(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+             ) -> list[Scalar]:  # fmt: skip
+    tree = slipping(tracer.tree) if slip else tracer.tree
     if not tree.coupled:
         return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    bias = _bias(tracer, x, "", run, resist=resist)
+    bias = _bias(tracer, x, "", run, resist=resist, slip=slip)
     loads = run(_differences, tuple(x["u"]), tuple(bias))
     return list(run(_solved, tuple(map(tuple, crba(tree, x["q"], run))), loads))
 
@@ -380,6 +385,8 @@ _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "forward_dynamics_ideal": lambda *a: _forward(*a, resist=False),
     "bias": _bias,
     "bias_ideal": lambda *a: _bias(*a, resist=False),
+    "forward_dynamics_slip": lambda *a: _forward(*a, slip=True),
+    "bias_slip": lambda *a: _bias(*a, slip=True),
     "gravity": _gravity,
     "energy": _energy,
     "momentum": _momentum,

@@ -67,10 +67,14 @@ class Channels:
             return 0
         return int(v.stop - v.start)
 
+    def _quantities(self, joint: str) -> tuple[str, ...]:
+        """Those every joint of the tree has; one that follows another has no force of its own."""
+        return JOINT[:4] if self.mech._coordinates.coupling(joint)[0] == joint else JOINT[:3]
+
     @property
     def names(self) -> tuple[str, ...]:
         """All channels."""
-        of_joints = [f"{name}.{what}" for name in self._moving for what in JOINT[:4]]
+        of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
         if not self.mech.loops:
             of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
@@ -79,7 +83,7 @@ class Channels:
     @property
     def usual(self) -> tuple[str, ...]:
         """Those of a table unless others are named."""
-        of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving]
+        of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
         return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.loops else ()))
 
     def components(self, channel: str, count: int) -> tuple[str, ...]:

@@ -132,7 +132,8 @@ class Assembly:
                        for j in mech._coordinates.joints.values() if j.kind in ("free", "spherical")]  # fmt: skip
         matrix = mech._needs_mass_matrix
         rows = sum(mech._program.cut_rows.values())
-        wanted = {"rate": bool(quaternions), "forward_dynamics": not matrix, "mass_matrix": matrix, "bias": matrix}
+        wanted = {"rate": bool(quaternions), "mass_matrix": matrix}
+        wanted |= {"forward_dynamics_slip": not matrix, "bias_slip": matrix}
         wanted |= dict.fromkeys(("closure", "closure_jacobian", "closure_bias"), bool(rows))
         if matrix and mech._program.tracer.very_long:
             raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
@@ -141,7 +142,7 @@ class Assembly:
             name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
         }
         self.entries["torque"] = absent() if constant is not None else torques.compiled(mech, torque, p)
-        order = ("torque", "rate", "forward_dynamics", "mass_matrix", "bias", "closure", "closure_jacobian",
+        order = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
                  "closure_bias")  # fmt: skip
         chosen = [self.entries[name] for name in order]
         begins = np.cumsum([0, *(len(each.memory) for each in chosen[:-1])])
