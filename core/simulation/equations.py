@@ -25,8 +25,10 @@ FINE, NOT_FINITE, TORN = 0, 2, 4
 """What a call says: all is well; a result is not a finite number; a loop does not close any more."""
 
 
-TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT = range(8)
-"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the cut joints, G, Ġ v."""
+TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT = np.arange(8)
+"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the cut joints, G, Ġ v.
+NumPy integers: for each literal one Numba would compile its callers anew."""
+FIRST, SECOND = np.arange(2)
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE = range(8)
 """Columns of `System.words`: those of `core.kernel.entry.Entry.words`, and where the entry's memory begins."""
 
@@ -167,14 +169,14 @@ def ranked_cholesky(A: Any, order: Any, n: int) -> Any:
 def factorise(s: Any, q: Any) -> Any:
     """(well, L of M, rows of Y = L⁻¹ Gᵀ as (rows, nv), factor of Y Yᵀ, order, rank) at q."""
     n, m = s.nv, s.rows
-    put(s, MASS, 0, q)
+    put(s, MASS, FIRST, q)
     well = evaluate(s, MASS)
     L = result(s, MASS, n * n).copy().reshape(n, n)
     well = well and cholesky(L, n)
     Y, S, order = np.zeros((m, n)), np.zeros((m, m)), np.zeros(m, dtype=np.int64)
     rank = 0
     if well and m > 0:
-        put(s, JACOBIAN, 0, q)
+        put(s, JACOBIAN, FIRST, q)
         evaluate(s, JACOBIAN)
         G = result(s, JACOBIAN, m * n)
         for i in range(m * n):
@@ -207,7 +209,7 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations of a machine with loops, into a."""
     n, m = s.nv, s.rows
     well, L, Y, S, order, rank = factorise(s, q)
-    put(s, BIAS, 0, q)
+    put(s, BIAS, FIRST, q)
     put(s, BIAS, s.nq, v)
     if not (well and evaluate(s, BIAS)):
         return False
@@ -216,7 +218,7 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
         a[i] = u[i] - h[i]
     forward_substitute(L, a, n)
     if m > 0:
-        put(s, DRIFT, 0, q)
+        put(s, DRIFT, FIRST, q)
         put(s, DRIFT, s.nq, v)
         evaluate(s, DRIFT)
         drift = result(s, DRIFT, m)
@@ -233,7 +235,7 @@ def rates(s: Any, q: Any, v: Any, out: Any) -> None:
     """q̇ into out."""
     x = v
     if len(s.quaternions) > 0:
-        put(s, RATE, 0, q)
+        put(s, RATE, FIRST, q)
         put(s, RATE, s.nq, v)
         evaluate(s, RATE)
         x = result(s, RATE, s.nq)
@@ -248,12 +250,12 @@ def accelerations(s: Any, t: float, y: Any, out: Any) -> Any:
     u = s.u
     if s.words[TORQUE, KIND] != 0:
         s.memory[s.words[TORQUE, BASE]] = t
-        put(s, TORQUE, 1, y)
+        put(s, TORQUE, SECOND, y)
         evaluate(s, TORQUE)
         u = result(s, TORQUE, nv)
     if s.by_matrix:
         return by_matrix(s, y[:nq], y[nq:], u, out)
-    put(s, FORWARD, 0, y)
+    put(s, FORWARD, FIRST, y)
     put(s, FORWARD, nq + nv, u)
     well = evaluate(s, FORWARD)
     a = result(s, FORWARD, nv)
@@ -296,7 +298,7 @@ def project(s: Any, y: Any) -> Any:
     change, residual = np.zeros(s.nq), np.zeros(s.rows)
     before = np.inf
     for _ in range(PROJECTIONS):
-        put(s, GAP, 0, q)
+        put(s, GAP, FIRST, q)
         evaluate(s, GAP)
         gaps = result(s, GAP, s.rows)
         gap = 0.0

@@ -42,6 +42,10 @@ BETWEEN, PART, BUDGET = 5, 6, 7
 steps left in this piece."""
 
 
+START = np.int64(0)
+"""The first stage."""
+
+
 class Plan(NamedTuple):
     """What a run does not change."""
 
@@ -107,7 +111,7 @@ def fixed_step(s: Any, plan: Any, state: Any, t: float, h: float, point: Any) ->
         for j in range(s.nq):
             y[j] += h * point[j]
         return True
-    if not stages(s, plan, state, 0, plan.steps, t, h, point):
+    if not stages(s, plan, state, START, plan.steps, t, h, point):
         return False
     for j in range(len(y)):
         x = 0.0
@@ -176,7 +180,7 @@ def embedded_step(s: Any, plan: Any, state: Any, new: Any) -> Any:
             h = end - t
         if not h > 1e-14 * max(abs(t), 1e-3):
             return (NOT_FINITE if broken else COLLAPSED), h
-        well = stages(s, plan, state, 1, plan.steps, t, h, new)
+        well = stages(s, plan, state, START + 1, plan.steps, t, h, new)
         broken = not well
         error = error_of(plan, state, new, h) if well else np.inf
         if error <= 1.0:
