@@ -118,7 +118,7 @@ def load(path: str) -> Run:
             model = loads(file["model"][()].decode(), "kst", str(file.attrs["origin"]))
             count = min(len(file[name]) for name in STATES)  # a piece may have been cut short
             arrays = [np.array(file[name][:count]) for name in STATES]
-    except (OSError, KeyError, TypeError, ValueError, json.JSONDecodeError) as error:
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
                         remedy="The file may be damaged; make the run again.") from None  # fmt: skip
     del h5py
