@@ -14,7 +14,9 @@ METHODS = ("rk54", "rk853", "rk32", "rk4", "semi_implicit_euler", "euler")
 
 @click.command("run")
 @FILE
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the run: .h5 (whole), .csv or .sim (SIMNON).")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Write the run: .h5 (whole), .csv or .sim (SIMNON)."
+)
 @click.option("--duration", type=float, default=10.0, show_default=True, help="Seconds of motion.")
 @click.option("--method", type=click.Choice(METHODS), default="rk54", show_default=True, help="Integrator.")
 @click.option("--step", type=float, help="Length of fixed steps, longest of variable ones, in s.")
@@ -22,8 +24,13 @@ METHODS = ("rk54", "rk853", "rk32", "rk4", "semi_implicit_euler", "euler")
 @click.option("--atol", type=float, default=1e-9, show_default=True, help="Absolute tolerance per step, SI.")
 @click.option("--sample", type=float, help="Seconds between samples.")
 @click.option("--speed", "speeds", multiple=True, metavar="JOINT=VALUE", help="Speed at the start, SI (repeat).")
-@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA",
-              help="Joint force, N·m or N: a number or a formula such as \"10*sin(t) - 2*joint1.v\" (repeat).")
+@click.option(
+    "--torque",
+    "torques",
+    multiple=True,
+    metavar="JOINT=FORMULA",
+    help='Joint force, N·m or N: a number or a formula such as "10*sin(t) - 2*joint1.v" (repeat).',
+)
 @click.option("--channels", metavar="NAME,NAME…", help="Channels to write, e.g. tool.position,energy.total.")
 @pose_options
 @reading_options

@@ -25,10 +25,11 @@ FINE, NOT_FINITE, TORN = 0, 2, 4
 """What a call says: all is well; a result is not a finite number; a loop does not close any more."""
 
 
-TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT = np.arange(8)
+_numbers: Any = np.arange(8)
+TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT = _numbers
 """Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the cut joints, G, Ġ v.
 NumPy integers: for each literal one Numba would compile its callers anew."""
-FIRST, SECOND = np.arange(2)
+FIRST, SECOND = _numbers[:2]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE = range(8)
 """Columns of `System.words`: those of `core.kernel.entry.Entry.words`, and where the entry's memory begins."""
 

@@ -14,12 +14,17 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
-from numba.extending import intrinsic
+from numba.core import cgutils
+from numba.core import config as numba_config
+from numba.extending import intrinsic as numba_intrinsic
 
 from core.kernel import code_cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+config: Any = numba_config
+intrinsic: Any = numba_intrinsic
+jit: Any = numba.njit
+"""Their types are made at run time."""
 
 
 @cache
@@ -44,11 +49,12 @@ def native(function: Function) -> Function:
     before = config.CACHE_DIR
     config.CACHE_DIR = _folder()
     try:
-        return numba.njit(cache=bool(config.CACHE_DIR), **options)(function)  # type: ignore[no-any-return]
+        made: Function = jit(cache=bool(config.CACHE_DIR), **options)(function)
     except RuntimeError:  # the folder cannot be written
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        made = jit(**options)(function)
     finally:
         config.CACHE_DIR = before
+    return made
 
 
 _POINTER = ir.IntType(8).as_pointer()

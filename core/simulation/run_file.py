@@ -100,8 +100,6 @@ def _unwritable(path: str, error: OSError) -> FileError:
 
 def load(path: str) -> Run:
     """The run of an HDF5 file."""
-    import h5py
-
     from core.simulation.run import Run, Statistics
 
     if not Path(path).is_file():
@@ -117,12 +115,11 @@ def load(path: str) -> Run:
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             model = loads(file["model"][()].decode(), "kst", str(file.attrs["origin"]))
             count = min(len(file[name]) for name in STATES)  # a piece may have been cut short
-            arrays = [np.array(file[name][:count]) for name in STATES]
+            time, q, v, a, tau = (np.array(file[name][:count]) for name in STATES)
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
                         remedy="The file may be damaged; make the run again.") from None  # fmt: skip
-    del h5py
-    return Run(Mechanism(model), settings, *arrays, statistics)
+    return Run(Mechanism(model), settings, time, q, v, a, tau, statistics)
 
 
 def _readable(path: str) -> Any:

@@ -54,9 +54,10 @@ class Settings:
     def times(self) -> Array:
         """(n,) times of the samples: multiples of `output`, and the end."""
         count = max(1, math.ceil(self.duration / self.output - 1e-9))
-        times = np.arange(count + 1) * self.output
+        times: Array = np.arange(count + 1, dtype=float) * self.output
         times[-1] = self.duration
-        return self.start + times
+        times += self.start
+        return times
 
 
 def settings(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from core.errors import KinetostatError, SimulationError
 from core.kernel import Mechanism
-from core.model import Model
+from core.model import Body, Joint, Model
 from core.simulation import setup
 from core.simulation.run import Run, Statistics
 from core.simulation.setup import Array, Settings, Values
@@ -59,9 +59,7 @@ def simulate(
     """
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
-    chosen = setup.settings(
-        mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps
-    )
+    chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p)
     job = _Job(mech, chosen, setup.Assembly(mech, torque, p), y)
@@ -124,7 +122,15 @@ class _Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        from core.simulation.stepper import BUDGET, PAUSED, SAMPLE, TIME, advance_adaptive, advance_fixed, sampled_accelerations
+        from core.simulation.stepper import (
+            BUDGET,
+            PAUSED,
+            SAMPLE,
+            TIME,
+            advance_adaptive,
+            advance_fixed,
+            sampled_accelerations,
+        )
 
         mech, system = self.mech, self.assembly.system
         from core.simulation.equations import NOT_FINITE
@@ -148,14 +154,14 @@ class _Job:
         """What there is so far."""
         from core.simulation.stepper import ACCEPTED, CALLS, LONGEST, REJECTED, SHORTEST
 
-        arrays = [np.concatenate([getattr(piece, name) for piece in self.pieces])
-                  for name in ("time", "q", "v", "a", "tau")]  # fmt: skip
+        t, q, v, a, tau = (np.concatenate([getattr(piece, name) for piece in self.pieces])
+                           for name in ("time", "q", "v", "a", "tau"))  # fmt: skip
         counts, numbers = self.state.counts, self.state.numbers
         steps = int(counts[ACCEPTED])
         statistics = Statistics(steps, int(counts[REJECTED]), int(counts[CALLS]),
                                 float(numbers[SHORTEST]) if steps else 0.0, float(numbers[LONGEST]),
                                 self.seconds, self.prepared, ended)  # fmt: skip
-        return Run(self.mech, self.chosen, *arrays, statistics)
+        return Run(self.mech, self.chosen, t, q, v, a, tau, statistics)
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
@@ -168,12 +174,12 @@ class _Job:
         if happened == NOT_FINITE:
             error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
         elif happened == COLLAPSED:
-            error = SimulationError(at + "the step became too small: the motion changes too quickly.", where=worst,
-                                    remedy="Look for a stiff spring, a jump in a force, or a tolerance too tight.")  # fmt: skip
+            remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
+            error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
         elif happened == TORN:
             loops = ", ".join(f"'{loop.cut}'" for loop in self.mech.loops)
-            error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}",
-                                    remedy="It may have reached a dead point: begin elsewhere, or use smaller steps.")  # fmt: skip
+            remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
+            error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}", remedy=remedy)
         else:
             error = SimulationError(at + f"the limit of {self.chosen.max_steps} steps was reached.", where=worst,
                                     remedy="Raise max_steps, or loosen the tolerances.")  # fmt: skip
@@ -199,3 +205,14 @@ class _Job:
             except KinetostatError as error:
                 return str(error)
         return "Look at the joint forces, the masses and the step; the run keeps all states until then."
+
+
+def warm_up() -> None:
+    """Make the machine code of all integrators, or read it from the cache: the first run then starts at once.
+
+    Half a second, once on a new machine half a minute; for a thread beside the window.
+    """
+    bob = Body(name="bob", mass=1.0, center_of_mass=(1.0, 0.0, 0.0))
+    pendulum = Model(name="warm up", bodies=(bob,), joints=(Joint(name="pin", parent="world", child="bob"),))
+    for method in ("rk54", "rk4"):
+        simulate(pendulum, 1e-3, method=method)

@@ -42,7 +42,7 @@ BETWEEN, PART, BUDGET = 5, 6, 7
 steps left in this piece."""
 
 
-START = np.int64(0)
+START: Any = np.int64(0)
 """The first stage."""
 
 

@@ -23,7 +23,8 @@ def world(*g):
 
 def body(name, mass, center, diagonal):
     ixx, iyy, izz = map(float, diagonal)
-    return Body(name=name, mass=mass, center_of_mass=tuple(map(float, center)), inertia=Inertia(ixx=ixx, iyy=iyy, izz=izz))  # fmt: skip
+    inertia = Inertia(ixx=ixx, iyy=iyy, izz=izz)
+    return Body(name=name, mass=mass, center_of_mass=tuple(map(float, center)), inertia=inertia)
 
 
 def msl_pendulum(p):

@@ -42,7 +42,9 @@ def test_order_conditions_of_the_tableaux(method):
     assert table.e.sum() == pytest.approx(0.0, abs=1e-13)
 
 
-@pytest.mark.parametrize(("method", "counts"), [("rk32", (100, 200, 400)), ("rk54", (20, 40, 80)), ("rk853", (5, 7, 10))])
+@pytest.mark.parametrize(
+    ("method", "counts"), [("rk32", (100, 200, 400)), ("rk54", (20, 40, 80)), ("rk853", (5, 7, 10))]
+)
 def test_order_of_embedded_pairs_at_equal_steps(method, counts):
     """With tolerances that accept everything the longest step is every step (but the first, which is chosen)."""
     model, end = machines.point_pendulum(g=G), 1.9
@@ -115,7 +117,8 @@ def test_same_steps_as_mujoco():
     for body, joint in zip(model.bodies, model.joints, strict=True):
         t = body.inertia
         parent = parent.add_body(name=body.name, pos=joint.a.position, mass=body.mass, ipos=body.center_of_mass,
-                                 explicitinertial=True, fullinertia=[t.ixx, t.iyy, t.izz, t.ixy, t.ixz, t.iyz])  # fmt: skip
+                                 fullinertia=[t.ixx, t.iyy, t.izz, t.ixy, t.ixz, t.iyz],
+                                 explicitinertial=True)  # fmt: skip
         parent.add_joint(name=joint.name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=joint.axis)
     theirs = spec.compile()
     data = mujoco.MjData(theirs)
@@ -137,3 +140,23 @@ def test_long_machines_run_from_tables_of_blocks():
     assert np.ptp(run["energy.total"]) < 1e-5
     mech = Mechanism(model)
     np.testing.assert_allclose(run.a[-1], mech.forward_dynamics(run.q[-1], run.v[-1], np.zeros(30)), rtol=1e-9)
+
+
+def test_warm_code_is_kept_on_disk():
+    """A second process compiles nothing."""
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    from core.simulation import warm_up
+
+    warm_up()
+    text = (
+        "from core.simulation import stepper, warm_up; warm_up();"
+        "print(*(sum(f.stats.cache_misses.values()) for f in (stepper.advance_fixed, stepper.advance_adaptive)))"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", text], cwd=root, env={**os.environ, "PYTHONPATH": str(root)},
+                          capture_output=True, text=True, check=True, timeout=120)  # fmt: skip
+    assert done.stdout.split() == ["0", "0"]

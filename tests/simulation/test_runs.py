@@ -23,7 +23,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def swing():
     p, _, _ = machines.read("msl_DoublePendulum")
-    return simulate(machines.msl_double_pendulum(p), 1.0, v0={"phi1": 1.0}, output=1e-3, method="rk853", rtol=1e-11, atol=1e-12)
+    return simulate(
+        machines.msl_double_pendulum(p), 1.0, v0={"phi1": 1.0}, output=1e-3, method="rk853", rtol=1e-11, atol=1e-12
+    )
 
 
 def derivative(values, t):
@@ -32,8 +34,11 @@ def derivative(values, t):
     return (values[:-4] - 8 * values[1:-3] + 8 * values[3:-1] - values[4:]) / (12 * h)
 
 
-@pytest.mark.parametrize(("rate", "value"), [("phi1.v", "phi1.q"), ("phi2.a", "phi2.v"), ("rod2.velocity", "rod2.position"),
-                                              ("rod2.acceleration", "rod2.velocity"), ("rod2.alpha", "rod2.omega")])  # fmt: skip
+RATES = (("phi1.v", "phi1.q"), ("phi2.a", "phi2.v"), ("rod2.velocity", "rod2.position"),
+         ("rod2.acceleration", "rod2.velocity"), ("rod2.alpha", "rod2.omega"))  # fmt: skip
+
+
+@pytest.mark.parametrize(("rate", "value"), RATES)
 def test_channels_are_rates_of_one_another(swing, rate, value):
     expected = derivative(swing[value], swing.time)
     np.testing.assert_allclose(swing[rate][2:-2], expected, atol=1e-6 * max(1.0, np.max(np.abs(expected))))
@@ -76,7 +81,12 @@ def test_pieces_change_nothing(monkeypatch):
 def test_torque_formula_equals_a_spring_and_damper():
     free = machines.point_pendulum()
     spring = free.joints[0].__class__(name="theta", parent="world", child="bob", stiffness=20.0, damping=0.3)
-    sprung = Model(name="sprung", world=free.world, bodies=free.bodies, joints=(spring,),)
+    sprung = Model(
+        name="sprung",
+        world=free.world,
+        bodies=free.bodies,
+        joints=(spring,),
+    )
     a = simulate(sprung, 2.0, q0=[1.0], rtol=1e-10, atol=1e-11)
     b = simulate(free, 2.0, q0=[1.0], rtol=1e-10, atol=1e-11, torque={"theta": "-20*theta - 0.3*theta.v"})
     np.testing.assert_allclose(a.q, b.q, atol=1e-8)
@@ -164,7 +174,9 @@ def test_csv_and_simnon(swing, tmp_path):
     np.testing.assert_array_equal(np.loadtxt(rows), np.column_stack([swing.time, swing.q]))
 
 
-@pytest.mark.parametrize(("name", "content"), [("none.h5", None), ("torn.h5", b"\x89HDF\r\n\x1a\nrubbish"), ("x.txt", b"")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("none.h5", None), ("torn.h5", b"\x89HDF\r\n\x1a\nrubbish"), ("x.txt", b"")]
+)
 def test_bad_run_files_are_messages(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_bytes(content)
