@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,11 @@ class RunFile:
     def __init__(self, path: str, mech: Mechanism, settings: Settings, channels: Sequence[str] = ()) -> None:
         self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
         self.file: Any = None
+        if Path(path).suffix.lower() not in (".h5", ".hdf5"):
+            raise FileError("A run that is written while it goes on needs an HDF5 file.", file=path,
+                            remedy="Give a name that ends in .h5.")  # fmt: skip
+        if not Path(path).absolute().parent.is_dir():
+            raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
 
     def append(self, piece: Run) -> None:
         """Add the samples of a piece; they are on disk when this returns.
@@ -94,7 +100,8 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
 
 
 def _unwritable(path: str, error: OSError) -> FileError:
-    reason = error.strerror or str(error).partition("(")[2].rstrip(")") or str(error)
+    known = error.errno is not None and error.strerror is not None
+    reason = error.strerror if known else os.strerror(error.errno) if error.errno else str(error)[:200]
     return FileError(f"The run cannot be written: {reason}.", file=path, remedy="Save it in another folder.")
 
 

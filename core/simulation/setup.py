@@ -72,6 +72,8 @@ def settings(
     for name, value in positive.items():
         if value is not None and not (_is_number(value) and 0.0 < value < math.inf):
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy="Give seconds, or a tolerance.")
+    if not (_is_number(start) and math.isfinite(start)):
+        raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
     if not METHODS[method].adaptive and step is None:
         step = 1e-3
     if output is None and step is not None and not METHODS[method].adaptive:
@@ -83,6 +85,14 @@ def settings(
     kept = dict(torque) if isinstance(torque, Mapping) else None if torque is None else np.asarray(torque).tolist()
     return Settings(method, float(duration), step, rtol, atol, float(output), float(start),
                     dict(zip(mech.p_names, map(float, p), strict=True)), kept, int(max_steps))  # fmt: skip
+
+
+def numbers(label: str, values: Any) -> Array:
+    """An array of numbers, or a ModelError."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("This is no list of numbers.", where=label, remedy="Give numbers in SI units.") from None
 
 
 def _is_number(value: Any) -> bool:
@@ -99,7 +109,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
     if isinstance(q0, Mapping):
         q = mech.move(q, q0, given)
     elif q0 is not None:
-        q = np.array(q0, dtype=float)
+        q = numbers("q0", q0)
     v = np.zeros(mech.nv)
     if isinstance(v0, Mapping):
         for name, value in v0.items():
@@ -108,7 +118,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
                                  remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
             v[mech.v_names.index(name)] = value
     elif v0 is not None:
-        v = np.array(v0, dtype=float)
+        v = numbers("v0", v0)
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
         if array.shape != (len(names),):
             raise ModelError(f"{label} has shape {array.shape}; {len(names)} numbers are needed.", where=label,

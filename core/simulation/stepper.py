@@ -144,6 +144,8 @@ def error_of(plan: Any, state: Any, new: Any, h: float) -> Any:
 def first_step(s: Any, plan: Any, state: Any, t: float, point: Any) -> Any:
     """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size)."""
     n = len(state.y)
+    if n == 0:
+        return plan.longest
     f = state.k[0]
     d0, d1, d2 = 0.0, 0.0, 0.0
     for j in range(n):

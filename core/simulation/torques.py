@@ -44,7 +44,10 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
         if callable(torque):
             raise ModelError("Joint forces cannot be a Python function: the run is compiled.", where="torque",
                              remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.")  # fmt: skip
-        values = np.array(torque, dtype=float)
+        try:
+            values = np.array(torque, dtype=float)
+        except (TypeError, ValueError):
+            values = np.array(np.nan)
         if values.shape != (mech.nv,) or not np.isfinite(values).all():
             raise ModelError(f"{mech.nv} finite numbers are needed.", where="torque",
                              remedy="mech.v_names lists them in order; or give some of them by name.")  # fmt: skip

@@ -160,3 +160,19 @@ def test_warm_code_is_kept_on_disk():
     done = subprocess.run([sys.executable, "-c", text], cwd=root, env={**os.environ, "PYTHONPATH": str(root)},
                           capture_output=True, text=True, check=True, timeout=120)  # fmt: skip
     assert done.stdout.split() == ["0", "0"]
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "four_bar"])
+def test_loops_stay_closed_over_many_steps(name):
+    """Projection holds positions and speeds; the machines have no damping, so RK4 keeps their energy."""
+    from core.files import load
+    from resources import examples
+
+    model = load(next(e.path for e in examples() if e.name == name))
+    run = simulate(model, 100.0, method="rk4", step=1e-3, output=0.1)
+    assert run.statistics.steps == 100_000
+    assert np.max(run["constraint.residual"]) < 1e-11
+    mech = Mechanism(model)
+    closing = mech.loop_jacobian(run.q) @ run.v[..., None]
+    assert np.max(np.abs(closing)) < 1e-10
+    assert np.ptp(run["energy.total"]) < 1e-6

@@ -110,6 +110,11 @@ def test_torque_formula_of_time_and_parameters():
     ({"v0": {"elbow": 1.0}}, ModelError, "elbow"),
     ({"v0": [np.nan]}, SimulationError, "theta"),
     ({"torque": {"theta": "2*nothing"}}, ExpressionError, "nothing"),
+    ({"torque": ["much"]}, ModelError, "torque"),
+    ({"q0": "left"}, ModelError, "q0"),
+    ({"start": "now"}, ModelError, "start"),
+    ({"file": "/nowhere/run.h5"}, FileError, "folder"),
+    ({"file": "run.txt"}, FileError, "HDF5"),
     ({"torque": {"knee": 1.0}}, ModelError, "knee"),
     ({"torque": lambda t: [0.0]}, ModelError, "function"),
     ({"max_steps": 3}, SimulationError, "limit of 3 steps"),
@@ -228,3 +233,10 @@ def test_command_line(tmp_path):
 
     with h5py.File(output) as file:
         assert file["channels/bob.position"].shape == (len(run), 3)
+
+
+@pytest.mark.parametrize("method", ["rk54", "rk4"])
+def test_a_model_without_freedom_stands_still(method):
+    run = simulate(Model(name="empty"), 1.0, method=method)
+    assert run.complete
+    assert run.q.shape == (1001, 0)
