@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from app.session import Ref
-from core.model import DHChain
+from core.model import DHChain, DHRow
 from core.model.chains import expand
+from core.model.fields import fields_of
 
 
 def brought_by(chain: DHChain) -> list[Ref]:
@@ -15,3 +18,15 @@ def brought_by(chain: DHChain) -> list[Ref]:
         *(Ref("joints", joint.name) for joint in joints),
         *(Ref("frames", frame.name) for frame in frames),
     ]
+
+
+def in_row(chain: DHChain, ref: Ref, field: str) -> tuple[int, str] | None:
+    """The row (from 0) and the field of the row in which a field of a body or joint of the chain is written, such as
+    (1, "mass") for the mass of link2; None for what no row says."""
+    word = {"bodies": "link", "joints": "joint"}.get(ref.collection)
+    found = re.fullmatch(rf"{re.escape(chain.prefix)}{word}(\d+)", ref.name)
+    if word is None or found is None or not 1 <= int(found.group(1)) <= len(chain.rows):
+        return None
+    field = re.sub(r"^limits(\[0\]|\.0)?", "limit", field)
+    known = {each.name for each in fields_of(DHRow)}
+    return int(found.group(1)) - 1, field if re.split(r"\W", field)[0] in known else ""

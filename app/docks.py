@@ -54,6 +54,7 @@ class Docks:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
+        self.docks["console"].visibilityChanged.connect(self._ready_to_type)
         self._first = window.saveState(VERSION)
 
     def _dock(self, place: Place) -> QDockWidget:
@@ -73,10 +74,12 @@ class Docks:
         self._retitle()
 
     def _size(self) -> None:
+        width, height = self._window.width(), self._window.height()
         columns = [self.docks["functions"], self.docks["properties"]]
-        self._window.resizeDocks(columns, [290, 340], Qt.Orientation.Horizontal)
-        self._window.resizeDocks([self.docks["output"]], [210], Qt.Orientation.Vertical)
-        self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [420, 380], Qt.Orientation.Vertical)
+        widths = [min(290, width * 22 // 100), min(340, max(290, width * 28 // 100))]
+        self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self.docks["output"]], [min(210, height * 24 // 100)], Qt.Orientation.Vertical)
+        self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [540, 260], Qt.Orientation.Vertical)
 
     def _retitle(self, *_: object) -> None:
         """A tab already says the title: only single docks have a title bar of their own."""
@@ -88,6 +91,11 @@ class Docks:
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
+
+    def _ready_to_type(self, seen: bool) -> None:
+        """Who brings the console to the front wants to type: keys shall not be commands then."""
+        if seen and self._window.isActiveWindow():
+            self.panels["console"].setFocus(Qt.FocusReason.TabFocusReason)
 
     def show(self, name: str) -> None:
         """Bring a panel to the front."""

@@ -70,6 +70,7 @@ class Documents(QObject):
             return
         assert opened.model is not None
         native = opened.path if opened.path.suffix == SUFFIX else None
+        self._window.messages.outdate()
         before, self.source = self.source, opened.path
         if not self._session.start(opened.model, native, findings=opened.findings, mech=opened.mech):
             self.source = before

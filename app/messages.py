@@ -97,6 +97,11 @@ class MessageCard(QFrame):
         self._timer.stop()
         self.hide()
 
+    def outdate(self) -> None:
+        """Take the message away unless it waits for an answer: what it spoke of is gone."""
+        if not self._buttons.count():
+            self.dismiss()
+
     @property
     def text(self) -> str:
         """The message now shown; '' if none."""

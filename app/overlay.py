@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QToolButton
 
 from app.icons import icon
 
@@ -22,50 +23,75 @@ BUTTONS = ("view.fit", "view.iso", "view.front", "view.right", "view.top", "view
 MARGIN = 12
 TOP = 126
 """Below the orientation cube."""
+GAP = 8
+MOST = 3
+"""Columns."""
 
 
 class Overlay(QFrame):
-    """Stands at the right edge of the viewport; filled by the window from the table of commands."""
+    """Stands at the right edge of the viewport; filled by the window from the table of commands. Where the viewport is
+    low, the buttons stand in several columns."""
 
     def __init__(self, view: Viewport) -> None:
         super().__init__(view)
         self.setObjectName("overlay")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(3, 3, 3, 3)
-        self._column.setSpacing(0)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(3, 3, 3, 3)
+        self._grid.setSpacing(0)
+        self._buttons: list[QToolButton | None] = []
+        self._columns = 0
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
     def fill(self, actions: Mapping[str, QAction], ellipsoids: QMenu) -> None:
         """Make the buttons."""
         for name in BUTTONS:
             if name == "-":
-                self._column.addSpacing(8)
+                self._buttons.append(None)
                 continue
-            button = QToolButton(autoRaise=True)
+            button = QToolButton(self, autoRaise=True)
             button.setDefaultAction(actions[name])
             button.setIconSize(QSize(18, 18))
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-            self._column.addWidget(button)
-        more = QToolButton(autoRaise=True, toolTip="Which ellipsoid", icon=icon("down"))
+            self._buttons.append(button)
+        more = QToolButton(self, autoRaise=True, toolTip="Which ellipsoid", icon=icon("down"))
         more.setIconSize(QSize(12, 12))
         more.setMenu(ellipsoids)
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self._column.addWidget(more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._buttons.append(more)
         self.place()
 
     def place(self) -> None:
-        """Stay at the right edge, in the middle."""
-        self.adjustSize()
+        """Stay at the right edge, below the orientation cube, in the middle where there is room."""
         host = self.parentWidget()
+        room = max(host.height() - TOP - MARGIN, MARGIN)
+        heights = [GAP if button is None else button.sizeHint().height() for button in self._buttons]
+        self._lay_out(min(max(1, ceil((sum(heights) + 6) / room)), MOST))
+        self.adjustSize()
         self.move(
             host.width() - self.width() - MARGIN,
             max(min(TOP, host.height() - self.height() - MARGIN), (host.height() - self.height()) // 2, MARGIN),
         )
 
+    def _lay_out(self, columns: int) -> None:
+        """Put the buttons in so many columns; gaps only in a single one."""
+        if columns == self._columns or not self._buttons:
+            return
+        self._columns = columns
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(row, 0)
+        shown = self._buttons if columns == 1 else [button for button in self._buttons if button is not None]
+        rows = ceil(len(shown) / columns)
+        for number, button in enumerate(shown):
+            if button is None:
+                self._grid.setRowMinimumHeight(number, GAP)
+            else:
+                self._grid.addWidget(button, number % rows, number // rows, Qt.AlignmentFlag.AlignCenter)
+        self._grid.invalidate()
+
     def close_overlay(self) -> None:
         """Drop the buttons (they refer to actions of the window)."""
-        while self._column.count():
-            widget = self._column.takeAt(0).widget()
-            if widget is not None:
-                widget.deleteLater()
+        for button in self._buttons:
+            if button is not None:
+                button.deleteLater()
+        self._buttons = []

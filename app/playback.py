@@ -77,6 +77,11 @@ class Playback(QFrame):
         return self._poses is not None
 
     @property
+    def animated(self) -> bool:
+        """True while a sequence is open that is shown pose by pose."""
+        return self._poses is not None and self._poses.display == "animate" and len(self._arrays) > 1
+
+    @property
     def playing(self) -> bool:
         """True while poses follow one another."""
         return self._timer.isActive()
@@ -103,7 +108,7 @@ class Playback(QFrame):
             mech = mech.updated(poses.model)
         self._poses, self._field, self._names = poses, field, mech.frame_names
         self._arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
-        animated = poses.display == "animate" and len(poses.q) > 1
+        animated = self.animated
         for widget in self._moving:
             widget.setVisible(animated)
         self.scrub.setRange(0, len(poses.q) - 1)
@@ -151,7 +156,7 @@ class Playback(QFrame):
 
     def toggle(self) -> None:
         """Play or hold."""
-        if self._poses is None or self._poses.display != "animate":
+        if not self.animated:
             return
         if self.playing:
             self._timer.stop()

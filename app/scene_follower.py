@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
+
 from app.session import Ref, State
 
 if TYPE_CHECKING:
@@ -53,6 +55,22 @@ class SceneFollower:
             self._show()
             if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
                 self._view.fit_at_once()
+            elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
+                known = {body.name for body in old.model.expanded.bodies}
+                added = [body.name for body in new.model.expanded.bodies if body.name not in known]
+                QTimer.singleShot(0, self._view, lambda: self._bring_in(added))
+
+    def _bring_in(self, added: list[str]) -> None:
+        """Widen the view if something new was added where it is not seen."""
+        view = self._view
+        width, height = view.scene.size
+        corners = [
+            view.scene.project((x, y, z))
+            for box in (view.scene.bounds(Ref("bodies", name)).reshape(3, 2) for name in added)
+            for x in box[0] for y in box[1] for z in box[2]
+        ]  # fmt: skip
+        if not all(0.0 <= x <= width and 0.0 <= y <= height for x, y in corners):
+            view.fit()
 
     def _moved(self) -> None:
         view, session = self._view, self._view.session

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
 
 from app.icons import icon
 from app.jobs import Jobs
-from app.session import Session
+from app.session import Ref, Session
 from app.settings import Settings
+from core.model import WORDS
 
 
 class StatusLine(QStatusBar):
@@ -20,7 +21,7 @@ class StatusLine(QStatusBar):
         super().__init__()
         self._session, self._settings, self._jobs = session, settings, jobs
         self.setSizeGripEnabled(False)
-        self.words, self.work, self.code, self.place = QLabel(), QLabel(), QLabel(), QLabel()
+        self.words, self.work, self.code, self.part, self.place = QLabel(), QLabel(), QLabel(), QLabel(), QLabel()
         self.words.setMinimumWidth(60)
         self.words.setContentsMargins(10, 0, 0, 0)
         self.place.setContentsMargins(0, 0, 10, 0)
@@ -32,7 +33,8 @@ class StatusLine(QStatusBar):
         self.stop = QToolButton(icon=icon("stop"), autoRaise=True, toolTip="Stop this work")
         self.stop.clicked.connect(jobs.cancel_all)
         self.addWidget(self.words, 1)
-        for widget in (self.work, self.bar, self.stop, self.code, self.place):
+        self.part.setToolTip("The element under the pointer")
+        for widget in (self.work, self.bar, self.stop, self.code, self.part, self.place):
             self.addPermanentWidget(widget)
         self._last: ArrayLike | None = None
         self._reading = ""
@@ -40,6 +42,7 @@ class StatusLine(QStatusBar):
         self._poll = QTimer(self, interval=150)
         self._poll.timeout.connect(self.refresh)
         session.changed.connect(self._changed)
+        session.hovered.connect(self._hovered)
         settings.changed.connect(self._settings_changed)
         self._poll.start()
         self.refresh()
@@ -48,11 +51,13 @@ class StatusLine(QStatusBar):
         """Listen no more."""
         self._poll.stop()
         self._session.changed.disconnect(self._changed)
+        self._session.hovered.disconnect(self._hovered)
         self._settings.changed.disconnect(self._settings_changed)
 
     def expect(self, text: str) -> None:
         """What the tool expects."""
         self.words.setText(text)
+        self.words.setToolTip(text)
 
     def busy(self, text: str) -> None:
         """What is being read; '' when nothing is."""
@@ -88,6 +93,9 @@ class StatusLine(QStatusBar):
             self._poll.stop()
         elif not self._poll.isActive():
             self._poll.start()
+
+    def _hovered(self, ref: Ref | None) -> None:
+        self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")
 
     def _changed(self, old: object, new: object) -> None:
         self._poll.start()

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 Glyph = tuple[Any, Any, Any, str]
 """Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
+CALM = 150
+"""Milliseconds without a new picture after which the scene counts as still and gets its smoothest picture."""
 FLIGHT = 220
 """Milliseconds of a camera movement."""
 BUTTONS = {
@@ -86,6 +88,9 @@ class Viewport(QOpenGLWidget):
         self._way: tuple[View, View] | None = None
         self._ellipsoids: dict[str, list[Glyph]] = {}
         self._again = QTimer(self, singleShot=True, interval=60)
+        self._calm = QTimer(self, singleShot=True, interval=CALM)
+        self._calm.timeout.connect(self._rest)
+        self._resting = True
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(240, 180)
@@ -124,8 +129,16 @@ class Viewport(QOpenGLWidget):
             self._fit_wanted = False
             self.scene.view = self.scene.fit()
         self._vtk.OpenGLInitState()
-        self.scene.render()
+        self.scene.render(hasty=not self._resting)
         self.annotations.update()
+        self._resting = False
+        self._calm.start()
+
+    def _rest(self) -> None:
+        """Nothing moved for a while: what was drawn in haste is drawn once more, smoothly."""
+        self._resting = True
+        if self.scene.hasty:
+            self.update()
 
     def _end(self) -> None:
         """The context goes: free what VTK holds in it."""
@@ -140,6 +153,7 @@ class Viewport(QOpenGLWidget):
         self.gestures.cancel()
         self._flight.stop()
         self._again.stop()
+        self._calm.stop()
         self.playback.close_sequence()
         self.playback.close()
         self.handles.close()

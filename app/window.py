@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
@@ -35,6 +35,8 @@ from app.welcome import Welcome
 from resources import examples
 
 SIZE = (1480, 920)
+FRAME = QSize(16, 40)
+"""Room for the frame that the desktop draws, at first."""
 
 
 class Window(QMainWindow):
@@ -70,7 +72,7 @@ class Window(QMainWindow):
         self._fill_menus()
         self._listen()
         self.setAcceptDrops(True)
-        self.resize(*SIZE)
+        self.resize(QSize(*SIZE).boundedTo(self.screen().availableSize() - FRAME))
         self.docks.recall()
         self.status.expect(self.viewport.gestures.tool.expects)
         self._retitle()

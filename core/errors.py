@@ -6,6 +6,7 @@ console) shows `str(error)` and never a traceback.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -85,3 +86,14 @@ class SimulationError(KinetostatError):
 
     run: Any = None
     time: float | None = None
+
+
+def near_misses(name: str, names: Iterable[str]) -> str:
+    """The remedy for a name that is not known: those that look like it, or some of those there are."""
+    import difflib
+
+    known = list(names)
+    close = difflib.get_close_matches(name, known, 3, 0.5)
+    if close:
+        return f"Did you mean {', '.join(close)}?"
+    return "There is: " + ", ".join(known[:8]) + (" …" if len(known) > 8 else "") if known else "There is none."

@@ -17,6 +17,8 @@ from viz.meshes import mesh
 
 WIDTH = 2.6
 """Pixels."""
+GLASS = 0.5
+"""Bodies less opaque than this are glass: what lies behind is picked first, and outlines let it show."""
 
 _PUSH = """//VTK::PositionVC::Impl
   vec4 outlinePlace = MCDCMatrix * vertexMC;
@@ -78,6 +80,8 @@ class Outline:
         surface.SetColor(*colour)
         surface.SetAmbient(1.0)
         surface.SetDiffuse(0.0)  # not LightingOff: the shader would then have no normals
+        if figure.item.opacity < GLASS:
+            surface.SetOpacity(0.35)
         surface.FrontfaceCullingOn()
         shader = actor.GetShaderProperty()
         shader.AddVertexShaderReplacement("//VTK::PositionVC::Impl", True, _PUSH, False)

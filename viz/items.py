@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from core.files.mesh_lookup import resolve_mesh
 from core.model import WORLD, Body, Joint, Material, Model
 from core.model import shapes as s
 from viz import geometry as g
@@ -75,14 +76,16 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
     return tuple(found)
 
 
-def _visible(body: Body) -> bool:
-    return any(shape.role != "collision" for shape in body.shapes)
+def _visible(body: Body, origin: str) -> bool:
+    """Whether a body has a form of its own; a mesh whose file is missing is none."""
+    shown = (shape for shape in body.shapes if shape.role != "collision")
+    return any(not isinstance(shape, s.Mesh) or resolve_mesh(shape.file, origin) is not None for shape in shown)
 
 
 def _bare(skeleton: Skeleton) -> set[str]:
-    """Bodies to be drawn as bars: those without shapes, but where others have shapes only those that move by
-    themselves (the many empty links of a URDF are mere frames)."""
-    empty = [body.name for body in skeleton.model.bodies if not _visible(body)]
+    """Bodies to be drawn as bars: those without shapes that can be drawn, but where others have them only those that
+    move by themselves (the many empty links of a URDF are mere frames)."""
+    empty = [body.name for body in skeleton.model.bodies if not _visible(body, skeleton.model.origin)]
     if len(empty) == len(skeleton.model.bodies):
         return set(empty)
     drivers = ((name, skeleton.driver.get(name)) for name in empty)

@@ -33,11 +33,17 @@ def apply(quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: v
           size: float) -> None:  # fmt: skip
     """Set up window and renderers; `size` (m) is that of the machine, for the reach of the occlusion."""
     window.SetMultiSamples(SAMPLES if quality == "picture" else 0)
-    front.SetUseFXAA(quality != "picture")  # the front layer is drawn last: this smooths what is behind it too
-    corner.SetUseFXAA(quality != "picture")
+    smooth(quality, False, front, corner)
     back.SetUseSSAO(quality == "fine")
     if quality == "fine":
         back.SetSSAORadius(0.08 * size)
         back.SetSSAOBias(0.003 * size)
         back.SetSSAOKernelSize(48)
         back.SetSSAOBlur(True)
+
+
+def smooth(quality: Quality, hasty: bool, front: vtkRenderer, corner: vtkRenderer) -> None:
+    """Smooth the edges of the finished picture, except of a hasty one where smoothing would halve the picture rate."""
+    wanted = quality == "fine" or (quality == "plain" and not hasty)
+    front.SetUseFXAA(wanted)  # the front layer is drawn over the machine: this smooths what is behind it too
+    corner.SetUseFXAA(wanted)

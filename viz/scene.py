@@ -13,7 +13,7 @@ import numpy as np
 import vtkmodules.vtkRenderingFreeType  # draws text
 import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  draws everything
 from numpy.typing import ArrayLike
-from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextActor
 
 from core.model import Model
 from viz import camera, picking, quality
@@ -24,7 +24,7 @@ from viz.figures import IN_FRONT, Figure, Figures, Poses
 from viz.geometry import MeshFile
 from viz.handleparts import Part
 from viz.handles import Handles
-from viz.highlight import Outline
+from viz.highlight import GLASS, Outline
 from viz.items import Item, Ref, items
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
@@ -75,6 +75,7 @@ class Scene:
         """`fineness` None: what the graphics hardware carries, found at the first render."""
         self.window = window
         self._fineness = fineness
+        self.hasty = False  # whether the last picture's edges were left jagged
         self.pixel_ratio = pixel_ratio
         self.palette = LOOKS[look]
         self.model: Model | None = None
@@ -107,6 +108,7 @@ class Scene:
             renderer.SetLayer(layer)
             self.window.AddRenderer(renderer)
         renderers[1].SetActiveCamera(renderers[0].GetActiveCamera())
+        renderers[1].AddViewProp(vtkTextActor())  # draws nothing, but layers without props smooth nothing
         return renderers
 
     # ------------------------------------------------------------------------------- the model
@@ -123,6 +125,11 @@ class Scene:
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
         self._after_change()
+
+    @property
+    def quality(self) -> Quality:
+        """How finely pictures are drawn; "plain" until the first one has shown what the machine carries."""
+        return self._fineness or "plain"
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -252,7 +259,8 @@ class Scene:
             assert isinstance(held.meaning, Part)
             return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
         ray = self.ray(x, y)
-        found = picking.nearest(ray, self._targets(True)) or picking.nearest(ray, self._targets(False))
+        layers = (self._targets(True), *self._solid_and_glass(self._targets(False)))
+        found = next((met for met in (picking.nearest(ray, layer) for layer in layers) if met is not None), None)
         if found is None:
             return None
         item = found.meaning
@@ -267,6 +275,13 @@ class Scene:
             and figure.item.role not in ("inertia", "collision")
             and (figure.item.role in IN_FRONT) == in_front
         ]
+
+    @staticmethod
+    def _solid_and_glass(targets: list[Target]) -> tuple[list[Target], list[Target]]:
+        """What is seen through glass is meant before the glass."""
+        is_glass = [isinstance(target.meaning, Item) and target.meaning.opacity < GLASS for target in targets]
+        solid = [target for target, glass in zip(targets, is_glass, strict=True) if not glass]
+        return solid, [target for target, glass in zip(targets, is_glass, strict=True) if glass]
 
     def ray(self, x: float, y: float) -> Ray:
         """The line of sight through a pixel."""
@@ -334,9 +349,11 @@ class Scene:
             renderer.RemoveAllViewProps()
             self.window.RemoveRenderer(renderer)
 
-    def render(self) -> None:
-        """Draw the picture now."""
+    def render(self, hasty: bool = False) -> None:
+        """Draw the picture now. `hasty`: leave edges jagged where the processor draws, while something moves."""
         self.prepare()
+        self.hasty = hasty and self.quality == "plain"
+        quality.smooth(self.quality, hasty, self.front, self.corner)
         self.window.Render()
         if self._fineness is None:
             self._fineness = quality.quality_for(quality.drawn_by(self.window))
@@ -346,7 +363,7 @@ class Scene:
 
     def _refine(self) -> None:
         renderers = self.renderer, self.front, self.corner
-        quality.apply(self._fineness or "plain", self.window, *renderers, self._extent)
+        quality.apply(self.quality, self.window, *renderers, self._extent)
         self._paint()
 
     def prepare(self) -> None:

@@ -95,7 +95,7 @@ def _print(facts: dict[str, Any]) -> None:
     if facts["description"]:
         click.echo(facts["description"].strip())
     lines = [
-        ("Bodies", f"{facts['bodies']} (and {facts['frames']} frames)"),
+        ("Bodies", f"{facts['bodies']} (and {facts['frames']} frame{'s' * (facts['frames'] != 1)})"),
         ("Joints", f"{facts['joints']}" + (f": {kinds}" if kinds else "")),
         ("Coordinates", f"{facts['nq']}, speeds {facts['nv']}"),
         ("Loops", "; ".join(f"closed by {loop['cut']}" for loop in facts["loops"]) or "none"),

@@ -57,10 +57,10 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     from core.model import edits
 
     coordinates = [_pair(item, "--pose") for item in pose]
-    names = {parameter.name for parameter in model.parameters}
+    names = {parameter.name: parameter.dimension for parameter in model.parameters}
     for name, text in (_pair(item, "--set") for item in sets):
         if name in names:
-            model = edits.change(model, "parameters", name, value=_number(name, text, model))
+            model = edits.change(model, "parameters", name, value=_number(name, text, model, names[name]))
         else:
             coordinates.append((name, text))
     machine = Context.of(model)
@@ -73,7 +73,7 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
         if coordinate is None:
             listed = ", ".join([*known, *sorted(names)][:12]) or "none"
             raise click.UsageError(f"There is no coordinate or parameter '{name}'. There are: {listed}.")
-        values[coordinate.name] = _number(name, text, model)
+        values[coordinate.name] = _number(name, text, model, coordinate.dimension)
     if not values:
         return machine
     q = mech.move(machine.q, values)
@@ -94,10 +94,13 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _number(name: str, text: str, model: Model) -> float:
+def _number(name: str, text: str, model: Model, dimension: str) -> float:
     from core.model.expression import evaluate, parse
+    from core.model.wrong_units import misfit
 
     try:
+        if (said := misfit(text, dimension)) is not None:
+            raise click.UsageError(f"{name}: {' '.join(said)}")
         return float(evaluate(parse(text), model.values()))
     except KinetostatError as error:
         raise click.UsageError(f"{name}={text}: {error.what} {error.remedy}") from None

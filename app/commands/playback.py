@@ -1,12 +1,23 @@
 """Commands of the playback bar, which appears when a result is a sequence of poses."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from app.commands.command import Command
+
+if TYPE_CHECKING:
+    from app.window import Window
 
 MENU = "Tools/Playback"
 
 
-def _active(window: object) -> bool:
-    return window.viewport.playback.active  # type: ignore[attr-defined,no-any-return]
+def _open(window: Window) -> bool:
+    return window.viewport.playback.active
+
+
+def _animated(window: Window) -> bool:
+    return window.viewport.playback.animated
 
 
 COMMANDS = (
@@ -17,7 +28,7 @@ COMMANDS = (
         MENU,
         "Space",
         "play",
-        when=_active,
+        when=_animated,
         help="Play the sequence of poses, or hold it.",
     ),
     Command(
@@ -27,7 +38,7 @@ COMMANDS = (
         MENU,
         "Left",
         "step_back",
-        when=_active,
+        when=_animated,
         help="One pose back.",
     ),
     Command(
@@ -37,7 +48,7 @@ COMMANDS = (
         MENU,
         "Right",
         "step_forward",
-        when=_active,
+        when=_animated,
         help="One pose forward.",
     ),
     Command(
@@ -47,7 +58,7 @@ COMMANDS = (
         MENU,
         "Shift+Left",
         "step_back",
-        when=_active,
+        when=_animated,
         help="Ten poses back.",
     ),
     Command(
@@ -57,7 +68,7 @@ COMMANDS = (
         MENU,
         "Shift+Right",
         "step_forward",
-        when=_active,
+        when=_animated,
         help="Ten poses forward.",
     ),
     Command(
@@ -67,7 +78,7 @@ COMMANDS = (
         MENU,
         "Home",
         "left",
-        when=_active,
+        when=_animated,
         help="The first pose.",
     ),
     Command(
@@ -77,7 +88,7 @@ COMMANDS = (
         MENU,
         "End",
         "right",
-        when=_active,
+        when=_animated,
         help="The last pose.",
     ),
     Command(
@@ -87,7 +98,7 @@ COMMANDS = (
         MENU,
         "",
         "close",
-        when=_active,
+        when=_open,
         section="close",
         help="Remove the sequence of poses from the viewport.",
     ),

@@ -42,10 +42,7 @@ class HelpDialog(QDialog):
         self.search.textChanged.connect(self._filter)
         self.list = QListWidget()
         self.text = QTextBrowser(openExternalLinks=True)
-        for topic, (title, _) in self._texts.items():
-            item = QListWidgetItem(title)
-            item.setData(Qt.ItemDataRole.UserRole, topic)
-            self.list.addItem(item)
+        self._fill()
         self.list.currentItemChanged.connect(self._show)
         split = QSplitter()
         split.addWidget(self.list)
@@ -54,6 +51,25 @@ class HelpDialog(QDialog):
         column = QVBoxLayout(self)
         column.addWidget(self.search)
         column.addWidget(split)
+
+    def _fill(self) -> None:
+        """The topics under the headings of their groups."""
+        last = ""
+        for topic, (title, _) in self._texts.items():
+            group = group_of(topic)
+            if group != last:
+                heading = QListWidgetItem(group)
+                heading.setFlags(Qt.ItemFlag.NoItemFlags)
+                self.list.addItem(heading)
+                last = group
+            item = QListWidgetItem(title)
+            item.setData(Qt.ItemDataRole.UserRole, topic)
+            self.list.addItem(item)
+
+    def _topic(self, row: int) -> str | None:
+        """The topic of a row; None for a heading."""
+        topic = self.list.item(row).data(Qt.ItemDataRole.UserRole)
+        return None if topic is None else str(topic)
 
     @staticmethod
     def open_on(window: Window, topic: str) -> HelpDialog:
@@ -65,10 +81,11 @@ class HelpDialog(QDialog):
 
     def go_to(self, topic: str) -> None:
         """Show a topic."""
-        names = list(self._texts)
+        rows = {self._topic(row): row for row in range(self.list.count())}
         for name in (topic, f"function.{topic}", ""):
-            if name in names:
-                self.list.setCurrentRow(names.index(name))
+            if name in rows:
+                self.list.setCurrentRow(rows[name])
+                self.list.scrollToItem(self.list.item(rows[name]))
                 return
 
     def _show(self, item: QListWidgetItem | None) -> None:
@@ -77,10 +94,32 @@ class HelpDialog(QDialog):
 
     def _filter(self, typed: str) -> None:
         words = typed.lower().split()
+        heading: QListWidgetItem | None = None
         for row in range(self.list.count()):
-            item = self.list.item(row)
-            title, text = self._texts[item.data(Qt.ItemDataRole.UserRole)]
-            item.setHidden(not all(word in f"{title} {text}".lower() for word in words))
+            item, topic = self.list.item(row), self._topic(row)
+            if topic is None:
+                heading = item
+                item.setHidden(True)
+                continue
+            title, text = self._texts[topic]
+            found = all(word in f"{title} {text}".lower() for word in words)
+            item.setHidden(not found)
+            if found and heading is not None:
+                heading.setHidden(False)
+        now = self.list.currentItem()
+        left = [self.list.item(row) for row in range(self.list.count()) if self._topic(row) is not None]
+        if now is not None and now.isHidden():
+            self.list.setCurrentItem(next((item for item in left if not item.isHidden()), now))
+
+
+def group_of(topic: str) -> str:
+    """The heading a topic stands under; "" for the first page."""
+    if topic.startswith("function."):
+        return f"Functions: {FUNCTIONS[topic.removeprefix('function.')].group}"
+    command = table().get(topic)
+    if command is None:
+        return ""
+    return f"Menu {command.menu.partition('/')[0]}" if command.menu else "Other commands"
 
 
 def topics() -> dict[str, tuple[str, str]]:

@@ -91,6 +91,7 @@ class FunctionPanel(QWidget):
         self.tree.installEventFilter(self)
         self._fill()
         self.tree.currentItemChanged.connect(lambda now, _: self._chosen(now))
+        self.tree.itemDoubleClicked.connect(lambda row, _: self.run() if row.data(0, _ID) else None)
         self._place = QWidget()
         column = QVBoxLayout(self._place)
         column.setContentsMargins(0, 0, 0, 0)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.chain_members import brought_by
+from app.chain_members import brought_by, in_row
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
@@ -21,6 +22,7 @@ from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure, Units, number, quantity, with_unit
+from app.widgets.rows_editor import RowsEditor
 from core.errors import KinetostatError
 from core.kernel.reading import Numbers
 from core.model import WORDS, Body, DHChain, Finding, Model, edits
@@ -42,6 +44,32 @@ def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
         if ref in brought_by(chain):
             return chain
     return None
+
+
+def in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings about the bodies and joints of a chain, as findings about the rows that say them."""
+    found = []
+    for finding in findings:
+        place = in_row(chain, Ref(finding.collection, finding.name), finding.field)
+        if place is not None:
+            field = ".".join(part for part in ("rows", str(place[0]), place[1]) if part)
+            found.append(dataclasses.replace(finding, collection="chains", name=chain.name, field=field))
+    return found
+
+
+def _with_row(finding: Finding, path: str) -> Finding:
+    """A finding of one row as it is said beneath the table of all rows."""
+    row = re.match(r"rows\.(\d+)", path)
+    return finding if row is None else dataclasses.replace(finding, text=f"Row {int(row[1]) + 1}: {finding.text}")
+
+
+def _named(path: list[str]) -> list[str]:
+    """The words of a path that make a parameter's name: entries of vectors by their letters."""
+    parts = [part for part in path if part not in ("pose", "position", "parameters")]
+    letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
+    if (len(parts) > 1 and parts[-1] in letters) or path[-1] in letters:
+        parts[-1] = letters[parts[-1]]
+    return parts
 
 
 def mass_words(model: Model, body: Body, units: Units) -> str:
@@ -139,6 +167,14 @@ class PropertyEditor(QWidget):
         assert self.form is not None
         self.form.show_element(element, self._context(element, ref, chain is not None))
 
+    _drawing = "model"
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the picture of the element in the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
+
     def _replace_form(self, kind: type) -> None:
         self.form = ElementForm(kind, self._put)
         self.form.setContentsMargins(10, 2, 10, 10)
@@ -162,8 +198,8 @@ class PropertyEditor(QWidget):
 
     def _show_head(self, element: Element, ref: Ref | None, chain: DHChain | None) -> None:
         name = getattr(element, "name", "")
-        drawing = icon_of(ref.collection, element) if ref else "model"
-        self.icon.setPixmap(icon(drawing).pixmap(18, 18))
+        self._drawing = icon_of(ref.collection, element) if ref else "model"
+        self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
         self.title.setText(name)
         self.title.setToolTip(name)
         self.what.setText(type_title(type(element)) if ref else "model")
@@ -193,25 +229,34 @@ class PropertyEditor(QWidget):
     def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
         found: dict[str, tuple[Finding, ...]] = {}
         assert self.form is not None
-        for finding in self._found:
+        element = element_at(self.session.model, ref)
+        about = [*self._found, *(in_rows(element, self._found) if isinstance(element, DHChain) else ())]
+        for finding in about:
             if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
                 path = re.sub(r"\[(\d+)\]", r".\1", finding.field)
                 found[path] = (*found.get(path, ()), finding)
                 top = re.split(r"\W", path)[0]
                 if top != path:
-                    found[top] = (*found.get(top, ()), finding)
+                    found[top] = (*found.get(top, ()), _with_row(finding, path))
         return found
 
     def focus_field(self, field: str) -> bool:
         """Put the cursor in a field of the element shown, e.g. "mass"; False if it has none of that name."""
-        top = re.split(r"\W", field)[0]
+        ref = self.session.selection
+        chain = chain_of(self.session.model, ref)
+        place = in_row(chain, ref, field) if chain is not None and ref is not None else None
+        if chain is not None and place is not None:
+            self.session.select(Ref("chains", chain.name))
+        top = re.split(r"\W", field)[0] if place is None else "rows"
         editor = self.form.editors.get(top) if self.form else None
+        if place is not None and isinstance(editor, RowsEditor):
+            editor = editor.open_row(place[0], re.split(r"\W", place[1])[0])
         if editor is None or editor.isHidden():
             return False
         section = getattr(editor, "section", None)
         if section is not None:
             section.open(True)
-        self.area.ensureWidgetVisible(editor)
+        QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(editor))  # once what opened is laid out
         target = editor.focusProxy() or (section.arrow if section is not None else editor)
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
@@ -261,13 +306,11 @@ class PropertyEditor(QWidget):
     def _suggest(self, path: str) -> str:
         """A free parameter name for a number of the selected element, e.g. link1_mass."""
         ref = self.session.selection
-        row = re.fullmatch(r"rows\.(\d+)\.(\w+)", path)
+        row = re.fullmatch(r"rows\.(\d+)\.(.+)", path)
         if row is not None:  # as textbooks number the entries of a DH table
-            return edits.unused_name(self.session.model, "parameters", f"{row.group(2)}{int(row.group(1)) + 1}")
-        parts = [part for part in path.split(".") if part not in ("pose", "position", "parameters")]
-        letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
-        if (len(parts) > 1 and parts[-1] in letters) or path.split(".")[-1] in letters:
-            parts[-1] = letters[parts[-1]]
+            stem = re.sub(r"\W", "_", "_".join(_named(row.group(2).split("."))))
+            return edits.unused_name(self.session.model, "parameters", f"{stem}{int(row.group(1)) + 1}")
+        parts = _named(path.split("."))
         stem = re.sub(r"\W", "_", "_".join([ref.name if ref else "value", *parts]))
         return edits.unused_name(self.session.model, "parameters", stem)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSlider
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QStyle, QStyleOptionSlider
 
 from app.session import Ref, Session
 from app.settings import Settings
@@ -37,7 +37,21 @@ class Quantity(NamedTuple):
 
 
 class _Slider(QSlider):
-    """A slider that leaves the wheel to the list it stands in unless it has the focus."""
+    """A slider that comes to where it is pressed and is dragged from there; it leaves the wheel to the list it stands
+    in unless it has the focus."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Bring the knob under the pointer, then take it."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        part = lambda which: self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)  # noqa: E731
+        knob, groove = part(QStyle.SubControl.SC_SliderHandle), part(QStyle.SubControl.SC_SliderGroove)
+        if event.button() == Qt.MouseButton.LeftButton and not knob.contains(event.position().toPoint()):
+            x, room = round(event.position().x()) - groove.x() - knob.width() // 2, groove.width() - knob.width()
+            self.setSliderPosition(
+                QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), x, room, option.upsideDown)
+            )
+        super().mousePressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Step when focused, else scroll the list."""
@@ -55,7 +69,7 @@ class SliderRow(QObject):
     ) -> None:
         super().__init__()
         self.quantity = quantity
-        self._session, self._preview = session, preview
+        self._session, self.preview = session, preview
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
@@ -78,6 +92,7 @@ class SliderRow(QObject):
 
     def _connect(self) -> None:
         self.slider.valueChanged.connect(self._slid)
+        self.slider.sliderPressed.connect(self._pause.stop)
         self.slider.sliderReleased.connect(self._commit)
         self.box.valueEdited.connect(self._typed)
         self.box.committed.connect(self._commit)
@@ -126,7 +141,7 @@ class SliderRow(QObject):
             return
         self._position = position
         low, high = self._range
-        self._preview(low + (high - low) * position / STEPS)
+        self.preview(low + (high - low) * position / STEPS)
         if not self.slider.isSliderDown():
             self._pause.start()
 
@@ -135,7 +150,7 @@ class SliderRow(QObject):
         low = -math.inf if q.lower_bound is None else q.lower_bound
         high = math.inf if q.upper_bound is None else q.upper_bound
         self._value = math.nan
-        self._preview(min(max(value, low), high))
+        self.preview(min(max(value, low), high))
 
     def _commit(self) -> None:
         self._pause.stop()

@@ -122,7 +122,7 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
-            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), c.follows or "",
+            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), "",
                                 c.lower, c.upper)  # fmt: skip
             entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
         return entries + self._follower_entries()
@@ -238,9 +238,18 @@ class _Page(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
-        """Make a row for each entry."""
-        self.rows = [SliderRow(entry.quantity, session, settings, entry.preview) for entry in entries]
+        """Make a row for each entry; rows of what stayed the same are kept."""
         self.readers = [entry.read for entry in entries]
+        kept = {row.quantity: row for row in self.rows}
+        if self.rows and [entry.quantity for entry in entries] == list(kept):
+            for row, entry in zip(self.rows, entries, strict=True):
+                row.preview = entry.preview
+            return
+        self.rows = []
+        for entry in entries:
+            row = kept.get(entry.quantity) or SliderRow(entry.quantity, session, settings, entry.preview)
+            row.preview = entry.preview
+            self.rows.append(row)
         inside = QWidget()
         grid = QGridLayout(inside)
         grid.setContentsMargins(10, 6, 8, 6)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -71,6 +71,10 @@ class _View(QTreeWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.panel.fit_columns()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self.panel.fit_columns)  # rows that came while the tab was hidden had no width
 
     def leaveEvent(self, event: QEvent) -> None:
         self.panel.session.point_at(None)

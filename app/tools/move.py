@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.annotations import line
+from app.handles import joint_of
 from app.session import Ref
 from app.tools import selection
 from app.tools.gestures import Gesture
@@ -33,8 +34,9 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
         yield from selection.drag_joint(view, part, pointer)
         return
     hit = view.scene.pick(pointer.x, pointer.y)
+    free = view.session.mech.implicit_joints
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
-    if hit is None or body is None:
+    if hit is None or body is None or joint_of(view.session.model.expanded, Ref("bodies", body), free) is None:
         yield from selection.click_or(view, pointer, orbit(view, pointer))
         return
     yield from selection.click_or(view, pointer, drag_body(view, body, np.asarray(hit.position), pointer))

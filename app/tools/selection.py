@@ -13,7 +13,7 @@ from app.tools.pointer import Pointer
 if TYPE_CHECKING:
     from app.viewport import Viewport
 
-EXPECTS = "Click selects · drag a handle to move its joint · drag elsewhere to orbit · right click for more"
+EXPECTS = "Rest on a part: its joint's handle appears, drag that to move it · click selects · drag elsewhere orbits"
 
 
 def press(view: Viewport, pointer: Pointer) -> Gesture:

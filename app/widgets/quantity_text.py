@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from core.errors import ExpressionError, KinetostatError
-from core.model.expression import CONSTANTS, Binary, Call, Name, Negative, Node, Number, evaluate, names, parse
+from core.model.expression import Binary, Call, Name, Negative, Node, Number, evaluate, names, parse
 from core.model.fields import Value
 from core.model.units import SI, UNITS, Display, display
 
@@ -188,7 +188,3 @@ def value_in(value: Value | None, values: Mapping[str, float]) -> float | None:
         return float(evaluate(parse(value), values))
     except (KinetostatError, TypeError):
         return None
-
-
-RESERVED = frozenset(CONSTANTS)
-"""Names a parameter cannot be called by in a formula."""

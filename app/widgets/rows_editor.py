@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
 from app.widgets.element_form import ElementForm
+from app.widgets.field_editor import Context, FieldEditor
 from app.widgets.section import Section
 from app.widgets.table_editor import TableEditor
 from core.model import DHRow
@@ -63,8 +64,38 @@ class RowsEditor(TableEditor):
         self.detail.set_title(f"Row {row + 1}: symbol, mass, limits, shapes")
         form = self.detail.content
         if isinstance(form, ElementForm) and self.detail.opened and row < len(self.value):
-            context = dataclasses.replace(self._shown[1], promote=None)
-            form.show_element(self.value[row], context)
+            form.show_element(self.value[row], self._context_of(self._shown[1], row))
+
+    def _context_of(self, context: Context, row: int) -> Context:
+        """The context for the form of one row, whose paths are those of the first."""
+        form, own = f"{self.path}.0", f"{self.path}.{row}"
+        there = lambda path: own + path.removeprefix(form)  # noqa: E731
+        promote, suggest = context.promote, context.suggest
+        found = {
+            form + path.removeprefix(own): each
+            for path, each in context.findings.items()
+            if path == own or path.startswith(f"{own}.")
+        }
+        tops = {path: ".".join(path.split(".")[: form.count(".") + 2]) for path in found}
+        for path, top in tops.items():
+            if path != top:
+                found[top] = (*found.get(top, ()), *found[path])
+        return dataclasses.replace(
+            context,
+            findings=found,
+            promote=None if promote is None else lambda path: promote(there(path)),
+            suggest=None if suggest is None else lambda path: suggest(there(path)),
+        )
+
+    def open_row(self, row: int, field: str) -> FieldEditor:
+        """Choose a row; the editor of one of its fields beneath the table, or this one for what the table shows."""
+        self.section.open(True)
+        self.table.setCurrentCell(row, 0)
+        if field in self.columns or not field:
+            return self
+        self.detail.open(True)
+        form = self.detail.content
+        return form.editors.get(field, self) if isinstance(form, ElementForm) else self
 
     def _put_detail(self, name: str, value: Any, gesture: object) -> str:
         return self.put(max(0, self.table.currentRow()), name, value, gesture)

@@ -19,7 +19,7 @@ from app.icons import icon
 from app.widgets.element_form import replaced
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.grid import CellDelegate, Grid
-from app.widgets.note import severity_color
+from app.widgets.note import MARKS, severity_color
 from app.widgets.presentation import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
 from app.widgets.quantity import fitting
 from app.widgets.quantity_text import Measure, number, quantity, read, value_in
@@ -144,13 +144,22 @@ class TableEditor(FieldEditor):
 
     def _row_titles(self, rows: int) -> tuple[str, ...]:
         if not self.fixed_rows:
-            return tuple(str(i + 1) for i in range(rows))
+            return tuple(f"{i + 1} {self._mark(i)}".rstrip() for i in range(rows))
         assert self._shown is not None
         titles = coordinate_titles(self._shown[0])
         if len(titles) < 2:
             return titles
         symbols = [Measure(self._coordinate(i)).display(self._shown[1].settings).symbol for i in range(rows)]
         return tuple(f"{title} {symbol}".strip() for title, symbol in zip(titles, symbols, strict=True))
+
+    def _mark(self, row: int) -> str:
+        """The sign of what there is to look at in a row."""
+        assert self._shown is not None
+        own, findings = f"{self.path}.{row}", self._shown[1].findings
+        severities = {
+            f.severity for path in findings if path == own or path.startswith(own + ".") for f in findings[path]
+        }
+        return next((sign for severity, sign in MARKS.items() if severity in severities), "")
 
     def _head(self, field: Field, uniform: bool) -> str:
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.kernel import Mechanism
-from core.model import DHChain, Model, edits
+from core.model import Model, edits
 from core.model.units import display
 
 Array = NDArray[np.float64]
@@ -180,12 +180,3 @@ def _entries(model: Model) -> dict[str, tuple[str, str]]:
                 if entry != own and not isinstance(getattr(row, entry), str) and name not in taken:
                     found.setdefault(name, (chain.name, f"rows.{i}.{entry}"))
     return found
-
-
-def first_chain(model: Model, name: str = "") -> DHChain:
-    """The chain of this name; '' the first."""
-    if name:
-        return model.chain(name)
-    if not model.chains:
-        raise ModelError("The model holds no Denavit–Hartenberg chain.")
-    return model.chains[0]

@@ -60,9 +60,10 @@ def read_toml(source: Source, options: Options) -> Reading:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        line = _AT.search(str(error))
+        found = _AT.search(str(error))
+        line = int(found[1]) if found else text.count("\n") + 1  # "at end of document"
         what = str(error).partition(" (at ")[0]
-        raise FileError(f"The text is not TOML: {what}.", file=source.file, line=int(line[1]) if line else None,
+        raise FileError(f"The text is not TOML: {what}.", file=source.file, line=line,
                         remedy="Put texts in quotes and check the brackets.") from None  # fmt: skip
     except (RecursionError, ValueError) as error:
         raise FileError(f"The text is not TOML: {error}.", file=source.file, remedy="Simplify it.") from None

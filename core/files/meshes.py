@@ -1,13 +1,14 @@
 """Mesh files (STL, OBJ, DAE, glTF, PLY, OFF …) as triangles with colours, through trimesh.
 
 Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE files state
-their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis a DAE states is *not* applied, as
-in RViz: exporters write Y_UP beside data that is z up, and robot descriptions are aligned with what RViz shows.
+their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis that a DAE states is applied, too
+(iCub's meshes need it), except in files of MeshLab, which writes Y_UP beside any data (TIAGo's must not be turned).
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +24,14 @@ from core.files.mesh_lookup import MAX_MESH, MESH_SUFFIXES
 Color = tuple[float, float, float, float]
 
 _Y_UP = (".gltf", ".glb")
-_TO_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+_TO_Z_UP = {
+    b"Y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    b"X": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
+}
+"""Rotations by the axis that is up in the file (COLLADA 1.4.1, up_axis: right, up and inward axes)."""
+_UP_AXIS = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
+_ASSET = 65536
+"""Bytes in which a DAE says where it comes from and which axis is up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +99,8 @@ def _loaded(file: str, changed: int, size: int) -> MeshData:
 
     try:
         scene = trimesh.load_scene(file)
-        found = [_part(mesh, color, file) for mesh, color in _placed(scene)]
+        turn = _to_z_up(file)
+        found = [_part(mesh, color, turn, file) for mesh, color in _placed(scene)]
     except FileError:
         raise
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
@@ -115,15 +124,27 @@ def _placed(scene: Any) -> Iterable[tuple[Any, Color | None]]:
             yield mesh, _color(mesh.visual)
 
 
-def _part(mesh: Any, color: Color | None, file: str) -> MeshPart | None:
+def _to_z_up(file: str) -> NDArray[np.float64] | None:
+    """(3, 3) rotation that puts the file's upward axis along z; None if it is there."""
+    if file.lower().endswith(_Y_UP):
+        return _TO_Z_UP[b"Y"]
+    if not file.lower().endswith(".dae"):
+        return None
+    with open(file, "rb") as stream:
+        head = stream.read(_ASSET)
+    stated = _UP_AXIS.search(head)
+    return None if stated is None or b"MeshLab" in head else _TO_Z_UP.get(stated[1])
+
+
+def _part(mesh: Any, color: Color | None, turn: NDArray[np.float64] | None, file: str) -> MeshPart | None:
     vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
     faces = np.array(mesh.faces, dtype=np.int64)
     if not len(faces):
         return None
     if not np.isfinite(vertices).all():
         raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
-    if file.lower().endswith(_Y_UP):
-        vertices = vertices @ _TO_Z_UP.T
+    if turn is not None:
+        vertices = vertices @ turn.T
     corners, index = np.unique(vertices, axis=0, return_inverse=True)
     faces = index.reshape(-1)[faces]
     corners.flags.writeable = faces.flags.writeable = False

@@ -43,10 +43,20 @@ def read_native(source: Source, options: Options) -> Reading:
     try:
         build = _Builder(source.file)
         model = build.model(_checked(tree))
-        return Reading(model, tuple(build.missing_meshes(model, options)))
+        return Reading(model, (*cut_off(source), *build.missing_meshes(model, options)))
     except FileError as error:
         error.file = error.file or source.file
         raise
+
+
+def cut_off(source: Source) -> tuple[Finding, ...]:
+    """A doubt about a file that ends within a line: writing ends every line, so the rest may be lost, and what is left
+    can be a valid file of a smaller machine."""
+    if source.decoded or source.data.endswith(b"\n"):
+        return ()
+    line = source.data.count(b"\n") + 1
+    text, remedy = "The file ends within its last line: it may have been cut off.", "Compare it with a copy."
+    return (Finding("warning", text, remedy, file=source.file, line=line),)
 
 
 def _checked(tree: Node) -> Entries:

@@ -20,7 +20,8 @@ KINDS = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prism
 NO_LIMIT = 1e9
 """A bound that is none: written where URDF demands a number, and read as no bound."""
 
-_TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+"""Entries of a tensor in our order."""
 
 
 def body_of(reader: Reader, tag: Tag, name: str, materials: Materials, options: Options) -> Body:
@@ -46,13 +47,13 @@ def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
     if mass is None:
         reader.note(tag, "warning", "The inertial has no <mass>; the mass is 0.", "Add <mass value=…/>.",
                     ("bodies", name), "mass")  # fmt: skip
-    values = [0.0] * 6 if tensor is None else [reader.number(tensor, key, 0.0, where) for key in _TENSOR]
+    values = [0.0] * 6 if tensor is None else [reader.number(tensor, key, 0.0, where) for key in TENSOR]
     if any(pose.rotation):
         values = _turned(values, pose.rotation)
     return {
         "mass": 0.0 if mass is None else reader.number(mass, "value", None, where),
         "center_of_mass": pose.position,
-        "inertia": Inertia(**dict(zip(_TENSOR, values, strict=True))),
+        "inertia": Inertia(**dict(zip(TENSOR, values, strict=True))),
     }
 
 

@@ -1,8 +1,8 @@
 """Tolerant reader of URDF 1.0 – 1.2 (http://wiki.ros.org/urdf/XML).
 
 The root link gets an explicit joint to the world, `root_joint`: fixed, or free with `floating=True`. A root link named
-`world` *is* the ground (it becomes no body; what is drawn on it becomes a body fixed to the ground). Tags that are
-not understood are kept as annotations and written back.
+`world` *is* the ground (it becomes no body; what is drawn on it becomes a body fixed to the ground), unless it floats:
+then it is a body, `world_link`. Tags that are not understood are kept as annotations and written back.
 """
 
 from __future__ import annotations
@@ -133,12 +133,12 @@ class _Build:
     def _grounded(self, bodies: list[Body], joints: list[Joint], root: str,
                   ground: str) -> tuple[list[Body], list[Joint]]:  # fmt: skip
         """Bodies and joints with the root tied to the world (or freed)."""
-        if root != ground:
+        if root != ground or self.options.floating:
+            if root == ground:
+                self.reader.note(self.link_tags[root], "hint", f"The link 'world' floats; it is the body '{root}'.",
+                                 place=("bodies", root))  # fmt: skip
             kind = "free" if self.options.floating else "fixed"
             return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
-        if self.options.floating:
-            self.reader.note(self.link_tags[root], "warning", "The file ties its robot to a link 'world'; it stays "
-                             "fixed there.", "Remove the link 'world' from the file to free the robot.")  # fmt: skip
         joints = [_on_ground(joint, root) for joint in joints]
         body = next(body for body in bodies if body.name == root)
         if body.shapes:

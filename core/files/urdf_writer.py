@@ -10,9 +10,10 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
-from core.errors import FileError
+from core.errors import FileError, KinetostatError
+from core.files.body_inertia import inertia_of
 from core.files.source import Writing
-from core.files.urdf_links import NO_LIMIT, rotation_matrix
+from core.files.urdf_links import NO_LIMIT, TENSOR, rotation_matrix
 from core.model import (
     WORLD,
     Annotation,
@@ -31,9 +32,11 @@ from core.model import (
     Shape,
     Sphere,
 )
+from core.model.evaluation import Numbers
 from core.model.expression import number_text
 from core.model.fields import Value
 from core.model.parameters import value_of
+from core.spatial.inertia import split
 
 Matrix = NDArray[np.float64]
 
@@ -149,19 +152,29 @@ class _Writer:
 
     def _link(self, root: Any, body: Body) -> None:
         link = etree.SubElement(root, "link", name=body.name)
-        if body.density is not None:
-            self._note("warning", "URDF has no density; mass and inertia are left out.", "Give its mass and inertia.",
-                       "bodies", body.name, "density")  # fmt: skip
-        elif any(value != 0.0 for value in (body.mass, *vars(body.inertia).values())):
-            inertial = etree.SubElement(link, "inertial")
-            self._pose(inertial, self._in_link(body.name, Pose(position=body.center_of_mass)))
-            etree.SubElement(inertial, "mass", value=self.number(body.mass))
-            tensor = {key: self.number(getattr(body.inertia, key)) for key in _TENSOR}
-            etree.SubElement(inertial, "inertia", **tensor)
+        self._inertial(link, body)
         for role in ("visual", "collision"):
             for number, shape in enumerate(body.shapes, 1):
                 if shape.role in (role, "both"):
                     self._shape(link, shape, role, body.name, number)
+
+    def _inertial(self, link: Any, body: Body) -> None:
+        """Mass properties as numbers, also those that come from a density."""
+        mass, center = body.mass, body.center_of_mass
+        tensor: tuple[Value, ...] = tuple(getattr(body.inertia, key) for key in TENSOR)
+        if body.density is not None:
+            try:
+                mass, center, tensor = split(inertia_of(body, Numbers(self.values, self.model.origin)))
+            except KinetostatError as error:
+                self._note("warning", f"Its mass is left out: {error.what}", error.remedy, "bodies", body.name,
+                           "density")  # fmt: skip
+                return
+        if any(value != 0.0 for value in (mass, *tensor)):
+            inertial = etree.SubElement(link, "inertial")
+            self._pose(inertial, self._in_link(body.name, Pose(position=center)))
+            etree.SubElement(inertial, "mass", value=self.number(mass))
+            entries = dict(zip(TENSOR, map(self.number, tensor), strict=True))
+            etree.SubElement(inertial, "inertia", **{key: entries[key] for key in _TENSOR})
 
     def _shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
         if isinstance(shape, Cone):
@@ -260,6 +273,8 @@ class _Writer:
         lost = []
         if self.origin.chains:
             lost.append("DH tables (their bodies and joints are written)")
+        if any(body.density is not None for body in self.model.bodies):
+            lost.append("densities (mass and inertia are written)")
         if self.origin.parameters:
             lost.append("parameters and formulas (their values are written)")
         for field, word in (("stiffness", "springs"), ("armature", "rotor inertias")):

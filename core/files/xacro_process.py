@@ -15,6 +15,9 @@ from pathlib import Path
 
 from core.files.mesh_lookup import package_folders
 
+MEMORY_LIMIT = 4 << 30
+"""Bytes of address space; a few hundred megabytes are needed."""
+
 
 def reason(error: BaseException) -> str:
     """What xacro says, on one line, once, without Python's class names."""
@@ -25,8 +28,17 @@ def reason(error: BaseException) -> str:
     return " ".join(words) or type(error).__name__
 
 
+def limit_memory() -> None:
+    """Keep an expression bomb from filling the machine, where the system can (not on Windows)."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
 def main(file: str, packages: str) -> int:
     """Print the expanded text; 1 with a line on standard error when that fails."""
+    limit_memory()
     from xacrodoc import XacroDoc
     from xacrodoc import packages as finder
 
@@ -43,7 +55,7 @@ def main(file: str, packages: str) -> int:
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             text = XacroDoc.from_file(file, resolve_packages=False).to_urdf_string()
-    except (Exception, RecursionError) as error:
+    except Exception as error:
         print(reason(error), file=sys.stderr)
         return 1
     sys.stdout.buffer.write(text.encode("utf-8"))

@@ -13,7 +13,7 @@ from core.errors import FileError, KinetostatError
 from core.files.source import MAX_SIZE, Options, Reading, Source
 from core.files.urdf_reader import read_urdf
 
-TIME_LIMIT = 60.0
+TIME_LIMIT = 30.0
 """Seconds; expanding a large humanoid takes about two."""
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def _expanded(source: Source, options: Options) -> bytes:
                               capture_output=True, timeout=TIME_LIMIT, check=False)  # fmt: skip
     except subprocess.TimeoutExpired:
         raise FileError(f"Expanding it takes longer than {TIME_LIMIT:.0f} s.", file=source.file,
-                        remedy="Look for an endless recursion in it.") from None  # fmt: skip
+                        remedy="Look for endless recursions and giant numbers in it.") from None  # fmt: skip
     if done.returncode != 0 or len(done.stdout) > MAX_SIZE:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = said[-1][:300].rstrip(".") if said else "it ended without a word"

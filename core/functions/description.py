@@ -135,16 +135,14 @@ def mass_properties(context: Context) -> Result:
 
 
 def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Mass, centre of mass (body's frame) and inertia about it, I_C = I_O − m (|c|² 1 − c cᵀ)."""
+    """Mass, centre of mass (body's frame) and inertia about it."""
+    from core.files.body_inertia import inertia_of
     from core.functions.rounding import without_dust
-    from core.kernel.reading import Numbers
+    from core.model.evaluation import Numbers
+    from core.spatial.inertia import split
 
-    found = Numbers(context.values, context.model.origin).inertia(body)
-    m, h, I = float(found.mass), [float(x) for x in found.moment], found.tensor
-    x, y, z = (component / m for component in h) if m else (0.0, 0.0, 0.0)
-    shift = (m * (y * y + z * z), m * (x * x + z * z), m * (x * x + y * y), -m * x * y, -m * x * z, -m * y * z)
-    about_center = without_dust([float(entry) - part for entry, part in zip(I, shift, strict=True)])
-    return m, (x, y, z), tuple(map(float, about_center))
+    mass, center, tensor = split(inertia_of(body, Numbers(context.values, context.model.origin)))
+    return float(mass), tuple(map(float, center)), tuple(map(float, without_dust(tensor)))
 
 
 FUNCTIONS = (

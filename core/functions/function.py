@@ -134,8 +134,3 @@ def needs_bodies(context: Context) -> str:
 def needs_chain(context: Context) -> str:
     """The model must hold a Denavit–Hartenberg chain."""
     return "" if context.model.chains else "The model holds no Denavit–Hartenberg chain."
-
-
-def needs_tree(context: Context) -> str:
-    """The machine must have no closed loop."""
-    return "" if not context.mech.loops else "The model has closed loops; this function is for open chains and trees."

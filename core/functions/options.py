@@ -284,7 +284,8 @@ class Ranges(Option):
         elif isinstance(item, Mapping):
             item = (item["name"], item["start"], item["stop"], item.get("divisions", DIVISIONS))
         if not 3 <= len(item) <= 4:
-            raise self.refuse(f"{_clip(item)} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
+            given = "=".join((str(item[0]), ":".join(map(str, item[1:]))))
+            raise self.refuse(f"{_clip(given)} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
         name = _one_of(self, item[0], self.names(context), "coordinate or parameter")
         start, stop = (quantity(end, context, self) for end in item[1:3])
         divisions = quantity(item[3], context, self) if len(item) == 4 else DIVISIONS
@@ -302,8 +303,11 @@ def quantity(value: Any, context: Context, option: Option) -> float:
     """A finite float from a number or from the text of a formula (with unit) in the model's parameters."""
     if isinstance(value, str):
         from core.model.expression import evaluate, parse
+        from core.model.wrong_units import misfit
 
         try:
+            if (said := misfit(value, getattr(option, "dimension", "none"))) is not None:
+                raise option.refuse(*said)
             value = evaluate(parse(value), context.values)
         except KinetostatError as error:
             raise option.refuse(error.what, error.remedy) from None

@@ -6,18 +6,19 @@ revolute joints has two) leave a unique: λ is the least-norm solution.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
 from core.kernel import assembly
+from core.kernel.parameter_values import Values
 
 if TYPE_CHECKING:
-    from core.kernel.mechanism import Mechanism, Values
+    from core.kernel.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 RANK = 1e-9
@@ -26,11 +27,28 @@ RANK = 1e-9
 
 def one_state(mech: Mechanism, q: Any) -> Array:
     """q as one state (nq,), or a ModelError."""
-    array = np.array(q, dtype=float)
-    if array.shape != (mech.nq,):
-        raise ModelError(f"q has shape {array.shape}; {mech.nq} numbers are needed.",
-                         remedy="mech.q_names lists them in order.")  # fmt: skip
+    array = _array(q, mech.nq, "q")
+    if array.ndim > 1:
+        raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
     return array
+
+
+def _array(given: Any, size: int, word: str) -> Array:
+    """One state or an array of states, as a copy."""
+    try:
+        array = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{word} is not an array of numbers.") from None
+    if array.shape[-1:] != (size,):
+        raise ModelError(f"{word} has shape {array.shape}; {size} numbers are needed.",
+                         remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
+    return array
+
+
+def _rows(array: Array, leading: tuple[int, ...]) -> Array:
+    """The array once for every state, (n, size)."""
+    size = array.shape[-1]
+    return np.broadcast_to(array, (*leading, size)).reshape(math.prod(leading), size)
 
 
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
@@ -43,15 +61,15 @@ def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, 
     return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
 
 
-def accelerations(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool) -> Array:
-    """Accelerations of a mechanism with loops."""
+def motion(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool) -> tuple[Array, Array]:
+    """Accelerations, and multipliers of the cut joints' residuals."""
     q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
     rhs = tau - mech.bias(q, v, p=p, passive=passive)
+    M = mech.mass_matrix(q, p=p)
     try:
         if not mech.loops:
-            return np.linalg.solve(mech.mass_matrix(q, p=p), rhs[..., None])[..., 0]
-        G_bias = mech._call("closure_bias", p, q, v)
-        return _multipliers(mech.mass_matrix(q, p=p), rhs, mech.loop_jacobian(q, p=p), G_bias)[0]
+            return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
+        return _multipliers(M, rhs, mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v))
     except np.linalg.LinAlgError:
         raise singular(mech, q, p) from None
 
@@ -64,7 +82,7 @@ class Accelerations:
 
     def call(self, q: Any, v: Any, tau: Any) -> Array:
         """Accelerations at (q, v, τ)."""
-        return accelerations(self.mech, q, v, tau, None, True)
+        return motion(self.mech, q, v, tau, None, True)[0]
 
 
 def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
@@ -77,8 +95,7 @@ def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
         name = mech.q_names[int(np.argmax(~np.isfinite(states[bad][0])))]
         return SimulationError("The coordinate is not a finite number.", where=f"coordinate '{name}'",
                                remedy="Begin from a finite position.")  # fmt: skip
-    for row in states:
-        M = mech.mass_matrix(row, p=p)
+    for M in mech.mass_matrix(q, p=p).reshape(-1, mech.nv, mech.nv):
         if not np.isfinite(M).all():
             break
         values, vectors = np.linalg.eigh(M)
@@ -90,13 +107,12 @@ def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
 
 def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
     """Tree forces τ replaced by equivalent ones at the actuators: B f + Gᵀ λ = τ."""
-    q = np.asarray(q, dtype=float)
-    leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1])
-    states = np.broadcast_to(q, (*leading, mech.nq)).reshape(-1, mech.nq)
-    forces = np.broadcast_to(tau, (*leading, mech.nv)).reshape(-1, mech.nv)
+    q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
+    leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
+    states, forces, rows = (_rows(x, leading) for x in (q, tau, values))
     result = np.zeros(forces.shape)
-    for k, (state, force) in enumerate(zip(states, forces, strict=True)):
-        G = mech.loop_jacobian(state, p=p)
+    for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
+        G = mech.loop_jacobian(state, p=row)
         chosen = independent(G) if actuators is None else [_speed(mech, name) for name in actuators]
         matrix = np.concatenate([np.eye(mech.nv)[:, chosen], G.T], axis=1)
         solution, _, _, _ = np.linalg.lstsq(matrix, force, rcond=RANK)
@@ -117,30 +133,54 @@ def _speed(mech: Mechanism, name: str) -> int:
 
 
 def independent(G: Array) -> list[int]:
-    """Indices of speeds that determine all others: those left when pivots are sought from the last joint back."""
+    """Indices of speeds that determine all others. Dependent ones are sought from the last joint back, so that early
+    joints are independent."""
     nv = G.shape[1]
     if not G.size:
         return list(range(nv))
-    _, R, order = qr(G, pivoting=True, mode="economic")
-    size = np.abs(np.diag(R))
-    rank = int(np.sum(size > RANK * max(size[0], 1e-300)))
-    # prefer early joints as independent: dependent columns are chosen among the last ones that keep the rank
+    largest = float(np.linalg.norm(G, 2))
+    rank = np.linalg.matrix_rank(G, tol=RANK * max(largest, 1e-300))
     dependent: list[int] = []
     for k in range(nv - 1, -1, -1):
         if len(dependent) == rank:
             break
-        if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * size[0]) == len(dependent) + 1:
+        if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * largest) == len(dependent) + 1:
             dependent.append(k)
-    del order
     return [k for k in range(nv) if k not in dependent]
 
 
-def consistent_speeds(mech: Mechanism, q: Array, v: Any, weights: Array, p: Values) -> Array:
+def assembled(
+    mech: Mechanism, q: Any, v: Any, p: Values, fixed: Sequence[str], weights: Mapping[str, float]
+) -> Any:  # fmt: skip
+    """See `Mechanism.assemble`."""
+    held, cost = np.zeros(mech.nv, dtype=bool), np.ones(mech.nv)
+    for name in fixed:
+        held[mech.joint_v(name)] = True
+    for name, weight in weights.items():
+        cost[mech.joint_v(name)] = weight
+    q = mech.clamp(_array(q, mech.nq, "q"))
+    speeds = None if v is None else _array(v, mech.nv, "v")
+    values = mech.parameter_values(p)
+    leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
+    states, rows = _rows(q, leading), _rows(values, leading)
+    closed = np.array([_assembled_state(mech, *pair, held, cost) for pair in zip(states, rows, strict=True)])
+    q = closed.reshape(*leading, mech.nq)
+    if speeds is None:
+        return q
+    moving = zip(closed, _rows(speeds, leading), rows, strict=True)
+    consistent = np.array([consistent_speeds(mech, state, speed, cost, row) for state, speed, row in moving])
+    return q, consistent.reshape(*leading, mech.nv)
+
+
+def _assembled_state(mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array) -> Array:
+    closed, gap = mech._closed(q, cost, held, p, anywhere=True)
+    if not gap < assembly.ACCEPTABLE:
+        raise assembly_error(mech, closed, p)
+    return closed
+
+
+def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Values) -> Array:
     """The speeds nearest to v that keep the loops closed."""
-    v = np.array(v, dtype=float)
-    if v.shape != (mech.nv,):
-        raise ModelError(f"v has shape {v.shape}; {mech.nv} numbers are needed.",
-                         remedy="mech.v_names lists them in order.")  # fmt: skip
     if not mech.loops:
         return v
     columns = mech.loop_jacobian(q, p=p) / weights
@@ -243,10 +283,3 @@ def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], 
     if size > 1.0:
         follow *= 1.0 / size
     return mech.integrate(q, step + follow)
-
-
-def reactions(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values) -> dict[str, Array]:
-    """Reactions of loops come with the analysis of redundant constraints."""
-    raise SimulationError("Reactions in closed loops need the loop analysis of simulations.",
-                          where="joint " + ", ".join(f"'{loop.cut}'" for loop in mech.loops),
-                          remedy="Cut the loop, or ask for joint forces by inverse_dynamics.")  # fmt: skip

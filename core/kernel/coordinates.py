@@ -30,8 +30,6 @@ class Coordinate:
     """"angle" (rad), "length" (m) or "none" (component of a quaternion)."""
     lower: float | None
     upper: float | None
-    follows: str = ""
-    """Joints that follow another have no entry in q (their coordinate is computed), so this is always empty here."""
 
 
 def entry_name(joint: Joint, suffix: str) -> str:

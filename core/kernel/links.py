@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from core.kernel.reading import Numbers, sum_of
+from core.files.body_inertia import sum_of
+from core.kernel.reading import Numbers
 from core.kernel.topology import Branch, Topology
 from core.mechanics.joints import Reversed
 from core.mechanics.tree import Coupling, Gravity, Link, PointMass, Tree

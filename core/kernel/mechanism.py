@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.errors import ModelError, SimulationError
-from core.kernel import assembly, constraints, long_machines
+from core.errors import ModelError, SimulationError, near_misses
+from core.kernel import assembly, constraints, long_machines, reactions
 from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluator import Array, Evaluator
+from core.kernel.parameter_values import Values, parameter_values
 from core.kernel.program import Program, program_of
 from core.kernel.topology import Loop, topology_of
 from core.model import Joint, Model
 
 MANY = 24
 """Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
-
-Values = Mapping[str, float] | Sequence[float] | Array | None
-"""Parameter values: some by name, or all in the order of `p_names`; an array may hold one row per state."""
 
 
 class Energy(NamedTuple):
@@ -40,7 +37,8 @@ class Mechanism:
     """Evaluates the mechanics of a model. SI and radians; every function takes one state or arrays of states.
 
     q : (…, nq) coordinates   v, a, tau : (…, nv) speeds, accelerations, joint forces
-    p : parameter values by name, or all of them in the order of `p_names`; default: the model's
+    p : parameter values by name, or all of them in the order of `p_names`; default: the model's. They, too, may be
+        arrays with a value (or row) per state
     t : time, s (nothing in a model without drivers depends on it)
 
     Functions are traced when first asked for and compiled in the background; until the machine code is there
@@ -48,6 +46,8 @@ class Mechanism:
     """
 
     def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"A model is needed, not {type(model).__name__}.", remedy="Read one with load(path).")
         self._setup(model, program_of(model))
 
     def _setup(self, model: Model, program: Program) -> None:
@@ -105,12 +105,12 @@ class Mechanism:
 
     def _known_joint(self, name: str) -> str:
         if name not in self.joint_names:
-            raise ModelError(f"There is no joint '{name}'.", remedy=_near(name, self.joint_names))
+            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, self.joint_names))
         return name
 
     def _known_frame(self, name: str) -> str:
         if name not in self._program.frame_index and name != "world":
-            raise ModelError(f"There is no body or frame '{name}'.", remedy=_near(name, self.frame_names))
+            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(name, self.frame_names))
         return name
 
     # --------------------------------------------------------------------------- positions
@@ -119,7 +119,7 @@ class Mechanism:
         """(nq,) zeros and unit quaternions."""
         return self._coordinates.neutral()
 
-    def rest(self, p: Values = None) -> Array:
+    def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the rest position: as given, else neutral, inside the limits, loops closed if they can be."""
         if p is None:
             return self._rest.copy()
@@ -157,7 +157,7 @@ class Mechanism:
 
     # --------------------------------------------------------------------------- kinematics
 
-    def poses(self, q: Any, p: Values = None) -> Array:
+    def poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> Array:
         """(…, n, 4, 4) world ← frame of all `frame_names`."""
         return self._call("poses", p, q)
 
@@ -167,7 +167,7 @@ class Mechanism:
             return np.broadcast_to(np.eye(4), (*np.shape(q)[:-1], 4, 4)).copy()
         return self.poses(q, p)[..., self._program.frame_index[name], :, :]
 
-    def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
+    def joint_poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> dict[str, tuple[Array, Array]]:
         """joint → (world ← a, world ← b) of every joint, loop-closing and implicit ones too."""
         pairs = self._call("joint_poses", p, q)
         return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
@@ -179,7 +179,7 @@ class Mechanism:
             evaluator = self._jacobians[name] = self._evaluator("jacobian:" + self._known_frame(name))
         return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))
 
-    def frames_jacobian(self, q: Any, *, p: Values = None) -> Array:
+    def frames_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n, 6, nv) the Jacobians of all `frame_names`."""
         if self._program.tracer.long:
             return np.stack([self.jacobian(q, name, p=p) for name in self.frame_names], axis=-3)
@@ -190,7 +190,7 @@ class Mechanism:
         J = self.jacobian(q, name, p=p)
         return (J @ np.asarray(v, dtype=float)[..., None])[..., 0]
 
-    def rate(self, q: Any, v: Any, *, p: Values = None) -> Array:
+    def rate(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nq) q̇; equal to v except where q holds quaternions."""
         return self._call("rate", p, q, v)
 
@@ -254,7 +254,7 @@ class Mechanism:
         if p is None and passive:
             return self._accelerate.call(q, v, tau)
         if self._needs_mass_matrix:
-            return constraints.accelerations(self, q, v, tau, p, passive)
+            return constraints.motion(self, q, v, tau, p, passive)[0]
         return self._call("forward_dynamics" if passive else "forward_dynamics_ideal", p, q, v, tau)
 
     @cached_property
@@ -278,27 +278,25 @@ class Mechanism:
         bad = int(np.argmin(np.isfinite(out).all(axis=1)))
         raise constraints.singular(self, states[0][bad], p if p.ndim == 1 else p[bad])
 
-    def reactions(self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0) -> dict[str, Array]:
+    def reactions(
+        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0, passive: bool = True
+    ) -> dict[str, Array]:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
         [torque; force]; its own torque included."""
-        if self._program.topology.cuts:
-            return constraints.reactions(self, q, v, tau, p)
-        a = self.forward_dynamics(q, v, tau, p=p)
-        wrenches = self._call("wrenches", p, q, v, a)
-        return {name: wrenches[..., i, :] for i, name in enumerate(self.joint_names)}
+        return reactions.reactions(self, q, v, tau, p, passive)
 
     # --------------------------------------------------------------------------- loops
 
-    def gaps(self, q: Any, *, p: Values = None) -> Array:
+    def gaps(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, rows) residuals of the cut joints, m and rad; empty for a tree."""
         return self._call("closure", p, q)
 
-    def loop_jacobian(self, q: Any, *, p: Values = None) -> Array:
+    def loop_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, rows, nv) G with d(gaps)/dt = G v."""
         return self._call("closure_jacobian", p, q)
 
     def assemble(
-        self, q: Any, v: Any = None, *, p: Values = None, fixed: Sequence[str] = (),
+        self, q: Any, v: Any = None, *, p: Values = None, t: float = 0.0, fixed: Sequence[str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> Any:  # fmt: skip
         """The position nearest to q that closes all loops; with v: (q, v), v made consistent.
@@ -306,19 +304,9 @@ class Mechanism:
         fixed : joints that must not move; weights : joint → unwillingness to move (default 1)
         Raises AssemblyError naming the joint and the gap left.
         """
-        q = self.clamp(constraints.one_state(self, q))
-        held = np.zeros(self.nv, dtype=bool)
-        cost = np.ones(self.nv)
-        for name in fixed:
-            held[self.joint_v(name)] = True
-        for name, weight in (weights or {}).items():
-            cost[self.joint_v(name)] = weight
-        closed, gap = self._closed(q, cost, held, p, anywhere=True)
-        if not gap < assembly.ACCEPTABLE:
-            raise constraints.assembly_error(self, closed, p)
-        return closed if v is None else (closed, constraints.consistent_speeds(self, closed, v, cost, p))
+        return constraints.assembled(self, q, v, p, fixed, weights or {})
 
-    def move(self, q: Any, values: Mapping[str, float], p: Values = None) -> Array:
+    def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
         loops closed if they can be (the named coordinates give way last).
 
@@ -362,21 +350,8 @@ class Mechanism:
         return dict(self._program.compile_times)
 
     def parameter_values(self, p: Values = None) -> Array:
-        """(n_p,) all independent parameters: the model's values, replaced by those given."""
-        if p is None:
-            return self._p.copy()
-        if isinstance(p, Mapping):
-            values = self._p.copy()
-            for name, value in p.items():
-                if name not in self.p_names:
-                    raise ModelError(f"There is no independent parameter '{name}'.", remedy=_near(name, self.p_names))
-                values[self.p_names.index(name)] = value
-            return values
-        array = np.ascontiguousarray(p, dtype=float)
-        if array.shape[-1:] != (len(self.p_names),):
-            raise ModelError(f"p has shape {array.shape}; {len(self.p_names)} values are needed.",
-                             remedy="mech.p_names lists them in order; or give some of them by name.")  # fmt: skip
-        return array
+        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
+        return parameter_values(self.p_names, self._p, p)
 
     def _call(self, function: str, p: Values, *states: Any) -> Array:
         evaluator = self._evaluators.get(function) or self._evaluator(function)
@@ -390,10 +365,3 @@ class Mechanism:
                 evaluator.failed = self._failed
             self._evaluators[function] = evaluator
         return evaluator
-
-
-def _near(name: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, names, 3, 0.5)
-    if close:
-        return f"Did you mean {', '.join(close)}?"
-    return ("There is: " + ", ".join(names[:8]) + (" …" if len(names) > 8 else "")) if names else "There is none."

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.errors import ModelError
 from core.model import WORLD, Joint, Model
@@ -53,16 +54,20 @@ class Topology:
         """The fundamental loop of every cut joint."""
         return tuple(Loop((*self._around(joint), joint.name), joint.name) for joint in self.cuts)
 
+    @cached_property
+    def _behind(self) -> dict[str, Branch]:
+        return {branch.outer: branch for branch in self.branches}
+
+    def path(self, name: str) -> list[str]:
+        """The joints of the tree from a body or frame to the world."""
+        body, path = self.carriers[name], []
+        while body in self._behind:
+            path.append(self._behind[body].joint.name)
+            body = self._behind[body].inner
+        return path
+
     def _around(self, cut: Joint) -> Iterator[str]:
-        behind = {branch.outer: branch for branch in self.branches}
-        paths = []
-        for end in (cut.parent, cut.child):
-            body, path = self.carriers[end], []
-            while body in behind:
-                path.append(behind[body].joint.name)
-                body = behind[body].inner
-            paths.append(path)
-        left, right = paths
+        left, right = self.path(cut.parent), self.path(cut.child)
         while left and right and left[-1] == right[-1]:
             left.pop()
             right.pop()

@@ -15,6 +15,7 @@ from core.kernel.reading import Numbers
 from core.kernel.slip import slipping
 from core.kernel.symbols import column, symbols
 from core.kernel.topology import Topology
+from core.kernel.wrenches import wrenches
 from core.mechanics import energy, kinematics
 from core.mechanics.aba import aba
 from core.mechanics.closure import residual
@@ -25,8 +26,8 @@ from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
-from core.spatial.force import Force
 from core.spatial.pose import IDENTITY, Pose
+from core.spatial.rotation import small as small_rotation
 from core.spatial.scalar import Scalar, minus, over
 from core.spatial.vector import Vector3
 
@@ -54,7 +55,9 @@ LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
-_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias", "frame_acceleration"}
+_IN_ONE_PIECE = {
+    "rate", "closure", "closure_jacobian", "closure_bias", "closure_motion", "frame_acceleration",
+}  # fmt: skip
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
 
@@ -161,6 +164,7 @@ class Tracer:
             "closure": ("q", (rows,)),
             "closure_jacobian": ("q", (rows, nv)),
             "closure_bias": ("qv", (rows,)),
+            "closure_motion": ("q", (rows, 6)),
         }
         arguments, shape = shapes[kind]
         return Signature(tuple(arguments), shape, kind in _CHECKED)
@@ -307,34 +311,6 @@ def _rate(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scala
     return kinematics.rate(tracer.tree, x["q"], x["v"])
 
 
-def _wrenches(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
-    machine = tracer.unmerged
-    forces = rnea(machine.tree, x["q"], x["v"], x["u"], run=run).forces
-    poses = kinematics.link_poses(machine.tree, x["q"], run)
-    turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
-    result: list[Scalar] = []
-    for name, (_a, b) in machine.joints.items():
-        link = machine.carried.get(name)
-        if link is None:
-            result += [0.0] * 6
-            continue
-        p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
-        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
-        result += [*F.moment, *F.force]
-    return result
-
-
-def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """A force at a link's origin in its axes, about the world point p in world axes."""
-    return Pose(X_WL.rotation, X_WL.position - p).force(force)
-
-
-def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """The reaction to it."""
-    return -_at(force, X_WL, p)
-
-
 def _screws(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     return [entry for row in screws(tracer.tree, x["q"], run) for entry in row]
 
@@ -372,6 +348,20 @@ def _closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> li
     return ca.vertsplit(ca.densify(ca.jtimes(gaps, q, rates)))
 
 
+def _closure_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Derivative of the residuals by the motion [ω; v] of b against a, at b's origin in world axes."""
+    links = kinematics.link_poses(tracer.tree, x["q"])
+    motion = symbols("m", 6)
+    turn = small_rotation(Vector3(*motion[:3]))
+    rows: list[Scalar] = []
+    for law, a, b in tracer.machine.laws.values():
+        X_Wb = at(b, links)
+        moved = Pose(turn @ X_Wb.rotation, X_Wb.position + Vector3(*motion[3:]))
+        rows += residual(law, at(a, links).inverse() @ moved)
+    R = ca.jacobian(column(rows), column(motion))
+    return ca.vertsplit(ca.vec(ca.densify(ca.substitute(R, column(motion), ca.DM.zeros(6))).T))
+
+
 _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "poses": _poses,
     "joint_poses": _joint_poses,
@@ -393,8 +383,9 @@ _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "frame_acceleration": _frame_acceleration,
     "center": _center,
     "rate": _rate,
-    "wrenches": _wrenches,
+    "wrenches": wrenches,
     "closure": _closure,
     "closure_jacobian": _closure_jacobian,
     "closure_bias": _closure_bias,
+    "closure_motion": _closure_motion,
 }

@@ -155,6 +155,9 @@ class PartsKind(Kind):
     element: Any = None
 
     def coerce(self, value: Any) -> tuple[Any, ...]:
+        if isinstance(value, str | Element) or not hasattr(value, "__iter__"):
+            wanted = _kind_name(self.element).lower()
+            raise ModelError(f"A list is needed, not {_shown(value)}.", remedy=f"Put {wanted} into brackets.")
         items = tuple(value)
         for item in items:
             if not isinstance(item, self.element):

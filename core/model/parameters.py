@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.errors import ExpressionError, KinetostatError, ModelError
-from core.model.expression import evaluate, names, parse
+from core.model.expression import CONSTANTS, Name, evaluate, names, parse
 from core.model.fields import Element, Value, choice, flag, name, scalar, text
 from core.model.units import SI
 from core.spatial.scalar import Scalar
@@ -23,6 +23,20 @@ class Parameter(Element):
     maximum: Value | None = scalar("none", None, "Largest value of the slider")
     assumed: bool = flag("The file gave this symbol no value; the value here is only assumed")
     description: str = text("Notes")
+
+    def validate(self) -> None:
+        """The name must mean the parameter where it stands in a formula."""
+        where = f"parameter '{self.name}', name"
+        if self.name in CONSTANTS:
+            raise ModelError(f"'{self.name}' is a constant in formulas ({CONSTANTS[self.name]:.6g}).", where=where,
+                             remedy=f"Choose another name, such as '{self.name}_'.")  # fmt: skip
+        try:
+            readable = parse(self.name) == Name(self.name)
+        except ExpressionError:
+            readable = False
+        if not readable:
+            raise ModelError("This name cannot stand in a formula.", where=where,
+                             remedy="Use letters, digits and _ only, perhaps in parts joined by dots.")  # fmt: skip
 
 
 def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:

@@ -23,6 +23,7 @@ from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model
 from core.model.parameters import value_of
 from core.model.shapes import Capsule, Cone, Cylinder, Mesh, Pose, Shape, Sphere
+from core.model.wrong_units import wrong_units
 
 TRIANGLE_TOLERANCE = 1e-4
 """Relative to the largest moment: published numbers are rounded to about four digits."""
@@ -42,7 +43,7 @@ FindFile = Callable[[str, str], object]
 def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...]:
     """What is questionable in a model. With `find_file` missing mesh files are told too."""
     checks = _Checks(model.expanded, find_file)
-    return (*_bad_formulas(model), *_parameters(model), *checks.all())
+    return (*_bad_formulas(model), *wrong_units(model), *_parameters(model), *checks.all())
 
 
 # ------------------------------------------------------------------------------- formulas, parameters
@@ -303,8 +304,8 @@ class _Checks:
                 yield _of(joint, "error", "Its second axis has no direction of its own.",
                           "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
             elif abs(cosine) > PERPENDICULAR_TOLERANCE:
-                yield _of(joint, "warning", "Its axes are not perpendicular; only the perpendicular part of the second "
-                          "counts.", "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
+                yield _of(joint, "warning", "Its axes are not perpendicular; it turns about both as they are given.",
+                          "Choose the second perpendicular to the first.", "second_axis")  # fmt: skip
         if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
             yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
 

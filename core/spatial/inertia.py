@@ -124,6 +124,12 @@ def about_center(mass: Scalar, center: Vector3, tensor: Symmetric3) -> Inertia:
     return Inertia(mass, center.scaled(mass), tensor + _scaled(minus_cross_squared(center), mass))
 
 
+def split(inertia: Inertia) -> tuple[Scalar, Vector3, Symmetric3]:
+    """The inverse of `about_center`: mass, centre c, tensor about c: I_c = I + m [c]×² (without mass: c = 0)."""
+    c = ZERO3 if is_zero(inertia.mass) else center(inertia)
+    return inertia.mass, c, inertia.tensor - _scaled(minus_cross_squared(c), inertia.mass)
+
+
 class ArticulatedInertia(NamedTuple):
     """[I, H; Hᵀ, M]: force needed per acceleration of a body with what hangs on it (RBDA 7.1). H by its rows."""
 

@@ -53,6 +53,11 @@ class Rotation(NamedTuple):
 IDENTITY = Rotation(X, Y, Z)
 
 
+def small(w: Vector3) -> Rotation:
+    """I + [w]×: a small rotation by w, to first order."""
+    return Rotation(Vector3(1.0, negated(w.z), w.y), Vector3(w.z, 1.0, negated(w.x)), Vector3(negated(w.y), w.x, 1.0))
+
+
 def tidy(entry: Scalar) -> Scalar:
     """A literal within `TIDY` of 0, 1 or −1 made exactly so; anything else as it is."""
     if isinstance(entry, float):

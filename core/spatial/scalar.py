@@ -49,10 +49,16 @@ def _function(module: ModuleType, name: str) -> Any:
 
 
 def _sign(x: float) -> float:
-    return math.copysign(1.0, x) if x else 0.0
+    return math.copysign(1.0, x) if x and not math.isnan(x) else x
 
 
-_PYTHON: dict[str, Callable[..., float]] = {"sign": _sign, "fmin": min, "fmax": max}
+_PYTHON: dict[str, Callable[..., float]] = {
+    "sign": _sign,
+    "floor": lambda x: float(math.floor(x)),  # Python's own give integers, which grow without bound
+    "ceil": lambda x: float(math.ceil(x)),
+    "fmin": min,
+    "fmax": max,
+}
 
 
 def apply(name: str, *arguments: Scalar) -> Scalar:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -101,10 +101,17 @@ def new_bench(settings_file):
     window.resize(1120, 760)
     window.show()
     QTest.qWaitForWindowExposed(window)
+    put_pointer_away(window)
     window.activateWindow()
     QTest.qWaitForWindowActive(window, 5000)
     pump(seconds=0.1)
     return Bench(window)
+
+
+def put_pointer_away(window):
+    """The screen's own pointer shall not rest on a part of the machine: its handle would appear."""
+    QCursor.setPos(window.mapToGlobal(QPoint(2, 2)))
+    pump(seconds=0.02)
 
 
 def end(bench):
@@ -132,6 +139,7 @@ def fresh(bench):
     window.viewport.look(View())
     window.documents.source = None
     window.session.start(Model(name="untitled"))
+    put_pointer_away(window)
     window.session.point_at(None)
     window.docks.reset()
     window.messages.dismiss()

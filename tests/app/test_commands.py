@@ -176,3 +176,24 @@ def test_the_menu_of_examples_has_pictures(bench):
     assert not any(action.icon().isNull() for action in menu.actions())
     next(action for action in menu.actions() if action.text() == "SCARA").trigger()
     bench.wait(lambda: "scara" in bench.window.windowTitle())
+
+
+def test_the_help_shows_what_is_searched_under_headings(bench):
+    from app.dialogs.help import HelpDialog, topics
+
+    dialog = HelpDialog.open_on(bench.window, "jacobian")
+    try:
+        assert dialog.list.currentItem().text() == "Jacobian"
+        assert "Jacobian" in dialog.text.toPlainText()
+        dialog.search.setText("mass matrix")
+        shown = [dialog.list.item(i) for i in range(dialog.list.count()) if not dialog.list.item(i).isHidden()]
+        assert shown[0].text() == "Functions: Dynamics"
+        assert "Mass matrix" in [item.text() for item in shown]
+        assert not dialog.list.currentItem().isHidden()
+        dialog.search.clear()
+        titles = [dialog.list.item(i).text() for i in range(dialog.list.count()) if not dialog.list.item(i).isHidden()]
+        assert [title for title, _ in topics().values()] == [
+            t for t in titles if not t.startswith(("Functions:", "Menu "))
+        ]
+    finally:
+        dialog.close()

@@ -213,3 +213,23 @@ def test_a_model_without_joints_says_what_the_panel_is_for(bench):
 
     words = [label.text() for label in bench.window.sliders.joints.findChildren(QLabel)]
     assert any("slider" in text for text in words)
+
+
+def test_a_press_beside_the_thumb_brings_it_there_and_drags_on_as_one_step(bench):
+    bench.example("puma560")
+    row = bench.window.sliders.rows["joint1"]
+    slider, before = row.slider, bench.session.q.copy()
+    place = QPoint(slider.width() * 3 // 4, slider.height() // 2)
+    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    QTest.mousePress(slider, left, none, place)
+    assert slider.isSliderDown()
+    assert abs(thumb(slider).x() - place.x()) <= 1
+    low, high = row.quantity.lower, row.quantity.upper
+    assert bench.session.q[0] == pytest.approx(low + 0.75 * (high - low), abs=0.04 * (high - low))
+    bench.wait(lambda: not row._pause.isActive())
+    assert bench.session.previewing
+    QTest.mouseRelease(slider, left, none, place)
+    assert not bench.session.previewing
+    bench.session.undo()
+    assert np.array_equal(bench.session.q, before)
+    assert bench.session.undo_label == ""

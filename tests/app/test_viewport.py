@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app.session import Ref
@@ -42,6 +42,28 @@ def test_the_machine_is_drawn(bench):
     ratio = bench.view.devicePixelRatioF()
     background = image.pixelColor(3, round(y * ratio))
     assert image.pixelColor(round(x * ratio), round(y * ratio)) != background
+
+
+def jagged(view):
+    """How many stairs there are: hard steps between neighbouring pixels that the next row has at another place."""
+    image = view.grabFramebuffer().convertToFormat(QImage.Format.Format_Grayscale8)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())[:, : image.width()]
+    hard = np.abs(np.diff(rows.astype(int), axis=1)) > 60
+    return int((hard[:-1] & ~hard[1:]).sum())
+
+
+def test_edges_are_smooth_once_the_scene_rests(bench):
+    """Also where nothing lies in front of the machine."""
+    bench.example("puma560")
+    scene = bench.view.scene
+    assert scene.handles.shown == ()
+    if scene.quality != "plain":
+        pytest.skip("graphics hardware smooths every picture")
+    bench.view.repaint()
+    in_haste = jagged(bench.view)
+    assert scene.hasty
+    bench.wait(lambda: bench.view._resting and not scene.hasty)
+    assert jagged(bench.view) < 0.75 * in_haste
 
 
 def test_a_left_drag_orbits_and_keeps_the_centre(bench):
@@ -235,3 +257,18 @@ def test_a_picture_is_twice_as_fine_and_without_handles(bench):
                for y in range(0, picture.height(), 11)}  # fmt: skip
     assert len(colours) > 200
     assert bench.view.scene.handles.shown == ("joint1",)
+
+
+def test_what_is_added_out_of_sight_comes_into_the_picture(bench):
+    """A chain that grows link by link stays in view."""
+    from app.commands import table
+
+    def seen(name):
+        corners = bench.view.scene.bounds(Ref("bodies", name)).reshape(3, 2).T
+        width, height = bench.view.scene.size
+        pixels = [bench.view.scene.project(corner) for corner in corners]
+        return all(0 <= x <= width and 0 <= y <= height for x, y in pixels)
+
+    for number in (1, 2, 3, 4):
+        table()["add.link"].run(bench.window)
+        bench.wait(lambda number=number: seen(f"link{number}"))

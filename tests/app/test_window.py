@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent, QPalette
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.docks import PLACES
@@ -248,3 +249,22 @@ def test_reading_happens_beside_the_window(bench, monkeypatch):
     gate.set()
     bench.wait(lambda: not bench.window.documents.opening.busy)
     timer.stop()
+
+
+def test_who_opens_the_console_types_there(bench):
+    """Letters must not work as shortcuts of commands just after the tab was clicked."""
+    window = bench.window
+    window.docks.show("output")
+    bar = next(bar for bar in window.docks.tab_bars() for i in range(bar.count()) if bar.tabText(i) == "Console")
+    index = next(i for i in range(bar.count()) if bar.tabText(i) == "Console")
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(index).center())
+    bench.wait(window.docks.panels["console"].input.hasFocus)
+
+
+def test_an_old_error_goes_when_a_file_opens(bench, tmp_path):
+    broken = tmp_path / "broken.kst"
+    broken.write_text("kinetostat: [")
+    bench.open(broken)
+    assert "broken.kst" in bench.window.messages.text
+    bench.example("pendulum")
+    assert bench.window.messages.text == ""

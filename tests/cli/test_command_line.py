@@ -219,3 +219,10 @@ def test_pictures(run, tmp_path):
     code, _, error = run("render", PUMA, "-o", tmp_path / "no" / "such" / "folder.png")
     assert code == 1
     assert run("jacobian", PUMA, "-o", tmp_path / "nothing.png")[0] == 1
+
+
+@pytest.mark.parametrize(("option", "given"), [("--pose", "joint1=30 mm"), ("--set", "a2=30 deg"), ("--set", "q1=1 s")])
+def test_a_unit_of_another_dimension_is_wrong_usage(run, option, given):
+    code, out, told = run("jacobian", PUMA, option, given)
+    assert (code, out) == (2, "")
+    assert "is wanted here. Give it in" in told

@@ -34,13 +34,25 @@ DAE = """<?xml version="1.0"?>
 """
 
 
-def test_dae_has_its_unit_its_colour_and_no_turn(tmp_path):
+@pytest.mark.parametrize(
+    ("said", "high"),
+    [
+        ("<up_axis>Z_UP</up_axis>", (1.0, 2.0, 0.0)),
+        ("", (1.0, 2.0, 0.0)),
+        ("<up_axis>Y_UP</up_axis>", (1.0, 0.0, 2.0)),
+        ("<up_axis> X_UP </up_axis>", (0.0, 0.0, 1.0)),  # its y points to the left: −x
+        # MeshLab writes Y_UP whatever is up
+        (
+            "<contributor><authoring_tool>VCGLib | MeshLab</authoring_tool></contributor><up_axis>Y_UP</up_axis>",
+            (1, 2, 0),
+        ),
+    ],
+)
+def test_dae_has_its_unit_its_colour_and_its_upward_axis(tmp_path, said, high):
     file = tmp_path / "a.dae"
-    file.write_text(DAE)
+    file.write_text(DAE.replace("<up_axis>Y_UP</up_axis>", said))
     mesh = load_mesh(file)
-    low, high = mesh.bounds
-    assert low == pytest.approx([0, 0, 0])
-    assert high == pytest.approx([1.0, 2.0, 0.0])
+    assert mesh.bounds[1] == pytest.approx(high)
     assert mesh.parts[0].color == pytest.approx((1.0, 0.5, 0.0, 1.0), abs=0.003)
 
 

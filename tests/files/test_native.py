@@ -290,3 +290,18 @@ def test_sizes_are_bounded(tmp_path):
         stream.truncate(60 * 1024 * 1024)
     with pytest.raises(FileError, match="limit"):
         load(file)
+
+
+def test_a_file_cut_off_within_a_line_is_doubted(tmp_path):
+    """What is left of a cut file can be a valid file of a smaller machine: it opens, but not silently."""
+    whole = "kinetostat: 1\nname: arm\nbodies:\n  link:\n    mass: 12.5\n"
+    path = tmp_path / "arm.kst"
+    path.write_text(whole)
+    assert read(path).findings == ()
+    path.write_text(whole[:-3])
+    reading = read(path)
+    assert reading.model.body("link").mass == 12.0
+    (finding,) = reading.findings
+    assert finding.severity == "warning"
+    assert finding.line == 5
+    assert finding.file.endswith("arm.kst")

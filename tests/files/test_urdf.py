@@ -159,6 +159,17 @@ def test_a_link_called_world_is_the_ground():
     assert model.joint("j").parent == "world"
 
 
+def test_a_floating_link_called_world_is_a_body_like_any_other_root(tmp_path):
+    text = """<robot name="r"><link name="world"/><link name="a"/><joint name="j" type="fixed"><parent link="world"/>
+    <child link="a"/></joint></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    model = load(tmp_path / "r.urdf", floating=True)
+    assert [body.name for body in model.bodies] == ["world_link", "a"]
+    root = model.joint("root_joint")
+    assert (root.kind, root.parent, root.child) == ("free", "world", "world_link")
+    assert model.joint("j").parent == "world_link"
+
+
 PARENT = '<parent link="base"/><child link="upper"/>'
 MISTAKES = [
     (PARENT, '<parent link="bass"/><child link="upper"/>', '"bass"', "joint 'shoulder', parent", "no link 'bass'"),
@@ -307,8 +318,30 @@ def test_what_urdf_cannot_hold_is_said():
         joints=(Joint(name="j", parent="a", child="b", stiffness=2.0, rest=(0.5,)),),
     )
     texts = " ".join(str(finding) for finding in write(model, "urdf").findings)
-    for word in ("springs", "rest positions", "density", "floating"):
+    for word in ("springs", "rest positions", "densities", "floating"):
         assert word in texts
+
+
+def test_mass_from_a_density_is_written_as_numbers():
+    """A cylinder along x, m = ρ π r² l, and Steiner's part of a ball beside it."""
+    rod = Cylinder(radius=0.1, length=0.5, pose=Pose(position=(0.25, 0.0, 0.0), rotation=(0.0, math.pi / 2.0, 0.0)))
+    ghost = Box(size=(1.0, 1.0, 1.0), role="collision")
+    ball = Sphere(radius=0.2, pose=Pose(position=(0.0, 0.3, 0.0)))
+    body = Body(name="a", density=800.0, shapes=(rod, ghost, ball))
+    (again,) = loads(dumps(Model(bodies=(body,)), "urdf"), "urdf").bodies
+    m, n = 800.0 * math.pi * 0.1**2 * 0.5, 800.0 * 4.0 / 3.0 * math.pi * 0.2**3
+    center = np.array([0.25 * m, 0.3 * n, 0.0]) / (m + n)
+    assert again.mass == pytest.approx(m + n)
+    np.testing.assert_allclose(again.center_of_mass, center, atol=1e-12)
+    own, r, s = 0.4 * n * 0.2**2, np.array([0.25, 0.0, 0.0]) - center, np.array([0.0, 0.3, 0.0]) - center
+    across = m * (3.0 * 0.1**2 + 0.5**2) / 12.0
+    assert again.inertia.ixx == pytest.approx(m * 0.1**2 / 2.0 + own + m * r[1] ** 2 + n * s[1] ** 2)
+    assert again.inertia.izz == pytest.approx(across + own + m * (r @ r) + n * (s @ s))
+    assert again.inertia.ixy == pytest.approx(-m * r[0] * r[1] - n * s[0] * s[1])
+    lost = Body(name="a", density=800.0, shapes=(Mesh(file="nowhere.stl"),))
+    (finding, *_) = write(Model(bodies=(lost,)), "urdf").findings
+    assert "mass is left out" in finding.text
+    assert "nowhere.stl" in finding.text
 
 
 def test_loops_and_joints_urdf_lacks_are_refused():

@@ -37,7 +37,7 @@ def test_numbers_take_units_and_parameters(context):
     assert option.coerce(1, context) == 1.0
     assert option.coerce("50 mm", context) == pytest.approx(0.05)
     assert option.coerce("2*a2", context) == pytest.approx(2 * 0.4318)
-    for wrong in ("3", "-1e-9", "nothing", "1/0", "", None, "nan", float("inf"), True, "2*"):
+    for wrong in ("3", "-1e-9", "nothing", "1/0", "", None, "nan", float("inf"), True, "2*", "1 kg", "-2*30 deg"):
         with pytest.raises(ModelError, match="option 'x'"):
             option.coerce(wrong, context)
     assert Number("x", "X", default=None).coerce("", context) is None

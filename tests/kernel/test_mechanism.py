@@ -362,3 +362,38 @@ def test_a_mesh_with_density_has_the_mass_of_its_solid(tmp_path):
     np.testing.assert_allclose(mech.mass_matrix(mech.neutral()), solid.mass_matrix(solid.neutral()), atol=1e-6)
     with pytest.raises(ModelError, match=r"body 'b'.*'none.stl' is not found"):
         Mechanism(model("none.stl")).mass_matrix(mech.neutral())
+
+
+def test_quaternions_may_hold_formulas_beside_zeros():
+    """Rotation (0, 0, s, c) is a turn about z by 2·atan2(s, c)."""
+    model = Model(
+        parameters=(Parameter(name="s", value=0.6), Parameter(name="c", value=0.8)),
+        bodies=(Body(name="plate"),),
+        frames=(Frame(name="turned", parent="plate", pose=Pose(rotation=(0.0, 0.0, "s", "c"))),),
+        joints=(Joint(name="hold", kind="fixed", parent="world", child="plate"),),
+    )
+    mech = Mechanism(model)
+    angle = 2.0 * np.arctan2(0.6, 0.8)
+    assert mech.frame([], "turned")[:2, 0] == pytest.approx([np.cos(angle), np.sin(angle)])
+    assert mech.frame([], "turned", p={"s": -0.6})[:2, 0] == pytest.approx([np.cos(angle), -np.sin(angle)])
+
+
+@pytest.mark.parametrize(
+    "given", [{"m": "heavy"}, {"m": None}, "m", [1.0, "x"], {"m": [1.0, 2.0], "L": [1.0, 2.0, 3.0]}]
+)
+def test_parameter_values_that_are_no_numbers_are_refused(given):
+    mech = Mechanism(pendulum())
+    with pytest.raises(ModelError):
+        mech.mass_matrix([0.1], p=given)
+
+
+def test_parameter_values_by_name_may_be_arrays():
+    mech = Mechanism(pendulum())
+    lengths = np.array([0.4, 0.8, 1.2])
+    np.testing.assert_allclose(mech.mass_matrix([0.1], p={"L": lengths})[:, 0, 0], 2.0 * lengths**2 / 3.0)
+    np.testing.assert_allclose(mech.mass_matrix([0.1], p={"L": lengths, "m": 3.0})[:, 0, 0], lengths**2)
+
+
+def test_a_mechanism_is_made_of_a_model():
+    with pytest.raises(ModelError, match="model is needed"):
+        Mechanism("puma560.kst")

@@ -171,3 +171,15 @@ def test_unknown_units_are_messages():
     with pytest.raises(ExpressionError):
         parse("3 parsec")
     assert DHRow(alpha="90°").alpha == "90°"
+
+
+@pytest.mark.parametrize("name", ["e", "pi", "tau", "a-b", "a/b", "a:b"])
+def test_a_parameter_is_not_called_what_a_formula_reads_otherwise(name):
+    with pytest.raises(ModelError, match=f"parameter '{name}', name"):
+        Parameter(name=name, value=1.0)
+
+
+@pytest.mark.parametrize("given", [None, 5, "body", Body(name="b")])
+def test_a_collection_is_a_list(given):
+    with pytest.raises(ModelError, match="bodies: A list is needed"):
+        Model(bodies=given)

@@ -43,7 +43,7 @@ PYTHON = {
     "exp": math.exp,
     "log": math.log,
     "abs": abs,
-    "sign": lambda x: float((x > 0) - (x < 0)),
+    "sign": lambda x: math.nan if math.isnan(x) else float((x > 0) - (x < 0)),
     "floor": lambda x: float(math.floor(x)),
     "ceil": lambda x: float(math.ceil(x)),
     "min": min,
@@ -143,6 +143,11 @@ def test_values_agree_with_python(node):
         assert found is None or not math.isfinite(found)
     else:
         assert found == pytest.approx(float(wanted), rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("text", ["floor(1e308)*floor(1e308)", "ceil(1e300)*ceil(1e300)", "floor(1e308)*10"])
+def test_whole_numbers_do_not_grow_beyond_floats(text):
+    assert evaluate(parse(text), {}) == math.inf
 
 
 def _python(node):

@@ -218,3 +218,34 @@ def test_missing_meshes_are_told_when_files_can_be_found():
     findings = check(doubtful, lambda file, origin: file == "a.stl" or None)
     assert [f.text for f in findings] == ["The mesh 'b.stl' is not found; a placeholder is shown."]
     assert check(doubtful) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "told"),
+    [
+        ({"mass": "30 mm"}, "mass", "'30 mm' is a length; a mass is wanted"),
+        ({"mass": "-2*(3 cm + l)/4"}, "mass", "is a length; a mass is wanted"),
+        ({"center_of_mass": (0.0, "2 kg", 0.0)}, "center_of_mass", "'2 kg' is a mass; a length is wanted"),
+        ({"shapes": (Sphere(radius="90 deg"),)}, "radius", "'90 deg' is an angle; a length is wanted"),
+    ],
+)
+def test_a_unit_of_another_dimension_is_told(body, field, told):
+    parameters = (Parameter(name="l", value=0.1),)
+    found = check(model(Body(**{"name": "a", "inertia": SOLID, **body}), parameters=parameters))
+    (finding,) = [f for f in found if "wanted" in f.text]
+    assert told in finding.text
+    assert (finding.severity, finding.collection, finding.name, finding.field) == ("warning", "bodies", "a", field)
+
+
+def test_units_that_fit_or_cannot_be_judged_are_not_told():
+    parameters = (
+        Parameter(name="l", value="50 mm", dimension="length"),
+        Parameter(name="n", value="90 deg"),
+        Parameter(name="k", value="l/(20 mm)"),
+    )
+    body = Body(name="a", mass="2 kg + 30*k", center_of_mass=("l + 3 mm", "2*l", "sin(30 deg)*4 cm"), inertia=SOLID)
+    screw = Joint(name="j", kind="screw", parent="world", child="a", pitch="5 mm", limits=(Limit(upper="90 deg"),))
+    assert not [f for f in check(model(body, screw, parameters=parameters)) if "wanted" in f.text]
+    (finding,) = [f for f in check(model(parameters=(Parameter(name="m", value="3 kg", dimension="length"),)))
+                  if "wanted" in f.text]  # fmt: skip
+    assert (finding.collection, finding.name, finding.field) == ("parameters", "m", "value")

@@ -275,5 +275,12 @@ def test_long_chains_stay_slim() -> None:
     assert Skeleton(Model(bodies=bodies, joints=joints), {}).radius == pytest.approx(0.17)
 
 
+def test_bodies_whose_meshes_are_missing_are_drawn_as_bars_beside_the_placeholder() -> None:
+    model = arm("revolute")
+    model = edits.change(model, "bodies", "first", shapes=(Mesh(file="nowhere.stl"),))
+    assert set(by_role(model, "link")) == set(by_role(arm("revolute"), "link"))
+    assert set(by_role(model, "shape")) == {"shape/first/0"}
+
+
 def test_an_empty_model_draws_nothing() -> None:
     assert items(Model()) == ()

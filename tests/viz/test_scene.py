@@ -135,6 +135,22 @@ def test_picking_meets_what_is_seen(scene: Scene, item: str, ref: tuple[str, str
     assert float(hit.normal @ scene.view.axes[:, 2]) > 0
 
 
+def test_what_is_seen_through_glass_is_picked(scene: Scene) -> None:
+    glass = Body(name="case", shapes=(Box(size=(0.4, 0.4, 0.4), color=(0.8, 0.9, 1.0, 0.2)),))
+    inside = Body(name="piston", shapes=(Box(size=(0.1, 0.1, 0.1), color=(0.2, 0.3, 0.8, 1.0)),))
+    model = Model(bodies=(glass, inside))
+    scene.show(model)
+    scene.move({"case": np.eye(4), "piston": np.eye(4)})
+    scene.view = scene.fit()
+    scene.render()
+    hit = scene.pick(*scene.project((0.0, 0.0, 0.0)))
+    assert hit is not None
+    assert hit.ref == ("bodies", "piston")
+    beside = scene.pick(*scene.project((0.0, 0.0, 0.19)))
+    assert beside is not None
+    assert beside.ref == ("bodies", "case")
+
+
 def test_picking_a_joint(scene: Scene) -> None:
     a, _ = MECH.joint_poses(MECH.move(MECH.neutral(), {"joint2": 0.5, "joint3": -0.8}))["joint3"]
     hit = scene.pick(*scene.project(a[:3, 3]))

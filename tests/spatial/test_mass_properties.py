@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from core.mechanics import mass_properties
+from core.spatial import mass_properties
 from core.spatial.inertia import center
 
 DENSITY = 780.0

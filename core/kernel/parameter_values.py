@@ -1,0 +1,58 @@
+"""What a caller gives as `p=`: values of some parameters by name, or of all in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError, near_misses
+
+Array = NDArray[np.float64]
+
+Values = Mapping[str, Any] | Sequence[float] | Array | None
+"""Parameter values: some by name (a number, or an array with one per state), or an array of all in the order of
+`Mechanism.p_names` (one row, or a row per state)."""
+
+
+def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
+    """(…, n_p) values of all independent parameters: the model's `own`, replaced by those given.
+
+    Raises ModelError for an unknown name, a value that is no number, or a wrong count.
+    """
+    if given is None:
+        return own.copy()
+    if isinstance(given, Mapping):
+        return _by_name(names, own, given)
+    array = _numbers(given, "p")
+    if array.shape[-1:] != (len(names),):
+        raise ModelError(f"p has shape {array.shape}; {len(names)} values are needed.",
+                         remedy="mech.p_names lists them in order; or give some of them by name.")  # fmt: skip
+    return array
+
+
+def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Array:
+    for name in given:
+        if name not in names:
+            raise ModelError(f"There is no independent parameter '{name}'.", remedy=near_misses(str(name), names))
+    columns = {name: _numbers(value, f"parameter '{name}'") for name, value in given.items()}
+    try:
+        leading = np.broadcast_shapes(*(column.shape for column in columns.values()))
+    except ValueError:
+        raise ModelError("The parameters have arrays of different lengths.", where="p",
+                         remedy="Give one value per state, or one for all.") from None  # fmt: skip
+    values = np.array(np.broadcast_to(own, (*leading, len(own))))
+    for name, column in columns.items():
+        values[..., names.index(name)] = column
+    return values
+
+
+def _numbers(given: Any, where: str) -> Array:
+    try:
+        if given is None:
+            raise TypeError
+        return np.ascontiguousarray(given, dtype=float) if np.ndim(given) else np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("A number is needed.", where=where, remedy="Give numbers in SI units.") from None

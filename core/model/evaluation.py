@@ -1,0 +1,45 @@
+"""The document's numbers as scalars of mechanics: floats at the present parameter values, or symbols."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from core.errors import ModelError
+from core.model.fields import Value
+from core.model.parameters import value_of
+from core.model.shapes import IDENTITY as NO_POSE
+from core.model.shapes import Pose as DocumentPose
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.rotation import from_angles, from_quaternion
+from core.spatial.scalar import Scalar
+from core.spatial.vector import Vector3
+
+
+@dataclasses.dataclass(frozen=True)
+class Numbers:
+    """Reads fields of a document over values of its parameters."""
+
+    values: Mapping[str, Scalar]
+    origin: str = ""
+    """Path of the model's file, beside which meshes are found."""
+
+    def scalar(self, value: Value, where: str = "") -> Scalar:
+        """The number of a field."""
+        result = value_of(value, self.values, where)
+        return float(result) if isinstance(result, (int, float)) else result
+
+    def vector(self, values: tuple[Value, ...], where: str = "") -> Vector3:
+        """Three numbers."""
+        return Vector3(*(self.scalar(value, where) for value in values))
+
+    def pose(self, pose: DocumentPose, where: str = "") -> Pose:
+        """A pose of the document."""
+        if pose is NO_POSE or pose == NO_POSE:
+            return IDENTITY
+        turn = [self.scalar(value, where) for value in pose.rotation]
+        if len(turn) == 4 and all(isinstance(e, float) and e == 0.0 for e in turn):
+            raise ModelError("A quaternion of length zero is no rotation.", where=where,
+                             remedy="Use 0, 0, 0, 1 for no rotation.")  # fmt: skip
+        rotation = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
+        return Pose(rotation, self.vector(pose.position, where))

@@ -1,0 +1,88 @@
+"""Formulas whose units cannot be right: "30 mm" where a mass is wanted.
+
+The dimension of a formula is inferred only where it is certain: a number with a unit, sums and multiples of such.
+Names have no unit of their own in a formula, so whatever holds them is taken to fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.model.expression import Binary, Negative, Node, Number, names, parse
+from core.model.fields import Element, ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.findings import Finding
+from core.model.model import Model
+from core.model.parameters import Parameter
+from core.model.units import SI, UNITS
+
+_JUDGED = frozenset(unit.dimension for unit in UNITS.values())
+"""Dimensions that have units of their own: only there can a unit be wrong (a pitch may be given in mm)."""
+
+
+def wrong_units(model: Model) -> Iterator[Finding]:
+    """Fields that hold a formula of another dimension than theirs."""
+    for collection, element in [*model.elements(), ("world", model.world)]:
+        name = getattr(element, "name", "")
+        for field, wanted, text in _formulas(element):
+            if (said := misfit(text, wanted)) is not None:
+                yield Finding("warning", *said, collection, name, field)
+
+
+def misfit(text: str, wanted: str) -> tuple[str, str] | None:
+    """(what is wrong, remedy) of a formula that is not of the wanted dimension; None if it is or may be."""
+    given = dimension_of(parse(text))
+    if given in (None, wanted) or wanted not in _JUDGED:
+        return None
+    return f"'{text}' is {_article(str(given))}; {_article(wanted)} is wanted here.", f"Give it in {_units(wanted)}."
+
+
+def dimension_of(node: Node) -> str | None:
+    """The dimension of a formula, None where it is not certain."""
+    match node:
+        case Number(_, unit):
+            return UNITS[unit].dimension if unit else None
+        case Negative(operand):
+            return dimension_of(operand)
+        case Binary("+" | "-", left, right):
+            return dimension_of(left) or dimension_of(right)
+        case Binary("*", left, right) if _is_plain(left):
+            return dimension_of(right)
+        case Binary("*" | "/", left, right) if _is_plain(right):
+            return dimension_of(left)
+        case _:
+            return None
+
+
+def _is_plain(node: Node) -> bool:
+    """A number without names and units."""
+    match node:
+        case Number(_, unit):
+            return not unit
+        case Negative(operand):
+            return _is_plain(operand)
+        case Binary(_, left, right):
+            return _is_plain(left) and _is_plain(right)
+        case _:
+            return not names(node)
+
+
+def _formulas(element: Element) -> Iterator[tuple[str, str, str]]:
+    """(field, dimension, text) of every formula in an element."""
+    for inner in nested_elements(element):
+        for field in fields_of(type(inner)):
+            if isinstance(field.kind, ScalarKind | VectorKind):
+                wanted = inner.dimension if isinstance(inner, Parameter) else field.kind.dimension
+                value = getattr(inner, field.name)
+                for item in value if isinstance(value, tuple) else (value,):
+                    if isinstance(item, str):
+                        yield field.name, wanted, item
+
+
+def _article(dimension: str) -> str:
+    word = dimension.replace("_", " ")
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def _units(dimension: str) -> str:
+    symbols = list(dict.fromkeys([SI[dimension], *(u.symbol for u in UNITS.values() if u.dimension == dimension)]))
+    return ", ".join(symbols)
