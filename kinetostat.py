@@ -8,6 +8,7 @@ up when they are first used, so that importing this module costs nothing.
     q = mech.rest()
     mech.frame(q, "tool")                      # 4×4, world ← tool
     mech.mass_matrix(q)
+    run = ks.simulate(model, duration=5.0)     # run.time, run["joint1.q"], run["tool.position"], run.save("run.h5")
     ks.call("jacobian", ks.Context.of(model), frame="tool")    # any function of the catalogue
     ks.render(model, q, "puma.png")            # a picture, without a window
 """
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         edits,
     )
     from core.model.plausibility import check
+    from core.simulation import Run, simulate
     from viz.offscreen import render
 
 _PLACES = {
@@ -67,6 +69,7 @@ _PLACES = {
         "edits",
     ),
     "core.model.plausibility": ("check",),
+    "core.simulation": ("Run", "simulate"),
     "viz.offscreen": ("render",),
 }  # fmt: skip
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}

@@ -7,6 +7,7 @@ console) shows `str(error)` and never a traceback.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class KinetostatError(Exception):
@@ -77,7 +78,14 @@ class AssemblyError(KinetostatError):
 
 
 class SimulationError(KinetostatError):
-    """A simulation cannot start or go on."""
+    """A simulation cannot start or go on.
+
+    run  : what was computed until then (`core.simulation.Run`), None if it never started
+    time : simulated time of the failure, s
+    """
+
+    run: Any = None
+    time: float | None = None
 
 
 def near_misses(name: str, names: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ COMMANDS = {
     "info": "Tell bodies, joints, degrees of freedom, mass and coordinates.",
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
+    "run": "Simulate a machine and write what it did.",
     "examples": "List the example models, or copy them.",
 }
 """Sub-commands with a module of their own in `app.cli`; the functions of the catalogue come in addition."""

@@ -12,18 +12,20 @@ from core.errors import SimulationError
 from core.kernel.blocks import Recorder, Table
 from core.kernel.links import Machine, Place, machine_of
 from core.kernel.reading import Numbers
+from core.kernel.slip import slipping
 from core.kernel.symbols import column, symbols
 from core.kernel.topology import Topology
+from core.kernel.wrenches import wrenches
 from core.mechanics import energy, kinematics
 from core.mechanics.aba import aba
 from core.mechanics.closure import residual
 from core.mechanics.crba import SCREW, by_screws, crba, screws
 from core.mechanics.factor import factorise, solve
+from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
 from core.model.parameters import environment
-from core.spatial.force import Force
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.rotation import small as small_rotation
 from core.spatial.scalar import Scalar, minus, over
@@ -53,7 +55,9 @@ LONG = 24
 """Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
-_IN_ONE_PIECE = {"rate", "closure", "closure_jacobian", "closure_bias", "closure_motion"}
+_IN_ONE_PIECE = {
+    "rate", "closure", "closure_jacobian", "closure_bias", "closure_motion", "frame_acceleration",
+}  # fmt: skip
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
 
@@ -148,8 +152,12 @@ class Tracer:
             "forward_dynamics_ideal": ("qvu", (nv,)),
             "bias": ("qv", (nv,)),
             "bias_ideal": ("qv", (nv,)),
+            "forward_dynamics_slip": ("qvu", (nv,)),
+            "bias_slip": ("qv", (nv,)),
             "gravity": ("q", (nv,)),
             "energy": ("qv", (2,)),
+            "momentum": ("qv", (6,)),
+            "frame_acceleration": ("qvu", (6,)),
             "center": ("q", (3,)),
             "rate": ("qv", (nq,)),
             "wrenches": ("qvu", (len(self.machine.joints), 6)),
@@ -189,7 +197,7 @@ def massless(joint: str) -> SimulationError:
 
 # ------------------------------------------------------------------------------------- the functions
 
-_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "center"}
+_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_slip", "center"}
 
 Inputs = Mapping[str, list[Any]]
 
@@ -244,9 +252,10 @@ def _inverse(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist:
     return rnea(tracer.tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
 
 
-def _bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True) -> list[Scalar]:
-    rest = [0.0] * tracer.tree.nv
-    return rnea(tracer.tree, x["q"], x["v"], rest, resist=resist, run=run).torques
+def _bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+          ) -> list[Scalar]:  # fmt: skip
+    tree, rest = slipping(tracer.tree) if slip else tracer.tree, [0.0] * tracer.tree.nv
+    return rnea(tree, x["q"], x["v"], rest, resist=resist, run=run).torques
 
 
 def _gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -254,12 +263,13 @@ def _gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sc
     return rnea(tracer.tree, x["q"], rest, rest, resist=False, run=run).torques
 
 
-def _forward(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True) -> list[Scalar]:
-    tree = tracer.tree
+def _forward(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+             ) -> list[Scalar]:  # fmt: skip
+    tree = slipping(tracer.tree) if slip else tracer.tree
     if not tree.coupled:
         return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    bias = _bias(tracer, x, "", run, resist=resist)
+    bias = _bias(tracer, x, "", run, resist=resist, slip=slip)
     loads = run(_differences, tuple(x["u"]), tuple(bias))
     return list(run(_solved, tuple(map(tuple, crba(tree, x["q"], run))), loads))
 
@@ -276,6 +286,18 @@ def _energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sca
     return [energy.kinetic(tracer.tree, x["q"], x["v"], run), energy.potential(tracer.tree, x["q"], run)]
 
 
+def _momentum(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    return momentum(tracer.tree, x["q"], x["v"], run)
+
+
+def _frame_acceleration(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+    """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
+    q, v, a = (column(list(x[name])) for name in "qvu")
+    J = ca.densify(column(_jacobian(tracer, x, frame))).reshape((tracer.tree.nv, 6)).T
+    rates = ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
+    return ca.vertsplit(ca.densify(J @ a + ca.jtimes(J @ v, q, rates)))
+
+
 def _center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     poses = kinematics.link_poses(tracer.tree, x["q"], run)
     return list(run(_divided, tuple(kinematics.mass_center(tracer.tree, poses, tracer.machine.ground, run))))
@@ -287,34 +309,6 @@ def _divided(sums: Scalars) -> tuple[Scalar, ...]:
 
 def _rate(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     return kinematics.rate(tracer.tree, x["q"], x["v"])
-
-
-def _wrenches(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
-    machine = tracer.unmerged
-    forces = rnea(machine.tree, x["q"], x["v"], x["u"], run=run).forces
-    poses = kinematics.link_poses(machine.tree, x["q"], run)
-    turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
-    result: list[Scalar] = []
-    for name, (_a, b) in machine.joints.items():
-        link = machine.carried.get(name)
-        if link is None:
-            result += [0.0] * 6
-            continue
-        p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
-        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
-        result += [*F.moment, *F.force]
-    return result
-
-
-def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """A force at a link's origin in its axes, about the world point p in world axes."""
-    return Pose(X_WL.rotation, X_WL.position - p).force(force)
-
-
-def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """The reaction to it."""
-    return -_at(force, X_WL, p)
 
 
 def _screws(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -381,11 +375,15 @@ _BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "forward_dynamics_ideal": lambda *a: _forward(*a, resist=False),
     "bias": _bias,
     "bias_ideal": lambda *a: _bias(*a, resist=False),
+    "forward_dynamics_slip": lambda *a: _forward(*a, slip=True),
+    "bias_slip": lambda *a: _bias(*a, slip=True),
     "gravity": _gravity,
     "energy": _energy,
+    "momentum": _momentum,
+    "frame_acceleration": _frame_acceleration,
     "center": _center,
     "rate": _rate,
-    "wrenches": _wrenches,
+    "wrenches": wrenches,
     "closure": _closure,
     "closure_jacobian": _closure_jacobian,
     "closure_bias": _closure_bias,

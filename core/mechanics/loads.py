@@ -17,17 +17,25 @@ from core.spatial.vector import ZERO, Vector3
 
 
 def passive(
-    law: Any, damping: Scalar, friction: Scalar, stiffness: Scalar, rest: Scalars, q: Scalars, v: Scalars
-) -> tuple[Scalar, ...]:
+    law: Any, damping: Scalar, friction: Scalar, slip: float, stiffness: Scalar, rest: Scalars,
+    q: Scalars, v: Scalars,
+) -> tuple[Scalar, ...]:  # fmt: skip
     """Joint forces that resist: damping · v + friction · sign(v) + stiffness · (q − rest), one per speed."""
     springs = law.spring(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     return tuple(
         plus(
-            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, apply("sign", speed))),
+            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, _sign(speed, slip))),
             times(stiffness, spring),
         )
         for speed, spring in zip(v, springs, strict=True)
     )
+
+
+def _sign(speed: Scalar, slip: float) -> Scalar:
+    """sign(v), or v / √(v² + slip²)."""
+    if slip == 0.0:
+        return apply("sign", speed)
+    return over(speed, sqrt(plus(times(speed, speed), slip * slip)))
 
 
 def resists(link: Link) -> bool:
@@ -39,7 +47,7 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
     """The passive force of each link's joint; None where there is none."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     return [
-        run(passive, link.law, link.damping, link.friction, link.stiffness, link.rest, own_q[i], own_v[i])
+        run(passive, link.law, link.damping, link.friction, link.slip, link.stiffness, link.rest, own_q[i], own_v[i])
         if resists(link)
         else None
         for i, link in enumerate(tree.links)

@@ -1,0 +1,99 @@
+"""kinetostat run FILE -o run.h5: a simulation without a window."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from app.cli.machine import FILE, context, pose_options, read, reading_options
+
+METHODS = ("rk54", "rk853", "rk32", "rk4", "semi_implicit_euler", "euler")
+
+
+@click.command("run")
+@FILE
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Write the run: .h5 (whole), .csv or .sim (SIMNON)."
+)
+@click.option("--duration", type=float, default=10.0, show_default=True, help="Seconds of motion.")
+@click.option("--method", type=click.Choice(METHODS), default="rk54", show_default=True, help="Integrator.")
+@click.option("--step", type=float, help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--rtol", type=float, default=1e-7, show_default=True, help="Relative tolerance per step.")
+@click.option("--atol", type=float, default=1e-9, show_default=True, help="Absolute tolerance per step, SI.")
+@click.option("--sample", type=float, help="Seconds between samples.")
+@click.option("--speed", "speeds", multiple=True, metavar="JOINT=VALUE", help="Speed at the start, SI (repeat).")
+@click.option(
+    "--torque",
+    "torques",
+    multiple=True,
+    metavar="JOINT=FORMULA",
+    help='Joint force, N·m or N: a number or a formula such as "10*sin(t) - 2*joint1.v" (repeat).',
+)
+@click.option("--channels", metavar="NAME,NAME…", help="Channels to write, e.g. tool.position,energy.total.")
+@pose_options
+@reading_options
+def command(model_file: str, output: str | None, speeds: tuple[str, ...], torques: tuple[str, ...],
+            channels: str | None, sample: float | None, sets: tuple[str, ...], pose: tuple[str, ...],
+            **options: Any) -> None:  # fmt: skip
+    """Let a machine move under gravity and the joint forces given, and write what it did.
+
+    An .h5 file is written while the run goes on and stays readable whatever happens.
+    """
+    from core.errors import SimulationError
+    from core.simulation import simulate
+
+    reading = {name: options.pop(name) for name in ("floating", "mimic", "packages")}
+    machine = context(read(model_file, **reading).model, sets, pose)
+    names = [name.strip() for name in (channels or "").split(",") if name.strip()]
+    growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
+    try:
+        run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
+                       file=output if growing else None, channels=names if growing else (),
+                       progress=_Progress() if sys.stderr.isatty() else None, **options)  # fmt: skip
+    except SimulationError as error:
+        if output and error.run is not None and not growing:
+            error.run.save(output, names)
+        raise
+    if output and not growing:
+        run.save(output, names)
+    _report(run, output, names)
+
+
+class _Progress:
+    """A line on the terminal that counts up."""
+
+    def __call__(self, part: float) -> None:
+        click.echo(f"\r{100 * part:3.0f} %", err=True, nl=part >= 1.0)
+
+
+def _pairs(items: tuple[str, ...], option: str) -> dict[str, str]:
+    pairs = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise click.UsageError(f"{option}: '{item}' is not of the form NAME=VALUE.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _numbers(items: tuple[str, ...]) -> dict[str, float] | None:
+    from core.model.expression import evaluate, parse
+
+    return {name: float(evaluate(parse(text), {})) for name, text in _pairs(items, "--speed").items()} or None
+
+
+def _formulas(items: tuple[str, ...]) -> dict[str, str] | None:
+    return _pairs(items, "--torque") or None
+
+
+def _report(run: Any, output: str | None, names: list[str]) -> None:
+    """What it cost, and the end of the motion or of the channels asked for."""
+    s = run.statistics
+    click.echo(f"{run.settings.duration:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
+               f" {s.evaluations} evaluations, {len(run)} samples")  # fmt: skip
+    for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):
+        click.echo(f"{name:>24} {values[-1]: .9g}")
+    if output:
+        click.echo(f"Wrote {output}")

@@ -1,0 +1,45 @@
+"""The trace of the joints' wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.mechanics import kinematics
+from core.mechanics.rnea import rnea
+from core.mechanics.steps import Runner, inline
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar
+from core.spatial.vector import Vector3
+
+if TYPE_CHECKING:
+    from core.kernel.tracing import Tracer
+
+
+def wrenches(tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
+    """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
+    machine = tracer.unmerged
+    forces = rnea(machine.tree, x["q"], x["v"], x["u"], run=run).forces
+    poses = kinematics.link_poses(machine.tree, x["q"], run)
+    turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
+    result: list[Scalar] = []
+    for name, (_a, b) in machine.joints.items():
+        link = machine.carried.get(name)
+        if link is None:
+            result += [0.0] * 6
+            continue
+        p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
+        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
+        result += [*F.moment, *F.force]
+    return result
+
+
+def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """A force at a link's origin in its axes, about the world point p in world axes."""
+    return Pose(X_WL.rotation, X_WL.position - p).force(force)
+
+
+def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """The reaction to it."""
+    return -_at(force, X_WL, p)

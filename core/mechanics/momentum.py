@@ -1,0 +1,32 @@
+"""Momentum of all moving bodies."""
+
+from __future__ import annotations
+
+from core.mechanics.energy import moving
+from core.mechanics.kinematics import coordinates, link_poses, speeds
+from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Scalars, Tree
+from core.spatial.force import ZERO, Force
+from core.spatial.inertia import Inertia
+from core.spatial.motion import ZERO as AT_REST
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar
+
+
+def _added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
+    """Σ + X* I V."""
+    return sum_so_far + X_WL.force(inertia.act(V))
+
+
+def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
+    """(6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors (armature)."""
+    own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
+    poses = link_poses(tree, q, run)
+    velocities: list[Motion] = []
+    result = ZERO
+    for i, link in enumerate(tree.links):
+        V_parent = AT_REST if link.parent < 0 else velocities[link.parent]
+        velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
+        result = run(_added, result, link.inertia, velocities[i], poses[i])
+    return [*result.moment, *result.force]

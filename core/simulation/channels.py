@@ -1,0 +1,222 @@
+"""Channels of a run by name: the part before the last dot says whose, the last word which quantity."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ExpressionError, ModelError
+from core.kernel import Mechanism
+from core.kernel.symbols import as_symbol
+from core.model.expression import Node, evaluate, names, parse
+
+Array = NDArray[np.float64]
+
+JOINT = ("q", "v", "a", "tau", "reaction")
+FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
+WHOLE = (
+    "energy.kinetic", "energy.potential", "energy.total", "momentum.linear", "momentum.angular",
+    "constraint.residual",
+)  # fmt: skip
+_COMPONENTS = {
+    "position": "xyz", "velocity": "xyz", "omega": "xyz", "acceleration": "xyz", "alpha": "xyz",
+    "linear": "xyz", "angular": "xyz",
+}  # fmt: skip
+_WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
+
+
+class Samples(Protocol):
+    """States along a time axis."""
+
+    @property
+    def time(self) -> Array: ...
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def a(self) -> Array: ...
+    @property
+    def tau(self) -> Array: ...
+
+
+class Channels:
+    """Computes channels of samples; keeps what was asked for.
+
+    joint.q, .v, .a, .tau (SI); joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's
+    origin; frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
+    (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
+    constraint.residual (n,) largest gap of the cut joints, m or rad
+    """
+
+    def __init__(self, mech: Mechanism, p: Array, samples: Samples) -> None:
+        self.mech, self.samples = mech, samples
+        self.p = None if np.array_equal(p, mech.parameter_values()) else p
+        self._kept: dict[str, Array] = {}
+        self._moving = [name for name in mech.joint_names if self._freedom(name)]
+
+    def _freedom(self, joint: str) -> int:
+        try:
+            v = self.mech.joint_v(joint)
+        except (ModelError, KeyError):  # a cut or fixed joint has none of its own
+            return 0
+        return int(v.stop - v.start)
+
+    def _quantities(self, joint: str) -> tuple[str, ...]:
+        """Those every joint of the tree has; one that follows another has no force of its own."""
+        return JOINT[:4] if self.mech._coordinates.coupling(joint)[0] == joint else JOINT[:3]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All channels."""
+        of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
+        if not self.mech.loops:
+            of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
+        of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
+        return ("time", *of_joints, *of_frames, *WHOLE)
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """Those of a table unless others are named."""
+        of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
+        return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.loops else ()))
+
+    def components(self, channel: str, count: int) -> tuple[str, ...]:
+        """Suffixes of a channel's columns."""
+        owner, _, what = channel.rpartition(".")
+        if what in _COMPONENTS:
+            return tuple(_COMPONENTS[what])
+        if what == "orientation":
+            return ("qx", "qy", "qz", "qw")
+        if what == "reaction":
+            return _WRENCH
+        joints = {c.name: c for c in self.mech.coordinates if c.joint == owner}
+        if what == "q" and len(joints) == count:
+            return tuple(name[len(owner) + 1 :] for name in joints)
+        speeds = [name for name in self.mech.v_names if name.startswith(f"{owner}.")]
+        return tuple(name[len(owner) + 1 :] for name in speeds) if len(speeds) == count else tuple(
+            map(str, range(1, count + 1))
+        )  # fmt: skip
+
+    def __getitem__(self, channel: str) -> Array:
+        if channel not in self._kept:
+            values = self._value(channel)
+            values.setflags(write=False)
+            self._kept[channel] = values
+        return self._kept[channel]
+
+    def _value(self, channel: str) -> Array:
+        found = self._named(channel)
+        return self._formula(channel) if found is None else np.array(found, dtype=float)
+
+    def _named(self, channel: str) -> Array | None:
+        """The channel of this name; None if there is none."""
+        if channel in ("time", "t"):
+            return self.samples.time
+        if channel in WHOLE:
+            return self._whole(channel)
+        owner, _, what = channel.rpartition(".")
+        if what in JOINT and owner in self.mech.joint_names:
+            return self._of_joint(owner, what)
+        if what in FRAME and owner in self.mech.frame_names:
+            return self._of_frame(owner, what)
+        for label, columns in (("q", self.mech.q_names), ("v", self.mech.v_names), ("a", self.mech.v_names),
+                               ("tau", self.mech.v_names)):  # fmt: skip
+            if what == label and owner in columns:
+                return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
+        return None
+
+    def _whole(self, channel: str) -> Array:
+        q, v = self.samples.q, self.samples.v
+        kind, _, part = channel.partition(".")
+        if kind == "energy":
+            return np.asarray(getattr(self.mech.energy(q, v, p=self.p), part))
+        if kind == "momentum":
+            both = self.mech._call("momentum", self.p, q, v)
+            return both[:, 3:] if part == "linear" else both[:, :3]
+        gaps = self.mech.gaps(q, p=self.p)
+        return np.max(np.abs(gaps), axis=1, initial=0.0)
+
+    def _of_joint(self, joint: str, what: str) -> Array:
+        if what == "reaction":
+            s = self.samples
+            return self.mech.reactions(s.q, s.v, s.tau, p=self.p)[joint]
+        if not self._freedom(joint):
+            raise ModelError("The joint has no coordinates of its own: it is fixed, or closes a loop.",
+                             where=f"joint '{joint}'", remedy="Ask for its neighbours' coordinates.")  # fmt: skip
+        leader, ratio, _ = self.mech._coordinates.coupling(joint)
+        if what == "q":
+            values = self.mech.coordinate(self.samples.q, joint)
+        elif what == "tau" and leader != joint:
+            raise ModelError(f"The joint follows '{leader}', so it has no force of its own.",
+                             where=f"joint '{joint}'", remedy=f"Ask for '{leader}.tau'.")  # fmt: skip
+        else:
+            values = ratio * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _of_frame(self, frame: str, what: str) -> Array:
+        s = self.samples
+        if what in ("position", "orientation"):
+            poses = self.mech.frame(s.q, frame, p=self.p)
+            return poses[:, :3, 3] if what == "position" else quaternions(poses[:, :3, :3])
+        if what in ("velocity", "omega"):
+            motion = self.mech.frame_velocity(s.q, s.v, frame, p=self.p)
+            return motion[:, 3:] if what == "velocity" else motion[:, :3]
+        motion = self.mech._call(f"frame_acceleration:{frame}", self.p, s.q, s.v, s.a)
+        return motion[:, 3:] if what == "acceleration" else motion[:, :3]
+
+    def _formula(self, text: str) -> Array:
+        """A formula of channels and parameters."""
+        try:
+            node = parse(text)
+        except ExpressionError:
+            raise self._unknown(text) from None
+        values = dict(self.mech.model.values())
+        if self.p is not None:
+            values.update(zip(self.mech.p_names, self.p, strict=True))
+        columns: dict[str, Array] = {}
+        for name in sorted(names(node)):
+            column = self._named(name)
+            if column is None and name in self.mech.q_names:
+                column = self.samples.q[:, self.mech.q_names.index(name)]
+            if column is None and name not in values:
+                raise self._unknown(name)
+            if column is not None:
+                columns[name] = self._plain(name, column)
+        return _evaluated(node, columns, values, len(self.samples.time))
+
+    def _plain(self, name: str, column: Array) -> Array:
+        if column.ndim != 1:
+            raise ExpressionError(f"'{name}' has several components.", where="channel",
+                                  remedy="Formulas take channels of one component.")  # fmt: skip
+        return column
+
+    def _unknown(self, name: str) -> ModelError:
+        close = difflib.get_close_matches(name, self.names, 3, 0.5)
+        hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
+        return ModelError(f"There is no channel '{name}'.", remedy=hint)
+
+
+def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
+    """The formula at all samples: one trace, mapped over them."""
+    symbols = {name: ca.SX.sym("x") for name in columns}
+    result = ca.densify(as_symbol(evaluate(node, {**values, **symbols})))
+    if not columns:
+        return np.full(count, float(ca.evalf(result)))
+    function: Callable[..., Any] = ca.Function("f", list(symbols.values()), [result])
+    return np.array(function(*(ca.DM(column).T for column in columns.values())), dtype=float).reshape(-1)
+
+
+def quaternions(rotations: Array) -> Array:
+    """(n, 4) x y z w of (n, 3, 3), without jumps of sign."""
+    from scipy.spatial.transform import Rotation as Turn
+
+    result = np.array(Turn.from_matrix(rotations).as_quat(), dtype=float)
+    signs = np.sign(np.sum(result[1:] * result[:-1], axis=1))
+    result[1:] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
+    return result

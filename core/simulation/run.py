@@ -1,0 +1,126 @@
+"""A run: what a machine did, as a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.kernel import Mechanism
+from core.model import Model
+from core.simulation.channels import Channels
+from core.simulation.setup import Array, Settings
+
+
+class Statistics(NamedTuple):
+    """What a run cost, and how it ended."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    shortest_step: float = 0.0
+    """s"""
+    longest_step: float = 0.0
+    """s"""
+    seconds: float = 0.0
+    """Integration alone."""
+    preparation: float = 0.0
+    """Seconds for traces, machine code and the start."""
+    ended: str = ""
+    """Why it ended before its time; empty if it did not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Samples of a motion; channels are computed from them when asked for.
+
+    time (n,) s; q (n, nq); v, a, tau (n, nv)
+    `run["elbow.q"]`, `run["tool.position"]`, `run["energy.total"]`, or a formula of channels, "elbow.tau*elbow.v".
+    A joint of one coordinate gives a 1-D array, others have the sample first.
+    """
+
+    mech: Mechanism
+    settings: Settings
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    statistics: Statistics
+
+    @property
+    def model(self) -> Model:
+        """The machine that moved."""
+        return self.mech.model
+
+    @property
+    def complete(self) -> bool:
+        """True if the run reached its end."""
+        return not self.statistics.ended
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        end = f", ended early: {self.statistics.ended}" if self.statistics.ended else ""
+        return f"Run({self.mech.name!r}, {self.settings.method}, {len(self)} samples{end})"
+
+    @cached_property
+    def _channels(self) -> Channels:
+        p = np.array([self.settings.parameters[name] for name in self.mech.p_names], dtype=float)
+        return Channels(self.mech, p, self)
+
+    def __getitem__(self, channel: str) -> Array:
+        return self._channels[channel]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of all channels; formulas of them are channels, too."""
+        return self._channels.names
+
+    def at(self, time: float) -> Array:
+        """(nq,) the position at a time, between samples along the shortest way."""
+        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, max(len(self) - 2, 0)))
+        if len(self) < 2:
+            return np.array(self.q[0])
+        part = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
+        step = self.mech.difference(self.q[k], self.q[k + 1])
+        return self.mech.integrate(self.q[k], step, float(np.clip(part, 0.0, 1.0)))
+
+    def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
+        """(column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces, energies)."""
+        for name in channels or self._channels.usual:
+            values = self[name]
+            if values.ndim == 1:
+                yield name, values
+                continue
+            flat = values.reshape(len(values), -1)
+            for suffix, column in zip(self._channels.components(name, flat.shape[1]), flat.T, strict=True):
+                yield f"{name}.{suffix}", column
+
+    def save(self, path: str | os.PathLike[str], channels: Sequence[str] = ()) -> None:
+        """Write the run whole: .h5 (everything; can be loaded), .csv or .sim (SIMNON) with the channels given.
+
+        Raises FileError.
+        """
+        from core.simulation.run_file import save
+
+        save(self, os.fspath(path), channels)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Run:
+        """A run from an HDF5 file, also from one whose program was killed while it was written.
+
+        Raises FileError.
+        """
+        from core.simulation.run_file import load
+
+        return load(os.fspath(path))
+
+    def summary(self) -> dict[str, Any]:
+        """Statistics as plain data."""
+        return self.statistics._asdict()

@@ -1,0 +1,181 @@
+"""Runs in files: HDF5 (whole runs, written in pieces), CSV and SIMNON (columns of numbers).
+
+HDF5: `time`, `q`, `v`, `a`, `tau`, the model as text, settings, statistics, and the channels asked for under
+`channels`. While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at
+any time, also after the program was killed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import FileError
+from core.files import dumps, loads
+from core.files.source import write_whole
+from core.kernel import Mechanism
+from core.simulation.setup import Settings
+
+if TYPE_CHECKING:
+    from core.simulation.run import Run
+
+FORMAT = "kinetostat run"
+VERSION = 1
+STATES = ("time", "q", "v", "a", "tau")
+CHUNK = 256
+"""Samples of one block of a file."""
+INCOMPLETE = "the file was not finished"
+
+
+class RunFile:
+    """A file that grows with its run."""
+
+    def __init__(self, path: str, mech: Mechanism, settings: Settings, channels: Sequence[str] = ()) -> None:
+        self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
+        self.file: Any = None
+        if Path(path).suffix.lower() not in (".h5", ".hdf5"):
+            raise FileError("A run that is written while it goes on needs an HDF5 file.", file=path,
+                            remedy="Give a name that ends in .h5.")  # fmt: skip
+        if not Path(path).absolute().parent.is_dir():
+            raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
+
+    def append(self, piece: Run) -> None:
+        """Add the samples of a piece; they are on disk when this returns.
+
+        Raises FileError if they cannot be written.
+        """
+        arrays = {name: np.asarray(getattr(piece, name)) for name in STATES}
+        arrays |= {f"channels/{name}": piece[name] for name in self.channels}
+        try:
+            if self.file is None:
+                self.file = self._opened(arrays)
+            for name, values in arrays.items():
+                data = self.file[name]
+                first = len(data)
+                data.resize(first + len(values), axis=0)
+                data[first:] = values
+                data.flush()
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    def _opened(self, arrays: dict[str, Any]) -> Any:
+        import h5py
+
+        file = h5py.File(self.path, "w", libver="latest")
+        described(file, self.mech, self.settings)
+        for name, values in arrays.items():
+            rest = values.shape[1:]
+            file.create_dataset(name, (0, *rest), "f8", chunks=(CHUNK, *(max(n, 1) for n in rest)),
+                                maxshape=(None, *rest))  # fmt: skip
+        file.flush()
+        file.swmr_mode = True
+        return file
+
+    def finish(self, run: Run) -> None:
+        """Close the file, with the statistics of the run."""
+        import h5py
+
+        try:
+            self.file.close()
+            with h5py.File(self.path, "r+") as file:
+                file.attrs["statistics"] = json.dumps(run.summary())
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+
+def described(file: Any, mech: Mechanism, settings: Settings) -> None:
+    """Model and settings into the file."""
+    file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
+    file.attrs["origin"] = mech.model.origin
+    file.attrs["settings"] = json.dumps(dataclasses.asdict(settings))
+    file.attrs["statistics"] = json.dumps({"ended": INCOMPLETE})
+    file.attrs["q_names"], file.attrs["v_names"] = list(mech.q_names), list(mech.v_names)
+    file.create_dataset("model", data=dumps(mech.model))
+
+
+def _unwritable(path: str, error: OSError) -> FileError:
+    known = error.errno is not None and error.strerror is not None
+    reason = error.strerror if known else os.strerror(error.errno) if error.errno else str(error)[:200]
+    return FileError(f"The run cannot be written: {reason}.", file=path, remedy="Save it in another folder.")
+
+
+def load(path: str) -> Run:
+    """The run of an HDF5 file."""
+    from core.simulation.run import Run, Statistics
+
+    if not Path(path).is_file():
+        raise FileError("There is no such file.", file=path, remedy="Check its name.")
+    try:
+        with _readable(path) as file:
+            if file.attrs.get("format") != FORMAT:
+                raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
+            if int(file.attrs["version"]) > VERSION:
+                raise FileError("The file is of a newer version of this program.", file=path,
+                                remedy="Update the program.")  # fmt: skip
+            settings = Settings(**json.loads(file.attrs["settings"]))
+            statistics = Statistics(**json.loads(file.attrs["statistics"]))
+            model = loads(file["model"][()].decode(), "kst", str(file.attrs["origin"]))
+            count = min(len(file[name]) for name in STATES)  # a piece may have been cut short
+            time, q, v, a, tau = (np.array(file[name][:count]) for name in STATES)
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
+                        remedy="The file may be damaged; make the run again.") from None  # fmt: skip
+    return Run(Mechanism(model), settings, time, q, v, a, tau, statistics)
+
+
+def _readable(path: str) -> Any:
+    """The open file; one whose writer was killed, or still writes, opens in the mode for readers beside a writer."""
+    import h5py
+
+    try:
+        return h5py.File(path, "r")
+    except OSError:
+        return h5py.File(path, "r", libver="latest", swmr=True)
+
+
+def save(run: Run, path: str, channels: Sequence[str]) -> None:
+    """Write a run whole or not at all; the suffix of the path says how. Raises FileError."""
+    suffix = Path(path).suffix.lower()
+    if suffix in (".h5", ".hdf5"):
+        write_whole(path, _hdf5(run, channels))
+    elif suffix == ".csv":
+        columns = [("time", run.time), *run.table(channels)]
+        head = ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns)
+        write_whole(path, (head + "\n" + _rows(columns, ",")).encode())
+    elif suffix in (".sim", ".t"):
+        columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
+        names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
+        write_whole(path, ('" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
+                           + _rows(columns, " ")).encode())  # fmt: skip
+    else:
+        raise FileError("The suffix says no format of runs.", file=path,
+                        remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON).")  # fmt: skip
+
+
+def _rows(columns: Sequence[tuple[str, Any]], separator: str) -> str:
+    """Numbers that read back exactly."""
+    lines = (separator.join(map(repr, row)) for row in zip(*(values.tolist() for _, values in columns), strict=True))
+    return "\n".join(lines) + "\n"
+
+
+def _hdf5(run: Run, channels: Sequence[str]) -> bytes:
+    """The bytes of the file, made in memory."""
+    import io
+
+    import h5py
+
+    memory = io.BytesIO()
+    with h5py.File(memory, "w", libver="v110") as file:
+        described(file, run.mech, run.settings)
+        file.attrs["statistics"] = json.dumps(run.summary())
+        for name in STATES:
+            file.create_dataset(name, data=getattr(run, name))
+        for name in channels:
+            file.create_dataset(f"channels/{name.replace('/', '∕')}", data=run[name])
+    return memory.getvalue()

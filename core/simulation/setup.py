@@ -1,0 +1,183 @@
+"""From a model and a person's wishes to what the compiled loops take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError, SimulationError
+from core.kernel import Mechanism
+from core.kernel.entry import Entry, absent, entry
+from core.simulation import torques
+from core.simulation.tableaux import METHODS, Method, tableau
+
+Array = NDArray[np.float64]
+Values = Mapping[str, float] | Sequence[float] | Array | None
+
+SAMPLES = 1000
+"""Samples of a run with a variable step unless `output` says otherwise."""
+MOST_SAMPLES = 20_000
+"""Samples of a run with a fixed step unless `output` says otherwise: then several steps lie between two."""
+MOST_NUMBERS = 400_000_000
+"""Numbers a run may hold (3 GB)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a run was made; plain data, kept with it.
+
+    method, step (s, None: chosen), rtol, atol, output (s between samples), start, duration (s), p : parameter values,
+    torque : joint forces as given
+    """
+
+    method: str
+    duration: float
+    step: float | None
+    rtol: float
+    atol: float
+    output: float
+    start: float
+    parameters: dict[str, float]
+    torque: Any
+    max_steps: int
+
+    @property
+    def rule(self) -> Method:
+        """The method."""
+        return METHODS[self.method]
+
+    def times(self) -> Array:
+        """(n,) times of the samples: multiples of `output`, and the end."""
+        count = max(1, math.ceil(self.duration / self.output - 1e-9))
+        times: Array = np.arange(count + 1, dtype=float) * self.output
+        times[-1] = self.duration
+        times += self.start
+        return times
+
+
+def settings(
+    mech: Mechanism, duration: float, method: str, step: float | None, rtol: float, atol: float,
+    output: float | None, start: float, parameters: Values, torque: Any, max_steps: int,
+) -> Settings:  # fmt: skip
+    """Checked settings. Raises ModelError naming the one that is wrong."""
+    if method not in METHODS:
+        raise ModelError(f"There is no method '{method}'.", where="method",
+                         remedy=f"Use one of {', '.join(METHODS)}.")  # fmt: skip
+    positive = {"duration": duration, "step": step, "rtol": rtol, "atol": atol, "output": output}
+    for name, value in positive.items():
+        if value is not None and not (_is_number(value) and 0.0 < value < math.inf):
+            raise ModelError(f"{value!r} is not a positive number.", where=name, remedy="Give seconds, or a tolerance.")
+    if not (_is_number(start) and math.isfinite(start)):
+        raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
+    if not METHODS[method].adaptive and step is None:
+        step = 1e-3
+    if output is None and step is not None and not METHODS[method].adaptive:
+        output = step * max(1, math.ceil(duration / step / MOST_SAMPLES - 1e-9))
+    output = min(duration / SAMPLES if output is None else output, duration)
+    if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
+        raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
+    p = mech.parameter_values(parameters)
+    kept = dict(torque) if isinstance(torque, Mapping) else None if torque is None else np.asarray(torque).tolist()
+    return Settings(method, float(duration), step, rtol, atol, float(output), float(start),
+                    dict(zip(mech.p_names, map(float, p), strict=True)), kept, int(max_steps))  # fmt: skip
+
+
+def numbers(label: str, values: Any) -> Array:
+    """An array of numbers, or a ModelError."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError("This is no list of numbers.", where=label, remedy="Give numbers in SI units.") from None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
+    """(nq + nv,) the state to begin with: loops closed, quaternions unit, speeds consistent.
+
+    Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite.
+    """
+    given = None if np.array_equal(p, mech.parameter_values()) else p
+    q = mech.rest(given)
+    if isinstance(q0, Mapping):
+        q = mech.move(q, q0, given)
+    elif q0 is not None:
+        q = numbers("q0", q0)
+    v = np.zeros(mech.nv)
+    if isinstance(v0, Mapping):
+        for name, value in v0.items():
+            if name not in mech.v_names:
+                raise ModelError(f"There is no speed '{name}'.", where="v0",
+                                 remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
+            v[mech.v_names.index(name)] = value
+    elif v0 is not None:
+        v = numbers("v0", v0)
+    for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
+        if array.shape != (len(names),):
+            raise ModelError(f"{label} has shape {array.shape}; {len(names)} numbers are needed.", where=label,
+                             remedy="In order: " + ", ".join(names[:12]) + ".")  # fmt: skip
+        if not np.isfinite(array).all():
+            name = names[int(np.argmin(np.isfinite(array)))]
+            raise SimulationError("The initial value is not a finite number.", where=f"{label} of '{name}'",
+                                  remedy="Begin from a finite state.")  # fmt: skip
+    if mech.loops:
+        q, v = mech.assemble(q, v, p=given)
+    return np.concatenate([q, v])
+
+
+class Assembly:
+    """The compiled equations of one run; keeps the memory they work in."""
+
+    def __init__(self, mech: Mechanism, torque: Any, p: Array) -> None:
+        from core.simulation.equations import System
+
+        constant = torques.constant(mech, torque)
+        quaternions = [mech.joint_q(j.name).start + (3 if j.kind == "free" else 0)
+                       for j in mech._coordinates.joints.values() if j.kind in ("free", "spherical")]  # fmt: skip
+        matrix = mech._needs_mass_matrix
+        rows = sum(mech._program.cut_rows.values())
+        wanted = {"rate": bool(quaternions), "mass_matrix": matrix}
+        wanted |= {"forward_dynamics_slip": not matrix, "bias_slip": matrix}
+        wanted |= dict.fromkeys(("closure", "closure_jacobian", "closure_bias"), bool(rows))
+        if matrix and mech._program.tracer.very_long:
+            raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
+                                  remedy="Cut it into smaller machines.")  # fmt: skip
+        self.entries: dict[str, Entry] = {
+            name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
+        }
+        self.entries["torque"] = absent() if constant is not None else torques.compiled(mech, torque, p)
+        order = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
+                 "closure_bias")  # fmt: skip
+        chosen = [self.entries[name] for name in order]
+        begins = np.cumsum([0, *(len(each.memory) for each in chosen[:-1])])
+        words = np.array([[*each.words, begin] for each, begin in zip(chosen, begins, strict=True)], dtype=np.int64)
+        u = np.zeros(mech.nv) if constant is None else constant
+        self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
+                             np.concatenate([each.memory for each in chosen]))  # fmt: skip
+
+
+def plan_of(chosen: Settings) -> Any:
+    """`core.simulation.stepper.Plan` of settings."""
+    from core.simulation.stepper import Plan
+
+    table = tableau(chosen.method)
+    longest = chosen.duration if chosen.step is None else chosen.step
+    return Plan(table.A, np.stack([table.b, table.c, table.e, table.e_low]), table.P, table.steps, table.error_order,
+                chosen.rule.adaptive, chosen.method == "semi_implicit_euler", float(chosen.rtol),
+                float(chosen.atol), float(longest), chosen.max_steps, chosen.times())  # fmt: skip
+
+
+def state_of(plan: Any, y: Array, chosen: Settings) -> Any:
+    """`core.simulation.stepper.State` at the beginning."""
+    from core.simulation.stepper import END, ERROR, SHORTEST, TIME, State
+
+    numbers = np.zeros(8)
+    numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
+    return State(numbers, np.zeros(8, dtype=np.int64), y.copy(), np.zeros((len(plan.A), len(y))), np.zeros(len(y)))

@@ -1,0 +1,218 @@
+"""Running a machine: pieces of the compiled loop, one after another, until the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from core.errors import KinetostatError, SimulationError
+from core.kernel import Mechanism
+from core.model import Body, Joint, Model
+from core.simulation import setup
+from core.simulation.run import Run, Statistics
+from core.simulation.setup import Array, Settings, Values
+from core.simulation.torques import Torque
+
+PIECE = 0.05
+"""Seconds of work between two looks at progress and cancel."""
+FIRST_PIECE = 64
+"""Samples of the first piece."""
+LARGEST_PIECE = 20_000
+STEPS = 20_000
+"""Steps of a piece at most."""
+
+
+class Recorder(Protocol):
+    """Something that keeps pieces as they come."""
+
+    def append(self, piece: Run) -> None:
+        """Keep the samples of a piece."""
+        ...
+
+    def finish(self, run: Run) -> None:
+        """The run is over."""
+        ...
+
+
+def simulate(
+    model: Model | Mechanism, duration: float = 10.0, *, method: str = "rk54", step: float | None = None,
+    rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, parameters: Values = None,
+    torque: Torque = None, output: float | None = None, start: float = 0.0, max_steps: int = 10_000_000,
+    file: str | None = None, channels: Sequence[str] = (), progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Run:  # fmt: skip
+    """Let a machine move.
+
+    duration, step, output : s; step: length of fixed steps (default 1 ms), longest of variable ones; output: between
+    samples
+    method : one of `core.simulation.METHODS`; rtol, atol: tolerances per step of methods with variable step
+    q0, v0 : state to begin with, by name or whole; default: the model's rest position, at rest. Loops are closed.
+    parameters : values by name, or all in the order of `mech.p_names`
+    torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"
+    file : HDF5 file written while the run goes on (readable even if the program is killed), with `channels`
+    progress : called with the part done, 0 … 1; cancelled: asked between pieces; the run then ends early
+
+    Raises SimulationError when the motion cannot go on; its `run` holds everything until then.
+    """
+    began = time.perf_counter()
+    mech = model if isinstance(model, Mechanism) else Mechanism(model)
+    chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
+    p = mech.parameter_values(parameters)
+    y = setup.start_state(mech, q0, v0, p)
+    job = _Job(mech, chosen, setup.Assembly(mech, torque, p), y)
+    job.prepared = time.perf_counter() - began
+    recorder = None
+    if file is not None:
+        from core.simulation.run_file import RunFile
+
+        recorder = RunFile(file, mech, chosen, channels)
+    return job.work(recorder, progress or _ignore, cancelled or _never)
+
+
+def _ignore(_: float) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
+class _Job:
+    """A run in the making."""
+
+    def __init__(self, mech: Mechanism, chosen: Settings, assembly: setup.Assembly, y: Array) -> None:
+        self.mech, self.chosen, self.assembly = mech, chosen, assembly
+        self.plan = setup.plan_of(chosen)
+        self.state = setup.state_of(self.plan, y, chosen)
+        self.since = y.copy()
+        self.pieces: list[Run] = []
+        self.prepared = 0.0
+        self.seconds = 0.0
+
+    def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
+        """All pieces; the run, or SimulationError."""
+        total, size, done = len(self.plan.times), FIRST_PIECE, 0
+        error: SimulationError | None = None
+        ended = ""
+        while done < total and error is None and not ended:
+            began = time.perf_counter()
+            piece, happened = self.piece(done, min(size, total - done))
+            lasted = time.perf_counter() - began
+            self.seconds += lasted
+            done += len(piece.time)
+            self.pieces.append(piece)
+            if recorder is not None:
+                recorder.append(piece)
+            progress(done / total)
+            if happened:
+                error = self.error(happened)
+            elif done < total and cancelled():
+                ended = "cancelled"
+            size = int(min(max(size * min(PIECE / max(lasted, 1e-6), 4.0), 1.0), LARGEST_PIECE))
+        run = self.run(str(error) if error else ended)
+        if recorder is not None:
+            recorder.finish(run)
+        if error is not None:
+            error.run = run
+            raise error
+        return run
+
+    def piece(self, first: int, count: int) -> tuple[Run, int]:
+        """The next samples, and what happened (0: nothing)."""
+        from core.simulation.stepper import (
+            BUDGET,
+            PAUSED,
+            SAMPLE,
+            TIME,
+            advance_adaptive,
+            advance_fixed,
+            sampled_accelerations,
+        )
+
+        mech, system = self.mech, self.assembly.system
+        from core.simulation.equations import NOT_FINITE
+
+        out = np.empty((count, mech.nq + mech.nv))
+        self.state.counts[BUDGET] = STEPS
+        if self.plan.adaptive:
+            happened = advance_adaptive(system, self.plan, self.state, out, self.since)
+        else:
+            happened = advance_fixed(system, self.plan, self.state, out)
+        out = out[: int(self.state.counts[SAMPLE]) - first]
+        times = self.plan.times[first : first + len(out)]
+        a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
+        bad = sampled_accelerations(system, times, out, a, tau)
+        q, v = out[:, : mech.nq].copy(), out[:, mech.nq :].copy()
+        if bad and happened in (0, PAUSED):
+            self.state.numbers[TIME], happened = times[-1], NOT_FINITE
+        return Run(mech, self.chosen, times, q, v, a, tau, Statistics()), 0 if happened == PAUSED else int(happened)
+
+    def run(self, ended: str) -> Run:
+        """What there is so far."""
+        from core.simulation.stepper import ACCEPTED, CALLS, LONGEST, REJECTED, SHORTEST
+
+        t, q, v, a, tau = (np.concatenate([getattr(piece, name) for piece in self.pieces])
+                           for name in ("time", "q", "v", "a", "tau"))  # fmt: skip
+        counts, numbers = self.state.counts, self.state.numbers
+        steps = int(counts[ACCEPTED])
+        statistics = Statistics(steps, int(counts[REJECTED]), int(counts[CALLS]),
+                                float(numbers[SHORTEST]) if steps else 0.0, float(numbers[LONGEST]),
+                                self.seconds, self.prepared, ended)  # fmt: skip
+        return Run(self.mech, self.chosen, t, q, v, a, tau, statistics)
+
+    def error(self, happened: int) -> SimulationError:
+        """The message for a run that ended before its time."""
+        from core.simulation.equations import NOT_FINITE, TORN
+        from core.simulation.stepper import COLLAPSED, TIME
+
+        t = float(self.state.numbers[TIME])
+        at = f"At t = {t:.6g} s "
+        worst = self.component()
+        if happened == NOT_FINITE:
+            error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
+        elif happened == COLLAPSED:
+            remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
+            error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
+        elif happened == TORN:
+            loops = ", ".join(f"'{loop.cut}'" for loop in self.mech.loops)
+            remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
+            error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}", remedy=remedy)
+        else:
+            error = SimulationError(at + f"the limit of {self.chosen.max_steps} steps was reached.", where=worst,
+                                    remedy="Raise max_steps, or loosen the tolerances.")  # fmt: skip
+        error.time = t
+        return error
+
+    def component(self) -> str:
+        """The coordinate or speed that failed worst."""
+        names = [f"coordinate '{name}'" for name in self.mech.q_names]
+        names += [f"speed '{name}'" for name in self.mech.v_names]
+        for values in (self.state.y, self.state.failed):
+            if not np.isfinite(values).all():
+                return names[int(np.argmin(np.isfinite(values)))]
+        return names[int(np.argmax(np.abs(self.state.failed)))] if names else ""
+
+    def reason(self) -> str:
+        """Why the accelerations are not finite, as the mechanism says it at the last good state."""
+        last = next((piece for piece in reversed(self.pieces) if len(piece.time)), None)
+        if last is not None and np.isfinite(last.tau[-1]).all():
+            p: Mapping[str, float] = self.chosen.parameters
+            try:
+                self.mech.forward_dynamics(last.q[-1], last.v[-1], last.tau[-1], p=p or None)
+            except KinetostatError as error:
+                return str(error)
+        return "Look at the joint forces, the masses and the step; the run keeps all states until then."
+
+
+def warm_up() -> None:
+    """Make the machine code of all integrators, or read it from the cache: the first run then starts at once.
+
+    Half a second, once on a new machine half a minute; for a thread beside the window.
+    """
+    bob = Body(name="bob", mass=1.0, center_of_mass=(1.0, 0.0, 0.0))
+    pendulum = Model(name="warm up", bodies=(bob,), joints=(Joint(name="pin", parent="world", child="bob"),))
+    for method in ("rk54", "rk4"):
+        simulate(pendulum, 1e-3, method=method)

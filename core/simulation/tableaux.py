@@ -1,0 +1,125 @@
+"""Runge–Kutta methods as data: coefficients, error estimators, continuous extensions.
+
+The embedded pairs are those of SciPy's solvers: Bogacki and Shampine 3(2), Dormand and Prince 5(4) with Shampine's
+extension, and 8(5,3) of Hairer, Nørsett and Wanner (Solving ODE I, II.5, II.10), whose extension is brought into the
+same polynomial form as the others here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator as a person chooses it."""
+
+    id: str
+    title: str
+    order: int
+    adaptive: bool
+    help: str
+
+
+METHODS: dict[str, Method] = {
+    method.id: method
+    for method in (
+        Method("rk54", "Runge–Kutta 5(4), Dormand–Prince", 5, True, "The method for most machines."),
+        Method("rk853", "Runge–Kutta 8(5,3), Dormand–Prince", 8, True, "For tight tolerances and long runs."),
+        Method("rk32", "Runge–Kutta 3(2), Bogacki–Shampine", 3, True, "For loose tolerances and rough forces."),
+        Method("rk4", "Runge–Kutta 4, fixed step", 4, False, "Fixed cost per step."),
+        Method("semi_implicit_euler", "Semi-implicit Euler, fixed step", 1, False, "Keeps energy bounded."),
+        Method("euler", "Explicit Euler, fixed step", 1, False, "For comparison."),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """s stages to step, S ≥ s stages in all (those after s only for values within the step).
+
+    A (S, S), c (S,) : stage i is f(t + c_i h, y + h Σ A_ij k_j)
+    b (S,) : y_new = y + h Σ b_i k_i; with `last_is_new`, stage s − 1 is f at the new point
+    e, e_low (S,) : error estimate; the second weighs the first down where both are known (Hairer II.10.1)
+    P (S, m) : y(t + θ h) = y + h Σ_i k_i Σ_j P_ij θ^(j+1)
+    error_order : the step is ∝ error^(−1/(error_order + 1))
+    """
+
+    A: Array
+    b: Array
+    c: Array
+    e: Array
+    e_low: Array
+    P: Array
+    steps: int
+    error_order: int
+
+
+@cache
+def tableau(method: str) -> Tableau:
+    """Coefficients of a Runge–Kutta method of `METHODS`."""
+    from scipy import integrate
+
+    if method == "rk4":
+        A = np.zeros((4, 4))
+        A[1, 0] = A[2, 1] = 0.5
+        A[3, 2] = 1.0
+        return _fixed(A, [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0.0, 0.5, 0.5, 1.0])
+    if method in ("euler", "semi_implicit_euler"):
+        return _fixed(np.zeros((1, 1)), [1.0], [0.0])
+    if method == "rk853":
+        return _eighth(integrate.DOP853)
+    solver: Any = {"rk32": integrate.RK23, "rk54": integrate.RK45}[method]
+    s = len(solver.B) + 1  # the last stage is the first of the next step
+    A = np.zeros((s, s))
+    A[: solver.A.shape[0], : solver.A.shape[1]] = solver.A
+    A[s - 1, : s - 1] = solver.B
+    none = np.zeros(s)
+    return Tableau(A, np.append(solver.B, 0.0), np.append(solver.C, 1.0), _real(solver.E), none,
+                   _real(solver.P), s, solver.error_estimator_order)  # fmt: skip
+
+
+def _real(values: Any) -> Array:
+    return np.ascontiguousarray(values, dtype=float)
+
+
+def _fixed(A: Array, b: list[float], c: list[float]) -> Tableau:
+    none = np.zeros(len(b))
+    return Tableau(A, np.array(b), np.array(c), none, none, np.zeros((len(b), 1)), len(b), len(b))
+
+
+def _eighth(solver: Any) -> Tableau:
+    """13 stages to step, 3 more for values within it."""
+    stages, extra = 13, 3
+    A = np.zeros((stages + extra, stages + extra))
+    A[:12, :12] = solver.A
+    A[12, :12] = solver.B
+    A[13:, : solver.A_EXTRA.shape[1]] = solver.A_EXTRA
+    b, e, e_low = (np.zeros(stages + extra) for _ in range(3))
+    b[:12] = solver.B
+    e[:stages], e_low[:stages] = solver.E5, solver.E3
+    c = np.concatenate([solver.C, [1.0], solver.C_EXTRA])
+    return Tableau(A, b, c, e, e_low, _polynomials(b, _real(solver.D)), stages, 7)
+
+
+def _polynomials(b: Array, D: Array) -> Array:
+    """Powers of θ in the nested form y + θ(F₀ + (1 − θ)(F₁ + θ(F₂ + (1 − θ)(F₃ + …)))), for each stage.
+
+    F₀ = Δy, F₁ = h f₀ − Δy, F₂ = 2 Δy − h (f₀ + f₁), F₃… = h D k with f₁ = k₁₂ (Hairer II.6, contd8).
+    """
+    S = len(b)
+    first, new = np.eye(S)[0], np.eye(S)[12]
+    F = [b, first - b, 2.0 * b - first - new, *D]
+    total = np.zeros((S, len(F) + 1))
+    for k in range(len(F) - 1, -1, -1):
+        total[:, 0] += F[k]
+        shifted = np.roll(total, 1, axis=1)  # times θ; the highest power is still empty
+        total = shifted if k % 2 == 0 else total - shifted
+    return np.ascontiguousarray(total[:, 1:])

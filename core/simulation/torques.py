@@ -1,0 +1,86 @@
+"""Joint forces that a person gives: numbers, or formulas of time, coordinates, speeds and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ExpressionError, ModelError
+from core.kernel import entry, ir
+from core.kernel.instructions import instructions_of
+from core.kernel.machine import Library
+from core.kernel.symbols import column, symbols
+from core.model.expression import evaluate, parse
+from core.model.parameters import environment
+
+if TYPE_CHECKING:
+    from core.kernel import Mechanism
+
+Array = NDArray[np.float64]
+Torque = Mapping[str, float | str] | Sequence[float] | Array | None
+
+
+def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """What a formula may call by name: t (or time), coordinates `joint` and `joint.q`, speeds `joint.v`."""
+    known: dict[str, Any] = {"t": t, "time": t}
+    plain = dict(zip(mech.q_names, q, strict=True))
+    known.update({f"{name}.q": value for name, value in plain.items()})
+    known.update({f"{name}.v": value for name, value in zip(mech.v_names, v, strict=True)})
+    return {**plain, **known}
+
+
+def constant(mech: Mechanism, torque: Torque) -> Array | None:
+    """(nv,) if the forces are numbers, else None.
+
+    Raises ModelError for a wrong size or an unknown name.
+    """
+    if torque is None:
+        return np.zeros(mech.nv)
+    if not isinstance(torque, Mapping):
+        if callable(torque):
+            raise ModelError("Joint forces cannot be a Python function: the run is compiled.", where="torque",
+                             remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.")  # fmt: skip
+        try:
+            values = np.array(torque, dtype=float)
+        except (TypeError, ValueError):
+            values = np.array(np.nan)
+        if values.shape != (mech.nv,) or not np.isfinite(values).all():
+            raise ModelError(f"{mech.nv} finite numbers are needed.", where="torque",
+                             remedy="mech.v_names lists them in order; or give some of them by name.")  # fmt: skip
+        return values
+    for name in torque:
+        if name not in mech.v_names:
+            raise ModelError(f"There is no speed '{name}'.", where="torque",
+                             remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
+    if any(isinstance(value, str) for value in torque.values()):
+        return None
+    result = np.zeros(mech.nv)
+    for name, value in torque.items():
+        result[mech.v_names.index(name)] = float(value)
+    return result
+
+
+def compiled(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> entry.Entry:
+    """Machine code of the formulas: (t, q, v, p) → (nv,).
+
+    Raises ExpressionError naming the joint and what its formula lacks.
+    """
+    t, q, v, parameters = (symbols(name, n) for name, n in
+                           (("t", 1), ("q", mech.nq), ("v", mech.nv), ("p", len(mech.p_names))))  # fmt: skip
+    given = dict(zip(mech.p_names, parameters, strict=True))
+    known = {**environment(mech.model.parameters, given), **names_of(mech, t[0], q, v)}
+    forces: list[Any] = [0.0] * mech.nv
+    for name, value in torque.items():
+        try:
+            forces[mech.v_names.index(name)] = evaluate(parse(value), known) if isinstance(value, str) else value
+        except ExpressionError as error:
+            raise error.at(where=f"torque of '{name}'") from None
+    inputs = [column(list(x)) for x in (t, q, v, parameters)]
+    function = ca.Function("f", inputs, [ca.densify(column(forces))], {"cse": True})
+    sizes = (1, mech.nq, mech.nv, len(mech.p_names))
+    library = Library(ir.module(instructions_of(function), sizes, mech.nv, checked=False))
+    return entry.single(library.address("single"), sizes, mech.nv, p, library)
