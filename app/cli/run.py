@@ -42,12 +42,15 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     An .h5 file is written while the run goes on and stays readable whatever happens.
     """
     from core.errors import SimulationError
-    from core.simulation import simulate
+    from core.simulation import simulate, warm_up
 
     reading = {name: options.pop(name) for name in ("floating", "mimic", "packages")}
     machine = context(read(model_file, **reading).model, sets, pose)
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
+    if sys.stderr.isatty():
+        click.echo("Preparing the integrators (half a minute the first time on a machine) …", err=True)
+    warm_up()
     try:
         run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
                        file=output if growing else None, channels=names if growing else (),
