@@ -14,6 +14,7 @@ from app.tools.gestures import Gesture
 from app.tools.navigate import orbit
 from app.tools.pointer import Pointer
 from core.analysis.inverse_kinematics import reach
+from viz.dragging import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
@@ -54,14 +55,12 @@ def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     session = view.session
     X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
     local = X_WB[:3, :3].T @ (grip - X_WB[:3, 3])
-    normal = view.scene.view.axes[:, 2]
+    pull = PointDrag(grip, view.scene.ray(press.x, press.y), view.scene.view.axes[:, 2])
     view.say(f"Pulling {body} · Esc cancels")
     session.select(Ref("bodies", body))
     try:
         while (pointer := (yield)) is not None:
-            target = _in_plane(view, pointer, grip, normal)
-            if target is None:
-                continue
+            target = pull.position(view.scene.ray(pointer.x, pointer.y))
             found = reach(session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS)
             session.preview(q=found.q)
             _show_pull(view, body, local, target)
@@ -72,15 +71,6 @@ def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
         view.annotations.clear()
         view.say()
     session.commit(f"Pull {body}")
-
-
-def _in_plane(view: Viewport, pointer: Pointer, point: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
-    """(3,) where the line of sight meets the plane through a point."""
-    ray = view.scene.ray(pointer.x, pointer.y)
-    slope = float(ray.direction @ normal)
-    if abs(slope) < 1e-6:
-        return None
-    return np.asarray(ray.at(float((point - ray.origin) @ normal) / slope))
 
 
 def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray) -> None:
