@@ -149,8 +149,13 @@ def structure(model: Model) -> Any:
     joints = tuple(_joint(joint) for joint in plain.joints)
     frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
     parameters = tuple((p.name, p.value if isinstance(p.value, str) else None) for p in plain.parameters)
+    others = tuple(
+        dataclasses.replace(element, description="")
+        for collection in ("junctions", "sensors", "forces", "constraints", "drivers")
+        for element in getattr(plain, collection)
+    )
     meshes = model.origin if any(body.density is not None for body in plain.bodies) else ""
-    return plain.world, parameters, bodies, frames, joints, meshes
+    return plain.world, parameters, bodies, frames, joints, others, meshes
 
 
 def _body(body: Body) -> Any:

@@ -1,16 +1,23 @@
 """The document: what the person said, as immutable values."""
 
+from core.model.assemblies import Setting, SubAssembly
 from core.model.bodies import WORLD, Body, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
+from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.findings import Finding, Severity
+from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
 from core.model.joints import JOINT_KINDS, Joint, JointKind, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
+from core.model.sensors import SENSOR_KINDS, Sensor, SensorKind
 from core.model.shapes import SHAPE_TYPES, Box, Capsule, Cone, Cylinder, Material, Mesh, Pose, Shape, Sphere
 
 __all__ = [
     "COLLECTIONS",
+    "CONSTRAINT_KINDS",
+    "FORCE_KINDS",
     "JOINT_KINDS",
+    "SENSOR_KINDS",
     "SHAPE_TYPES",
     "WORDS",
     "WORLD",
@@ -19,24 +26,34 @@ __all__ = [
     "Box",
     "Capsule",
     "Cone",
+    "Constraint",
     "Cylinder",
     "DHChain",
     "DHRow",
+    "Driver",
     "Finding",
+    "Force",
+    "ForceKind",
     "Frame",
     "Gravity",
     "Inertia",
     "Joint",
     "JointKind",
+    "Junction",
     "Limit",
+    "LineMass",
     "Material",
     "Mesh",
     "Mimic",
     "Model",
     "Parameter",
     "Pose",
+    "Sensor",
+    "SensorKind",
+    "Setting",
     "Severity",
     "Shape",
     "Sphere",
+    "SubAssembly",
     "World",
 ]

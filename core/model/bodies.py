@@ -54,6 +54,7 @@ class Body(Element):
     inertia: Inertia = part(Inertia, "Inertia about the centre of mass", NO_INERTIA)
     density: Value | None = scalar("density", None, "Density: mass properties then follow from the shapes")
     shapes: tuple[AnyShape, ...] = parts(Shape, "Shapes")
+    reference: Pose | None = part(Pose, "Pose in the world in the reference pose, for joints that are given there")
     description: str = text("Notes")
 
 

@@ -64,6 +64,21 @@ class VectorKind(Kind):
 
 
 @dataclass(frozen=True)
+class FormulaKind(ScalarKind):
+    """A number, or a formula that may also use time and, if `states`, coordinates, speeds and sensors.
+
+    `own` names what the element itself brings (`length`, `rate` …)."""
+
+    states: bool = True
+    own: tuple[str, ...] = ("length", "rate")
+
+
+@dataclass(frozen=True)
+class FormulaVectorKind(VectorKind):
+    """Several numbers or formulas of time, coordinates, speeds and sensors."""
+
+
+@dataclass(frozen=True)
 class NameKind(Kind):
     """The element's own name."""
 
@@ -73,7 +88,8 @@ class NameKind(Kind):
 
 @dataclass(frozen=True)
 class ReferenceKind(Kind):
-    """The name of another element; `target` is "body", "frame" (a body or a frame), "joint" or "material"."""
+    """The name of another element; `target` is "body", "frame" (a body or a frame), "point" (these or a junction),
+    "joint", "material", "sensor" or "force"."""
 
     target: str = "frame"
     optional: bool = False
@@ -183,6 +199,15 @@ def vector(
 ) -> Any:
     """Several numbers or expressions; `sizes=()` allows any count."""
     return _declare(VectorKind(dimension, sizes, labels), help, tuple(default))
+
+
+def formula(
+    dimension: str, default: Value | Sequence[Value] | None = None, help: str = "", *, states: bool = True
+) -> Any:
+    """A number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
+    if isinstance(default, tuple):
+        return _declare(FormulaVectorKind(dimension), help, default)
+    return _declare(FormulaKind(dimension, default is None, states), help, default)
 
 
 def name(help: str = "Unique name") -> Any:

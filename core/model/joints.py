@@ -112,6 +112,12 @@ class Joint(Element):
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "Axis in frame a (normal of a planar joint)")
     second_axis: Vector = vector("none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0")
     pitch: Value = scalar("pitch", 0.01, "Advance of a screw per revolution")
+    cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut when it lies in a loop", "auto")
+    given_in: str = choice(
+        ("frames", "world"),
+        "Whether a, b and axis are given in the bodies' frames, or a and axis in the world in the reference pose",
+        "frames",
+    )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
     rest: tuple[Value, ...] = vector("none", (), "Rest position, one number per coordinate", sizes=(), labels=())
     damping: Value = scalar("none", 0.0, "Viscous damping (N·m·s/rad or N·s/m)")

@@ -7,16 +7,20 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import ModelError
+from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain, expand
 from core.model.circles import circles
+from core.model.constraints import Constraint, Driver
 from core.model.expression import names as names_in
 from core.model.expression import parse
 from core.model.fields import (
     Element,
+    FormulaKind,
+    FormulaVectorKind,
     ReferenceKind,
     ScalarKind,
     VectorKind,
@@ -26,9 +30,12 @@ from core.model.fields import (
     parts,
     text,
 )
+from core.model.forces import Force, Junction
 from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
+from core.model.sensors import Sensor
 from core.model.shapes import Material
+from core.model.signals import TIME, signal_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,16 +53,24 @@ COLLECTIONS: dict[str, type[Element]] = {
     "frames": Frame,
     "joints": Joint,
     "chains": DHChain,
+    "assemblies": SubAssembly,
+    "junctions": Junction,
+    "sensors": Sensor,
+    "forces": Force,
+    "constraints": Constraint,
+    "drivers": Driver,
 }
 """Collections of a model, in the order of files and trees, with their element types."""
 
 WORDS = {"parameters": "parameter", "materials": "material", "bodies": "body", "frames": "frame",
-         "joints": "joint", "chains": "chain"}  # fmt: skip
+         "joints": "joint", "chains": "chain", "assemblies": "assembly", "junctions": "junction", "sensors": "sensor",
+         "forces": "force", "constraints": "constraint", "drivers": "driver"}  # fmt: skip
 """What one element of a collection is called in messages and menus."""
 
 NAMESPACES = {"bodies": "frame", "frames": "frame", "joints": "joint", "parameters": "parameter",
-              "materials": "material", "chains": "chain"}  # fmt: skip
-"""Bodies and frames share one namespace; the others have their own."""
+              "materials": "material", "chains": "chain", "assemblies": "assembly", "junctions": "frame",
+              "sensors": "sensor", "forces": "force", "constraints": "force", "drivers": "force"}  # fmt: skip
+"""Bodies, frames and junctions share one namespace, and so do all that exert forces; the others have their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +86,12 @@ class Model(Element):
     frames: tuple[Frame, ...] = parts(Frame, "Named frames")
     joints: tuple[Joint, ...] = parts(Joint, "Joints")
     chains: tuple[DHChain, ...] = parts(DHChain, "Denavit–Hartenberg chains")
+    assemblies: tuple[SubAssembly, ...] = parts(SubAssembly, "Machines of other files")
+    junctions: tuple[Junction, ...] = parts(Junction, "Massless points at which line forces meet")
+    sensors: tuple[Sensor, ...] = parts(Sensor, "Sensors")
+    forces: tuple[Force, ...] = parts(Force, "Force elements")
+    constraints: tuple[Constraint, ...] = parts(Constraint, "Held sensors and coupled joints")
+    drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked for beside it); not saved."""
@@ -78,14 +99,16 @@ class Model(Element):
     def validate(self) -> None:
         """Unique names, existing references, known names in every expression, no cycles."""
         expanded = self.expanded
-        for namespace in ("frame", "joint", "parameter", "material", "chain"):
-            _check_unique(expanded if namespace in ("frame", "joint") else self, namespace)
-        known = {target: frozenset(expanded.index(target)) for target in ("frame", "joint", "material")}
-        values = self.values()
+        for namespace in dict.fromkeys(NAMESPACES.values()):
+            _check_unique(self if namespace in ("chain", "assembly") else expanded, namespace)
+        known = {target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force")}
+        known["point"] = frozenset(expanded.index("frame"))
+        known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
+        names = Names(frozenset(expanded.values()), signal_names(expanded))
         for collection, element in self.elements():
-            _check_element(element, collection, known, values)
+            _check_element(element, collection, known, names)
         for _ in nested_elements(self.world):
-            _check_element(_, "world", known, values)
+            _check_element(_, "world", known, names)
         _check_frame_cycles(expanded.frames)
 
     # ------------------------------------------------------------------------------- look-ups
@@ -163,8 +186,22 @@ def _check_unique(model: Model, namespace: str) -> None:
             seen.add(element.name)
 
 
-def _check_element(element: Element, collection: str, known: Mapping[str, frozenset[str]],
-                   values: Mapping[str, float]) -> None:  # fmt: skip
+class Names(NamedTuple):
+    """Names a formula may use: parameters; and where it may depend on time and state, these too."""
+
+    parameters: frozenset[str]
+    signals: frozenset[str]
+
+    def of(self, kind: ScalarKind | VectorKind) -> frozenset[str]:
+        """Names that formulas in a field of this kind may use."""
+        if isinstance(kind, FormulaVectorKind):
+            return self.parameters | self.signals
+        if isinstance(kind, FormulaKind):
+            return self.parameters | (self.signals | set(kind.own) if kind.states else frozenset(TIME))
+        return self.parameters
+
+
+def _check_element(element: Element, collection: str, known: Mapping[str, frozenset[str]], names: Names) -> None:
     title = f"{WORDS.get(collection, collection)} '{getattr(element, 'name', '')}'".replace(" ''", "")
     for inner in nested_elements(element):
         for field in fields_of(type(inner)):
@@ -177,15 +214,15 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
             elif isinstance(field.kind, ScalarKind | VectorKind):
                 for item in value if isinstance(value, tuple) else (value,):
                     if isinstance(item, str):
-                        _check_names(item, values, f"{title}, {field.name}")
+                        _check_names(item, names.of(field.kind), f"{title}, {field.name}")
 
 
 def _target_word(target: str) -> str:
-    return "body or frame" if target == "frame" else target
+    return {"frame": "body or frame", "point": "body, frame or junction", "force": "force element"}.get(target, target)
 
 
-def _check_names(expression: str, values: Mapping[str, float], where: str) -> None:
-    for used in sorted(names_in(parse(expression)) - values.keys()):
+def _check_names(expression: str, known: frozenset[str], where: str) -> None:
+    for used in sorted(names_in(parse(expression)) - known):
         raise ModelError(f"Nothing is called '{used}' (in '{expression}').", where=where,
                          remedy="Define a parameter of this name or correct the formula.")  # fmt: skip
 

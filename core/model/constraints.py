@@ -1,0 +1,97 @@
+"""Constraints beyond joints: held measurements and coupled joints; and drivers, which move either by time."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from core.errors import ModelError
+from core.model.fields import Element, Value, Vector, choice, formula, name, reference, scalar, text, vector
+
+CONSTRAINT_KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "hold": ("Hold a sensor at a value", ("sensor", "value")),
+    "gear": ("Gear between two joints", ("joint", "leader", "ratio", "offset")),
+    "rod": ("Rod, spherical–spherical", ("a", "b", "length")),
+    "universal_rod": ("Rod, universal–spherical", ("a", "b", "length", "axis")),
+}
+"""kind → title, fields that matter. A rod is massless and holds the distance of two origins: one constraint."""
+
+MOTIONS = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constraint(Element):
+    """Holds a sensor (all its components) at a value, couples two joints as a gear does, or joins two points by a rod.
+
+    hold: sensor = value; gear: q_joint = ratio · q_leader + offset, as a constraint with its own force, so that either
+    joint may close a loop or follow others. rod: |p_ab| = length; the universal rod stands on a with a universal joint
+    whose first axis is `axis`, so that it does not turn about itself.
+    """
+
+    name: str = name()
+    kind: str = choice(tuple(CONSTRAINT_KINDS), "Kind of constraint", "hold")
+    sensor: str = reference("sensor", "Sensor that is held", optional=True)
+    value: Value = scalar("none", 0.0, "Value at which it is held (SI)")
+    joint: str = reference("joint", "Joint that is coupled", optional=True)
+    leader: str = reference("joint", "Joint it is coupled to", optional=True)
+    ratio: Value = scalar("none", 1.0, "Ratio")
+    offset: Value = scalar("none", 0.0, "Offset (rad or m)")
+    a: str = reference("frame", "Body or frame at one end of a rod; empty: world", optional=True)
+    b: str = reference("frame", "Body or frame at the other end of a rod", optional=True)
+    length: Value = scalar("length", 1.0, "Length of a rod")
+    axis: Vector = vector("none", (0.0, 0.0, 1.0), "First axis of the universal joint of a rod, in a")
+    description: str = text("Notes")
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Fields that matter for this kind."""
+        return CONSTRAINT_KINDS[self.kind][1]
+
+    def validate(self) -> None:
+        """What the kind needs is there."""
+        if "length" in self.uses and isinstance(self.length, float) and not self.length > 0.0:
+            raise ModelError("A rod needs a length.", where=f"constraint '{self.name}', length",
+                             remedy="Give a positive length.")  # fmt: skip
+        for field in {"hold": ("sensor",), "gear": ("joint", "leader")}.get(self.kind, ("b",)):
+            if not getattr(self, field):
+                raise ModelError(f"The {field} is missing.", where=f"constraint '{self.name}', {field}",
+                                 remedy="Name one.")  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Driver(Element):
+    """Moves a coordinate of a joint, or a sensor, as a function of time.
+
+    The function is a formula in `t`, a table (times, values; cubic splines between, held outside), or a column of a
+    recorded trace (CSV or SIMNON). `motion` says whether it gives position, velocity or acceleration.
+    """
+
+    name: str = name()
+    joint: str = reference("joint", "Joint that is moved", optional=True)
+    coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
+    sensor: str = reference("sensor", "Sensor that is moved", optional=True)
+    motion: str = choice(MOTIONS, "What the function gives", "position")
+    function: Value | None = formula("none", None, "Formula in t and the parameters", states=False)
+    times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
+    values: tuple[Value, ...] = vector("none", (), "Values of the table (SI)", sizes=(), labels=())
+    file: str = text("File of a recorded trace (CSV or SIMNON)", role="file")
+    column: str = text("Column of the trace; empty: the one of the joint's or sensor's name")
+    description: str = text("Notes")
+
+    def validate(self) -> None:
+        """Exactly one thing is moved, by exactly one function."""
+        where = f"driver '{self.name}'"
+        if bool(self.joint) == bool(self.sensor):
+            raise ModelError("A driver moves either a joint or a sensor.", where=f"{where}, joint",
+                             remedy="Name one of them.")  # fmt: skip
+        given = [self.function is not None, bool(self.times or self.values), bool(self.file)]
+        if sum(given) != 1:
+            raise ModelError("A driver needs one function of time: a formula, a table or a file.",
+                             where=f"{where}, function", remedy="Give exactly one of them.")  # fmt: skip
+        if len(self.times) != len(self.values):
+            raise ModelError(f"The table has {len(self.times)} times and {len(self.values)} values.",
+                             where=f"{where}, values", remedy="Give one value per time.")  # fmt: skip
+        numbers = [time for time in self.times if isinstance(time, float)]
+        if any(b <= a for a, b in itertools.pairwise(numbers)):
+            raise ModelError("The times of the table do not grow.", where=f"{where}, times",
+                             remedy="Sort them and remove repeated ones.")  # fmt: skip

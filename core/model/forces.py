@@ -1,0 +1,94 @@
+"""Force elements, and the massless points at which line forces may meet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.errors import ModelError
+from core.model.fields import Element, Value, Vector, choice, formula, name, parts, reference, scalar, text, vector
+
+
+class ForceKind(NamedTuple):
+    """Facts of a kind of force element."""
+
+    name: str
+    title: str
+    uses: tuple[str, ...]
+    """Which fields matter."""
+
+
+_LAW = ("stiffness", "rest", "damping", "law")
+_KINDS = (
+    ForceKind("wrench", "Force and torque", ("a", "b", "resolve", "force", "torque")),
+    ForceKind("line", "Spring, damper or any law on a line", ("a", "b", *_LAW, "masses")),
+    ForceKind("series", "Spring and damper in series on a line", ("a", "b", "stiffness", "rest", "damping")),
+    ForceKind("sensor", "Force along a sensor", ("sensor", *_LAW)),
+    ForceKind("joint", "Force in a joint", ("joint", "coordinate", *_LAW)),
+)
+
+FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineMass(Element):
+    """A point mass on the line of a force: at a fraction of the length from a, or at a fixed distance from an end."""
+
+    mass: Value = scalar("mass", 0.0, "Mass")
+    at: str = choice(("fraction", "from_a", "from_b"), "How its place is given", "fraction")
+    place: Value = scalar("none", 0.5, "Fraction of the length, or distance in m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Force(Element):
+    """A force element.
+
+    wrench: force and torque on b at its origin, the opposite on a (default: world) at the same point, given in the axes
+    of `resolve` (empty: world; may be a or b). line: along the line from a's to b's origin, positive pulls the ends
+    together: F = stiffness · (length − rest) + damping · rate + law. series: a spring and a damper one behind the other
+    on that line (no mass between). sensor, joint: the same law along a scalar geometric sensor or a coordinate, acting
+    against its growth: Q = −F.
+    Formulas may use `t`, parameters, joints (`elbow`, `elbow.v`), sensors (`reach`, `reach.rate`) and, in `law`, the
+    element's own `length` and `rate`.
+    """
+
+    name: str = name()
+    kind: str = choice(tuple(FORCE_KINDS), "Kind of force", "line")
+    a: str = reference("point", "Body, frame or junction on one side; empty: world", optional=True)
+    b: str = reference("point", "Body, frame or junction on the other side", optional=True)
+    resolve: str = reference("frame", "Frame in whose axes force and torque are given; empty: world", optional=True)
+    force: Vector = formula("force", (0.0, 0.0, 0.0), "Force on b")
+    torque: Vector = formula("torque", (0.0, 0.0, 0.0), "Torque on b")
+    sensor: str = reference("sensor", "Sensor along which it acts", optional=True)
+    joint: str = reference("joint", "Joint in which it acts", optional=True)
+    coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
+    stiffness: Value = scalar("none", 0.0, "Spring rate (N/m, N·m/rad)")
+    rest: Value = scalar("none", 0.0, "Length or value without spring force (SI)")
+    damping: Value = scalar("none", 0.0, "Damper rate (N·s/m, N·m·s/rad)")
+    law: Value | None = formula("none", None, "Further force as a formula, e.g. 1e5*max(0.1 - length, 0)")
+    masses: tuple[LineMass, ...] = parts(LineMass, "Point masses on the line")
+    description: str = text("Notes")
+
+    @property
+    def info(self) -> ForceKind:
+        """The facts of this kind."""
+        return FORCE_KINDS[self.kind]
+
+    def validate(self) -> None:
+        """What the kind needs is there."""
+        needed = {"wrench": "b", "line": "b", "series": "b", "sensor": "sensor", "joint": "joint"}[self.kind]
+        if not getattr(self, needed):
+            raise ModelError("It is not said where the force acts.", where=f"force '{self.name}', {needed}",
+                             remedy=f"Name the {needed if needed != 'b' else 'body or frame'}.")  # fmt: skip
+        if self.kind in ("line", "series") and (self.a or "world") == self.b:
+            raise ModelError("Both ends are the same.", where=f"force '{self.name}', b",
+                             remedy="Connect two different points.")  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Junction(Element):
+    """A massless point at which line forces meet; it is where they are in balance."""
+
+    name: str = name()
+    guess: Vector = vector("length", help="Where to look for it first, world axes")
+    description: str = text("Notes")

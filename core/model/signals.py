@@ -1,0 +1,33 @@
+"""What a formula of time and state may call by name, beside the parameters.
+
+`t` (or `time`); coordinates `joint`, `joint.q`, of joints with several `joint.x` …; speeds `joint.v`, `joint.wx.v` …;
+sensors `sensor`, `sensor.x` …, and their rates `sensor.rate`, `sensor.x.rate`. Where names collide, what the element
+itself brings comes first, then time, parameters, sensors, joints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.model.joints import JOINT_KINDS
+
+if TYPE_CHECKING:
+    from core.model.model import Model
+
+TIME = ("t", "time")
+
+
+def signal_names(model: Model) -> frozenset[str]:
+    """All names a formula of an expanded model may use, beside parameters and what its element brings."""
+    names = set(TIME)
+    children = {joint.child for joint in model.joints}
+    kinds = [(joint.name, joint.info) for joint in model.joints]
+    kinds += [(body.name, JOINT_KINDS["free"]) for body in model.bodies if body.name not in children]
+    for joint, kind in kinds:
+        coordinates = [f"{joint}.{suffix}" if suffix else joint for suffix in kind.coordinates]
+        speeds = [f"{joint}.{suffix}" if suffix else joint for suffix in kind.speeds]
+        names.update(coordinates, (f"{name}.q" for name in coordinates), (f"{name}.v" for name in speeds))
+    for sensor in model.sensors:
+        values = [f"{sensor.name}.{suffix}" if suffix else sensor.name for suffix in sensor.info.components]
+        names.update(values, (f"{name}.rate" for name in values))
+    return frozenset(names)
