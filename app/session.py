@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
+from app.runs import Runs
 from core.errors import KinetostatError
 from core.files import read, save
 from core.kernel import Mechanism
@@ -70,6 +71,8 @@ class Session:
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
         """What the reader of the open file found questionable."""
+        self.runs = Runs()
+        """What the machine did, and the playhead."""
         self.selection: Ref | None = None
         self.hover: Ref | None = None
         self._undo: list[State] = []
@@ -326,6 +329,7 @@ class Session:
             self._undo.clear()
             self._redo.clear()
             self._saved = new
+            self.runs.clear()
         kept = select or self.selection
         kept = kept if self._exists(kept) else new.selection
         self.selection, gone = (None, self.selection) if anew or not self._exists(kept) else (kept, self.selection)
