@@ -1,16 +1,36 @@
-"""Sub-assemblies: another file as part of this machine, with its own parameter values, as often as wanted."""
+"""Sub-assemblies: another file as part of this machine, with its own parameter values, as often as wanted.
+
+The elements of sub-assembly `leg1` are called `leg1.knee`, `leg1.thigh` … in the whole machine. Its ground becomes the
+frame `leg1.world`, fixed to `parent`. Its parameters are `leg1.length` …: sliders of their own, unless `settings` give
+them a value or a formula. Gravity is that of the whole machine.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from core.errors import ExpressionError, ModelError
+from core.model.bodies import WORLD, Frame
+from core.model.expression import CONSTANTS, Name, parse
 from core.model.fields import Element, Value, name, part, parts, reference, scalar, text
+from core.model.parameters import Parameter
+from core.model.prefixing import prefixed
 from core.model.shapes import IDENTITY, Pose
 
 if TYPE_CHECKING:
     from core.model.model import Model
+
+BROUGHT = ("parameters", "materials", "bodies", "frames", "joints", "junctions", "sensors", "forces", "constraints",
+           "drivers")  # fmt: skip
+"""Collections that a sub-assembly brings (chains and sub-assemblies of its own are expanded before)."""
+
+MAX_ELEMENTS = 100_000
+"""Files that import others twice, which import others twice …, grow without bound otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,3 +53,71 @@ class SubAssembly(Element):
     description: str = text("Notes")
     content: Model | None = dataclasses.field(default=None, repr=False)
     """The machine of the file, as it was read (core.files puts it there); not saved."""
+
+    def validate(self) -> None:
+        """Its name can stand in formulas; settings name parameters of the file, each once."""
+        where = f"assembly '{self.name}'"
+        try:
+            readable = parse(self.name) == Name(self.name) and self.name not in CONSTANTS
+        except ExpressionError:
+            readable = False
+        if not readable:
+            raise ModelError("This name cannot stand in a formula.", where=f"{where}, name",
+                             remedy="Use letters, digits and _ only, perhaps in parts joined by dots.")  # fmt: skip
+        names = [setting.parameter for setting in self.settings]
+        for twice in sorted({n for n in names if names.count(n) > 1}):
+            raise ModelError(f"'{twice}' is set twice.", where=f"{where}, settings", remedy="Remove one of them.")
+        if self.content is not None:
+            known = [parameter.name for parameter in self.content.expanded.parameters]
+            for unknown in (n for n in names if n not in known):
+                close = difflib.get_close_matches(unknown, known, 3, 0.5)
+                listed = ", ".join(known[:8]) + (" …" if len(known) > 8 else "")
+                hint = f"Did you mean {', '.join(close)}?" if close else f"Its parameters: {listed or 'none'}."
+                raise ModelError(f"'{self.file}' has no parameter '{unknown}'.", where=f"{where}, settings",
+                                 remedy=hint)  # fmt: skip
+
+    @property
+    def ground(self) -> str:
+        """Name of the frame that its world becomes."""
+        return f"{self.name}.{WORLD}"
+
+    @cached_property
+    def brought(self) -> dict[str, tuple[Any, ...]]:
+        """collection → elements as they are called in the whole machine; empty before the file is read.
+
+        Raises ModelError where the result would be too large.
+        """
+        if self.content is None:
+            return {}
+        plain, prefix = self.content.expanded, f"{self.name}."
+        if sum(len(getattr(plain, collection)) for collection in BROUGHT) > MAX_ELEMENTS:
+            raise ModelError(f"The machine has more than {MAX_ELEMENTS} elements.", where=f"assembly '{self.name}'",
+                             remedy="Look for files that import each other many times.")  # fmt: skip
+        on_ground = self.parent in ("", WORLD) and self.pose == IDENTITY
+        ground = WORLD if on_ground else self.ground
+        found: dict[str, tuple[Any, ...]] = {
+            collection: tuple(prefixed(element, prefix, ground) for element in getattr(plain, collection))
+            for collection in BROUGHT
+        }
+        found["parameters"] = tuple(self._set(found["parameters"]))
+        mount = Frame(name=self.ground, parent=self.parent or WORLD, pose=self.pose)
+        found["frames"] = (mount, *found["frames"])
+        return found
+
+    def _set(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
+        values = {f"{self.name}.{setting.parameter}": setting.value for setting in self.settings}
+        for parameter in parameters:
+            if parameter.name in values:
+                yield dataclasses.replace(parameter, value=values[parameter.name], assumed=False)
+            else:
+                yield parameter
+
+    def with_setting(self, parameter: str, value: Value) -> SubAssembly:
+        """The sub-assembly with a parameter of its file set to a value."""
+        new = Setting(parameter=parameter, value=value)
+        kept = [s.parameter for s in self.settings]
+        if parameter in kept:
+            settings = tuple(new if s.parameter == parameter else s for s in self.settings)
+        else:
+            settings = (*self.settings, new)
+        return dataclasses.replace(self, settings=settings)

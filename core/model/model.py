@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from core.errors import ModelError
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
-from core.model.chains import DHChain, expand
+from core.model.chains import DHChain
 from core.model.circles import circles
 from core.model.constraints import Constraint, Driver
+from core.model.expansion import expanded
 from core.model.expression import names as names_in
 from core.model.expression import parse
 from core.model.fields import (
@@ -104,7 +105,11 @@ class Model(Element):
         known = {target: frozenset(expanded.index(target)) for target in ("joint", "material", "sensor", "force")}
         known["point"] = frozenset(expanded.index("frame"))
         known["frame"] = known["point"] - {junction.name for junction in expanded.junctions}
-        names = Names(frozenset(expanded.values()), signal_names(expanded))
+        names = Names(frozenset(expanded.index("parameter")), signal_names(expanded))
+        for assembly in self.assemblies:  # before the values, so that a wrong name is told where it stands
+            _check_element(assembly, "assemblies", known, names)
+        _check_mounting(self.assemblies)
+        expanded.values()
         for collection, element in self.elements():
             _check_element(element, collection, known, names)
         for _ in nested_elements(self.world):
@@ -141,28 +146,13 @@ class Model(Element):
         return self.find("chains", name)
 
     def values(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
-        """The value of every parameter, after replacing those in `given`."""
-        return environment(self.parameters, given)
+        """The value of every parameter, those of sub-assemblies too, after replacing those in `given`."""
+        return environment(self.expanded.parameters, given)
 
     @cached_property
     def expanded(self) -> Model:
-        """The same machine with its chains turned into bodies, joints and frames."""
-        if not self.chains:
-            return self
-        bodies, joints, frames = list(self.bodies), list(self.joints), list(self.frames)
-        for chain in self.chains:
-            more_bodies, more_joints, more_frames = expand(chain)
-            bodies += more_bodies
-            joints += more_joints
-            frames += more_frames
-        plain = object.__new__(Model)  # validated through self: do not validate twice
-        for field in dataclasses.fields(self):
-            object.__setattr__(plain, field.name, getattr(self, field.name))
-        object.__setattr__(plain, "bodies", tuple(bodies))
-        object.__setattr__(plain, "joints", tuple(joints))
-        object.__setattr__(plain, "frames", tuple(frames))
-        object.__setattr__(plain, "chains", ())
-        return plain
+        """The same machine with its chains and sub-assemblies turned into bodies, joints, frames …"""
+        return expanded(self)
 
     def index(self, namespace: str) -> dict[str, Element]:
         """name → element of a namespace ("frame": bodies and frames; "joint", "parameter", "material", "chain")."""
@@ -225,6 +215,15 @@ def _check_names(expression: str, known: frozenset[str], where: str) -> None:
     for used in sorted(names_in(parse(expression)) - known):
         raise ModelError(f"Nothing is called '{used}' (in '{expression}').", where=where,
                          remedy="Define a parameter of this name or correct the formula.")  # fmt: skip
+
+
+def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
+    """No sub-assembly stands on itself, not even by way of others."""
+    owners = {a.name: next((b.name for b in assemblies if a.parent.startswith(f"{b.name}.")), "") for a in assemblies}
+    for circle in circles(owners):
+        raise ModelError(f"The sub-assemblies stand on each other in a circle: {' → '.join(circle)}.",
+                         where=f"assembly '{circle[0]}', parent",
+                         remedy="Put one of them on the ground or on a body of this machine.")  # fmt: skip
 
 
 def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:

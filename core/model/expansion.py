@@ -1,0 +1,80 @@
+"""The whole machine: chains turned into bodies, joints and frames, sub-assemblies into their elements."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from core.model.assemblies import BROUGHT
+from core.model.bodies import WORLD
+from core.model.chains import expand
+from core.model.joints import Joint
+from core.model.shapes import IDENTITY
+
+if TYPE_CHECKING:
+    from core.model.model import Model
+
+
+def expanded(model: Model) -> Model:
+    """The same machine without chains and sub-assemblies (the model itself if it has none).
+
+    The result is checked through the model it is made of, not once more. What sub-assemblies bring is remembered with
+    each of them, so that a change of a parameter costs little.
+    """
+    if not model.chains and not model.assemblies:
+        return model
+    whole: dict[str, list[Any]] = {collection: list(getattr(model, collection)) for collection in BROUGHT}
+    for chain in model.chains:
+        for collection, elements in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
+            whole[collection] += elements
+    for assembly in model.assemblies:
+        for collection, elements in assembly.brought.items():
+            whole[collection] += elements
+    whole["joints"] += _floating(model, whole)
+    plain = object.__new__(type(model))
+    for field in dataclasses.fields(model):
+        object.__setattr__(plain, field.name, getattr(model, field.name))
+    for collection, elements in whole.items():
+        object.__setattr__(plain, collection, tuple(elements))
+    object.__setattr__(plain, "chains", ())
+    object.__setattr__(plain, "assemblies", ())
+    return plain
+
+
+def _floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
+    """Free joints of what floats in sub-assemblies that stand elsewhere than on the ground: it begins there."""
+    away = [a for a in model.assemblies if a.parent not in ("", WORLD) or a.pose != IDENTITY]
+    if not away:
+        return []
+    groups = _Groups(whole)
+    taken = {joint.name for joint in whole["joints"]}
+    children = {joint.child for joint in whole["joints"]}
+    joints = []
+    for assembly in away:
+        bodies = [body.name for body in assembly.brought.get("bodies", ())]
+        for name in [*(b for b in bodies if b not in children), *bodies]:
+            if groups.root(name) != groups.root(WORLD) and name not in taken:
+                joints.append(Joint(name=name, kind="free", parent=assembly.ground, child=name))
+                groups.join(WORLD, name)
+    return joints
+
+
+class _Groups:
+    """Which bodies and frames hang together."""
+
+    def __init__(self, whole: dict[str, list[Any]]) -> None:
+        self.leader: dict[str, str] = {}
+        for frame in whole["frames"]:
+            self.join(frame.parent, frame.name)
+        for joint in whole["joints"]:
+            self.join(joint.parent, joint.child)
+
+    def root(self, name: str) -> str:
+        """The one that stands for all that hangs together with a body or frame."""
+        while (leader := self.leader.get(name, name)) != name:
+            self.leader[name] = name = self.leader.get(leader, leader)
+        return name
+
+    def join(self, a: str, b: str) -> None:
+        """Let two hang together."""
+        self.leader[self.root(a)] = self.root(b)
