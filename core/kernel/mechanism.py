@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from core.kernel.parameter_values import Values, parameter_values
 from core.kernel.program import Program, program_of
 from core.kernel.topology import Loop, topology_of
 from core.model import Joint, Model
+
+if TYPE_CHECKING:
+    from core.analysis.mobility import Mobility
 
 MANY = 24
 """Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
@@ -313,6 +316,13 @@ class Mechanism:
         The name of a following joint moves its leader.
         """
         return constraints.moved(self, constraints.one_state(self, q), values, p)
+
+    def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
+        """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
+        see `core.analysis.mobility`."""
+        from core.analysis.mobility import mobility
+
+        return mobility(self, q, p, t)
 
     def _closed(
         self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False

@@ -1,0 +1,193 @@
+"""Ranks of a machine's constraints, taken where they mean something: at assembled poses.
+
+Off the manifold of closed poses an over-constrained machine (Bennett, Bricard) has full rank, and at one pose the rank
+may be lower by chance. So ranks are taken at poses reached from the given one along its free motions, each closed
+again. Lengths count in units of the machine's own size, so that metres and radians compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.kernel import Mechanism, assembly
+from core.kernel.parameter_values import Values
+
+Array = NDArray[np.float64]
+
+SURE = 1e-5
+"""Singular values above this part of the largest are none that vanish."""
+DUST = 1e-9
+"""Singular values below this part of the largest vanish."""
+FLOOR = 1e-13
+"""What rounding leaves of a zero, relative to the largest singular value."""
+STEPS = (0.35, 0.2, 0.1, 0.05, 0.02, 0.005)
+"""Ways (rad, or machine sizes) that are tried, longest first, to reach another pose."""
+PROGRESS = 0.3
+"""Part of a step that must be left after closing: less means that the machine does not move that way."""
+STRAY = 6.0
+"""Largest way after closing, in steps: more means that another branch was reached."""
+POSES = 4
+"""Poses at which the rank is taken."""
+
+
+def rank_of(singular: NDArray[Any]) -> int:
+    """Numerical rank from singular values, largest first: at the widest gap between what surely does not vanish and
+    what surely does."""
+    if not len(singular) or singular[0] < 1e-12:
+        return 0
+    s = np.append(np.maximum(singular / singular[0], FLOOR), FLOOR)
+    least, most = int(np.sum(s > SURE)), int(np.sum(s > DUST))
+    return max(range(least, most + 1), key=lambda k: s[k - 1] / s[k] if k else 0.0)
+
+
+class Closure:
+    """The constraints of a machine at fixed parameters and time, in units of its own size and without limits."""
+
+    def __init__(self, mech: Mechanism, p: Values = None, t: float = 0.0) -> None:
+        self.mech, self.p, self.t = mech, mech.parameter_values(p), t
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of constraint equations beyond those that the tree's coordinates fulfil by themselves."""
+        return int(self.residual(self.mech.neutral()).shape[-1])
+
+    def residual(self, q: Array) -> Array:
+        """(rows,) gaps, m and rad."""
+        return np.asarray(self.mech.gaps(q, p=self.p, t=self.t))
+
+    def jacobian(self, q: Array) -> Array:
+        """(rows, nv) G."""
+        return np.asarray(self.mech.loop_jacobian(q, p=self.p, t=self.t))
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """(…, rows) Ġ v."""
+        return np.asarray(self.mech._call("closure_bias", self.p, q, v))
+
+    @cached_property
+    def size(self) -> float:
+        """The machine's own size, m: root mean square distance of its joints from their middle; 1 if all coincide."""
+        pairs = self.mech.joint_poses(self.mech.rest(), self.p)
+        points = np.array([side[:3, 3] for sides in pairs.values() for side in sides]).reshape(-1, 3)
+        if not len(points):
+            return 1.0
+        spread = float(np.sqrt(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1))))
+        return spread if spread > 1e-9 else 1.0
+
+    @cached_property
+    def units(self) -> Array:
+        """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
+        from core.model import JOINT_KINDS
+
+        joints = {joint.name: joint.info for joint in self.mech.model.expanded.joints}
+        units = np.ones(self.mech.nv)
+        for name in dict.fromkeys(coordinate.joint for coordinate in self.mech.coordinates):
+            kind = joints.get(name, JOINT_KINDS["free"])
+            lengths = [dimension == "velocity" for dimension in kind.speed_dimensions]
+            units[self.mech.joint_v(name)] = np.where(lengths, self.size, 1.0)
+        return units
+
+    @cached_property
+    def row_units(self) -> Array:
+        """(rows,) the machine's size for gaps in m, 1 for those of directions."""
+        R = np.asarray(self.mech._call("closure_motion", self.p, self.mech.rest()))
+        lengths = np.linalg.norm(R[:, 3:], axis=1) > 0.5
+        return np.where(lengths, self.size, 1.0)
+
+    def scaled(self, q: Array) -> Array:
+        """(rows, nv) G in units of the machine's size."""
+        return self.jacobian(q) * self.units / self.row_units[:, None]
+
+    def rank(self, q: Array) -> int:
+        """Rank of the constraints at a closed pose."""
+        return rank_of(np.linalg.svd(self.scaled(q), compute_uv=False)) if self.rows else 0
+
+    def motions(self, q: Array) -> Array:
+        """(nv, k) speeds that keep the machine closed: G N = 0, orthonormal in units of the machine's size."""
+        if not self.rows:
+            return np.diag(self.units)
+        _, sigma, vt = np.linalg.svd(self.scaled(q))
+        return np.asarray(self.units[:, None] * vt[rank_of(sigma) :].T)
+
+    def stresses(self, q: Array) -> Array:
+        """(rows, k) multipliers of constraints that balance each other: Gᵀ λ = 0."""
+        u, sigma, _ = np.linalg.svd(self.scaled(q))
+        return np.asarray(u[:, rank_of(sigma) :] / self.row_units[:, None])
+
+    @cached_property
+    def problem(self) -> assembly.Problem:
+        """Closing without limits: mobility does not depend on them."""
+        free = np.full(self.mech.nv, np.inf)
+        return assembly.Problem(self.residual, self.jacobian, self.moved, lambda q: (-free, free))
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """q after a displacement."""
+        return self.mech.integrate(q, step)
+
+    def closed(self, q: Array) -> tuple[Array, float]:
+        """The closed pose nearest to q, and the gap left."""
+        return assembly.close(self.problem, q, 1.0 / self.units, np.zeros(self.mech.nv, dtype=bool))
+
+    def follow(self, q: Array, v: Array, length: float) -> Array | None:
+        """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""
+        way = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
+        trial, gap = self.closed(self.moved(q, way))
+        if not gap < assembly.ACCEPTABLE:
+            return None
+        gone = self.mech.difference(q, trial) / self.units
+        forward = float(gone @ (way / self.units)) / length
+        return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
+
+    def wander(self, q: Array, rng: np.random.Generator) -> Array | None:
+        """Another closed pose, in a random direction of the free motions at q; None if the machine does not move."""
+        N = self.motions(q)
+        if not N.shape[1]:
+            return None
+        for length in STEPS:
+            found = self.follow(q, N @ rng.normal(size=N.shape[1]), length)
+            if found is not None:
+                return found
+        return None
+
+    def poses_near(self, q: Array, seed: int = 7) -> Iterator[Array]:
+        """Closed poses reached from q at random, two steps from it at most; none if the machine does not move."""
+        rng = np.random.default_rng(seed)
+        for _ in range(POSES // 2):
+            first = self.wander(q, rng)
+            if first is None:
+                continue
+            yield first
+            second = self.wander(first, rng)
+            if second is not None:
+                yield second
+
+    def real_motions(self, q: Array) -> tuple[Array, Array]:
+        """(N (nv, k), Λ (rows, m)) the free motions and self-stresses at a generic pose that are not infinitesimal.
+
+        A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity,
+        1996); at generic poses what violates that is a motion that stays infinitesimal, with a stress that does not
+        mean redundancy.
+        """
+        N, stresses = self.motions(q), self.stresses(q) if self.rows else np.zeros((0, 0))
+        k = N.shape[1]
+        if not k or not stresses.shape[1]:
+            return N, stresses
+        pairs = [(i, j) for i in range(k) for j in range(i, k)]
+        speeds = np.array([N[:, i] + (N[:, j] if i != j else 0.0) for i, j in pairs])
+        forms = self.bias(np.broadcast_to(q, (len(pairs), len(q))), speeds) @ stresses
+        own = {i: forms[pairs.index((i, i))] for i in range(k)}
+        form = np.zeros((stresses.shape[1], k, k))
+        for (i, j), value in zip(pairs, forms, strict=True):
+            form[:, i, j] = form[:, j, i] = value if i == j else 0.5 * (value - own[i] - own[j])
+        return self._without(N, form.reshape(-1, k)), self._without(stresses, form.reshape(stresses.shape[1], -1).T)
+
+    @staticmethod
+    def _without(basis: Array, form: Array) -> Array:
+        """The part of a basis on which a form vanishes."""
+        _, sigma, vt = np.linalg.svd(form)
+        rank = int(np.sum(sigma > 1e-4)) if len(sigma) else 0
+        return basis @ vt[rank:].T

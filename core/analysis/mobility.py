@@ -1,0 +1,228 @@
+"""Mobility: how many freedoms a machine has, which constraints are too many, which motions are free.
+
+Counting (Grübler–Kutzbach) is wrong for planar loops drawn in space, for Bennett's, Sarrus' and Bricard's linkages and
+for all that the count does not see. Here every number is a rank at assembled poses (`closure_rank`), every name comes
+from self-stresses (`self_stress`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis import isostatic
+from core.analysis.closure_rank import Closure
+from core.analysis.free_motions import FreeMotion, free_motions
+from core.analysis.isostatic import Release
+from core.analysis.self_stress import Component, Stresses, dependences, stresses
+from core.kernel import Mechanism, assembly, constraints
+from core.kernel.parameter_values import Values
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Redundant:
+    """A constraint that the others already fulfil.
+
+    joint : joint (or other element) it belongs to; component : e.g. "rotation about y of the world"; direction : (3,)
+    in the world at the pose; fixed_by : joints that fix it already; instead : text of other constraints that could be
+    given up in its place, by joint
+    """
+
+    joint: str
+    collection: str
+    component: str
+    direction: tuple[float, float, float]
+    fixed_by: tuple[str, ...]
+    instead: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """One sentence."""
+        return f"{self.joint}: {self.component} is already fixed by {_listed(self.fixed_by)}"
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What a machine can do, near a pose and at it.
+
+    degrees_of_freedom : finite freedoms at generic poses near the one given (drivers act as constraints)
+    at_pose            : freedoms of the velocities at the pose itself; more than the above at a singular pose
+    equations, rank    : scalar constraints of all joints and other elements, and how many of them are independent
+    count              : freedoms by Grübler–Kutzbach: 6 per body less the equations
+    redundant          : constraints that others already fulfil; proposal: changes that make the machine isostatic
+    motions            : free motions at the pose, each moving as few joints as possible
+    singular           : the pose is one where the rank drops
+    q                  : (nq,) the pose, closed
+    """
+
+    degrees_of_freedom: int
+    at_pose: int
+    equations: int
+    rank: int
+    count: int
+    redundant: tuple[Redundant, ...]
+    motions: tuple[FreeMotion, ...]
+    proposal: tuple[Release, ...]
+    singular: bool
+    q: Array
+    driven: tuple[str, ...] = ()
+    """Drivers that act."""
+    inconsistent: tuple[str, ...] = ()
+    """Drivers that move what is fixed, or driven, already, each with the reason."""
+    infinitesimal: int = 0
+    """Freedoms that exist at generic poses but end at once (a shaky frame)."""
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom."""
+        return self.degrees_of_freedom
+
+    @property
+    def idle(self) -> tuple[FreeMotion, ...]:
+        """Motions in which a body only turns about its own line."""
+        return tuple(motion for motion in self.motions if motion.idle)
+
+    @property
+    def advice(self) -> str:
+        """The proposal as a sentence; '' if nothing is too many."""
+        makes = _listed([change.text.removeprefix("make ") for change in self.proposal if change.kind])
+        others = [change.text for change in self.proposal if not change.kind]
+        return _sentence(_listed([*([f"make {makes}"] if makes else []), *others])) if self.proposal else ""
+
+    def __str__(self) -> str:
+        return "\n".join(_report(self))
+
+
+def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float = 0.0) -> Mobility:
+    """Mobility of a machine near a pose and at it.
+
+    q : (nq,) the pose, default the rest pose; it is closed first. Limits of joints do not count.
+    Raises AssemblyError when the machine cannot be closed near the pose.
+    """
+    start = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    closure = Closure(mech, p, t)
+    pose = _closed(closure, start)
+    N = closure.motions(pose)
+    found = _generic(closure, pose)
+    # the tree fulfils its joints' constraints by its coordinates, the rest is in the closure
+    tree = 6 * len(mech.model.expanded.bodies) - mech.nv
+    surplus = found.multipliers.shape[1]
+    parts = _redundancies(closure, pose, found) if surplus else _NONE
+    dof = found.freedoms
+    return Mobility(
+        degrees_of_freedom=dof, at_pose=N.shape[1], equations=tree + closure.rows,
+        rank=tree + closure.rows - surplus, count=mech.nv - closure.rows, redundant=parts[0], proposal=parts[1],
+        motions=free_motions(closure, pose, N), singular=N.shape[1] > dof + found.infinitesimal, q=pose,
+        infinitesimal=found.infinitesimal,
+    )  # fmt: skip
+
+
+def _closed(closure: Closure, q: Array) -> Array:
+    if not closure.rows:
+        return q
+    pose, gap = closure.closed(q)
+    if not gap < assembly.ACCEPTABLE:
+        pose = np.asarray(closure.mech.assemble(q, p=closure.p, t=closure.t))
+    return pose
+
+
+@dataclass(frozen=True)
+class _Generic:
+    """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k)."""
+
+    q: Array
+    freedoms: int
+    infinitesimal: int
+    multipliers: Array
+
+
+def _generic(closure: Closure, q: Array) -> _Generic:
+    """The pose of highest rank among those near q."""
+    if not closure.rows:
+        return _Generic(q, closure.mech.nv, 0, np.zeros((0, 0)))
+    poses = list(closure.poses_near(q))
+    if not poses:  # nothing moves: what the velocities allow ends at once
+        shaky = closure.motions(q).shape[1]
+        return _Generic(q, 0, shaky, _firm(closure, closure.stresses(q), shaky))
+    best = max(poses, key=closure.rank)
+    N, multipliers = closure.real_motions(best)
+    return _Generic(best, N.shape[1], closure.motions(best).shape[1] - N.shape[1], multipliers)
+
+
+def _firm(closure: Closure, multipliers: Array, shaky: int) -> Array:
+    """Self-stresses that mean redundancy: as many as there are constraints more than a rigid machine needs."""
+    return multipliers[:, : closure.rows - closure.mech.nv] if shaky else multipliers
+
+
+_NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
+
+
+def _redundancies(closure: Closure, q: Array, found: _Generic) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
+    through = stresses(closure, q, found.q, found.multipliers)
+    kinds = {joint.name: joint.kind for joint in closure.mech.model.expanded.joints}
+    order = _order(through, kinds)
+    redundant = tuple(
+        _told(through, found_one.component, found_one.others, kinds) for found_one in dependences(through, order)
+    )
+    return redundant, isostatic.proposal(through, kinds, order[::-1])
+
+
+def _order(through: Stresses, kinds: dict[str, str]) -> list[int]:
+    """Components as a person would impose them: fixed joints first, then joint by joint, other elements last;
+    positions before directions."""
+
+    def key(i: int) -> tuple[int, int]:
+        part = through.components[i]
+        if part.collection == "drivers":
+            return 3, i
+        if part.collection != "joints":
+            return 2, i
+        return (0 if kinds[part.name] == "fixed" else 1), i
+
+    return sorted(range(len(through.components)), key=key)
+
+
+def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str, str]) -> Redundant:
+    part = through.components[index]
+    names = dict.fromkeys(through.components[i].name for i in others if through.components[i].name != part.name)
+    moving = [name for name in names if kinds.get(name) != "fixed"] or list(names)
+    instead: dict[str, list[str]] = {}
+    for i in others:
+        component: Component = through.components[i]
+        if kinds.get(component.name) != "fixed":
+            instead.setdefault(component.name, []).append(component.text)
+    alternatives = tuple((name, tuple(texts)) for name, texts in instead.items())
+    return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives)
+
+
+def _listed(words: Sequence[str]) -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _report(found: Mobility) -> list[str]:
+    """Lines of the report."""
+    plural = "" if found.dof == 1 else "s"
+    lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraints, {found.rank} independent"]
+    if found.count != found.dof:
+        lines.append(f"(bodies and constraints counted: {found.count})")
+    if found.infinitesimal:
+        lines.append(f"{found.infinitesimal} more only infinitesimally: the machine is shaky there")
+    if found.singular:
+        lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
+    lines += [f"{item.text}." for item in found.redundant]
+    if found.proposal:
+        lines.append(f"{found.advice} That takes away what is too much and leaves the motion.")
+    lines += [f"Driver {text}." for text in found.inconsistent]
+    lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
+    return lines
