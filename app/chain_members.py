@@ -1,11 +1,11 @@
-"""Elements that a DH chain stands for, as the panels name them."""
+"""Elements that a DH chain or a sub-assembly brings, as the panels name them."""
 
 from __future__ import annotations
 
 import re
 
 from app.session import Ref
-from core.model import DHChain, DHRow
+from core.model import DHChain, DHRow, Model, SubAssembly
 from core.model.chains import expand
 from core.model.fields import fields_of
 
@@ -18,6 +18,16 @@ def brought_by(chain: DHChain) -> list[Ref]:
         *(Ref("joints", joint.name) for joint in joints),
         *(Ref("frames", frame.name) for frame in frames),
     ]
+
+
+def assembled(assembly: SubAssembly) -> list[Ref]:
+    """Everything of the expanded model that a sub-assembly brings."""
+    return [Ref(collection, element.name) for collection, found in assembly.brought.items() for element in found]
+
+
+def assembly_of(model: Model, ref: Ref) -> SubAssembly | None:
+    """The sub-assembly that brings an element; None if the document or a chain does."""
+    return next((each for each in model.assemblies if ref in assembled(each)), None)
 
 
 def in_row(chain: DHChain, ref: Ref, field: str) -> tuple[int, str] | None:

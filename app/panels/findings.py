@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
-from app.widgets.dialogs import ICONS
 from app.widgets.note import severity_color
-from core.model import Finding, Model
+from core.model import WORDS, Finding, Model
 
 GROUPS = {"error": ("Errors", "cannot be used as it is"), "warning": ("Warnings", "used; look at it"),
           "hint": ("Hints", "worth knowing")}  # fmt: skip
@@ -115,7 +114,7 @@ class FindingsPanel(QWidget):
         for finding in rows:
             item = QTreeWidgetItem([finding.place or "model", finding.text, finding.remedy])
             item.setData(0, FINDING, finding)
-            item.setIcon(0, icon(ICONS.get(finding.collection, "model")))
+            item.setIcon(0, icon(WORDS.get(finding.collection, "model")))
             for column in range(3):
                 item.setToolTip(column, str(finding))
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)

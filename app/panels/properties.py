@@ -15,8 +15,8 @@ from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
 from app.settings import Settings
-from app.widgets.dialogs import icon_of
 from app.widgets.element_form import ElementForm, replaced
+from app.widgets.element_icons import icon_of
 from app.widgets.field_editor import Context, FieldEditor
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title

@@ -1,10 +1,22 @@
-"""The model tree: the machine from the ground outward, chains, parameters, materials."""
+"""The model tree: the machine from the ground outward, forces, sensors, constraints, parameters, materials."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, QTimer
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QByteArray,
+    QEvent,
+    QMimeData,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QSize,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,10 +33,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.chain_members import assembly_of
 from app.commands import elements as verbs
 from app.diagnosis import Diagnosis
 from app.icons import icon
-from app.panels.treenodes import Node, nodes
+from app.panels.tree_menus import fill_add_menu, row_menu
+from app.panels.tree_sections import nodes
+from app.panels.treenodes import Node
 from app.session import Ref, Session, State
 from app.widgets.dialogs import remove
 from app.widgets.note import MARKS, Note, severity_color
@@ -32,11 +47,13 @@ from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantity_text import SIUnits, Units
 from app.widgets.text_editors import swatch
 from core.errors import KinetostatError
-from core.model import JOINT_KINDS, WORDS, Finding, edits, starters
+from core.model import WORDS, Finding, edits
 
 NAMES_SHARE = 0.72
 """Greatest part of the width that names take."""
 NODE = Qt.ItemDataRole.UserRole
+CHANNELS = "application/x-kinetostat-channel"
+"""What is dragged from a row: names of channels of a run, one per line."""
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
@@ -60,7 +77,21 @@ class _View(QTreeWidget):
         super().__init__(panel)
         self.panel = panel
         self.setMouseTracking(True)
+        self.setDragEnabled(True)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         PlainKeys(self, typing=False)
+
+    def mimeTypes(self) -> list[str]:
+        return [CHANNELS, "text/plain"]
+
+    def mimeData(self, items: Sequence[QTreeWidgetItem]) -> QMimeData:
+        """The channels of a run that the rows stand for, one per line."""
+        found = [channel for item in items for channel in item.data(0, NODE).channels]
+        data = QMimeData()
+        if found:
+            data.setData(CHANNELS, QByteArray("\n".join(found).encode()))
+            data.setText("\n".join(found))
+        return data
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         item = self.itemAt(event.position().toPoint())
@@ -102,6 +133,7 @@ class ModelTree(QWidget):
         self.diagnosis.ready.connect(self.refresh)
         self.items: dict[str, QTreeWidgetItem] = {}
         self._folded: set[str] = set()
+        self._met: set[str] = set()
         self._shown: tuple[list[Node], dict[Ref, Finding]] | None = None
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
@@ -120,7 +152,7 @@ class ModelTree(QWidget):
         self.add_button = QToolButton(self, icon=icon("add"), toolTip="Add to the model")
         self.add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.add_menu = QMenu(self)
-        self.add_menu.aboutToShow.connect(lambda: self._fill_add_menu(self.add_menu))
+        self.add_menu.aboutToShow.connect(lambda: fill_add_menu(self, self.add_menu))
         self.add_button.setMenu(self.add_menu)
         self.view = _View(self)
         view = self.view
@@ -191,6 +223,9 @@ class ModelTree(QWidget):
             parent.addChild(item)
             self.items[node.key] = item
             self._add_rows(item, node.children, marks)
+            if node.folded and node.key not in self._met:
+                self._folded.add(node.key)
+            self._met.add(node.key)
             item.setExpanded(node.key not in self._folded)
 
     def _dress(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
@@ -202,9 +237,12 @@ class ModelTree(QWidget):
             font = item.font(0)
             font.setItalic(True)
             item.setFont(0, font)
-            words = "Comes from a DH chain; edit the chain to change it."
+            words = "Comes from a DH chain or another file; edit that to change it."
         elif node.ref is not None:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+        item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDropEnabled)
+        if not node.channels:
+            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
         if finding is not None:
             item.setText(1, f"{MARKS[finding.severity]} {node.detail}".strip())
             item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
@@ -322,7 +360,9 @@ class ModelTree(QWidget):
         if verbs.is_own(self.session, ref):
             remove(self.session, ref, self)
         else:
-            self.note.say(f"“{ref.name}” comes from a DH chain. Edit or delete the chain instead.", "hint")
+            whole = assembly_of(self.session.model, ref)
+            what = "a DH chain. Edit or delete the chain" if whole is None else f"another file. Delete “{whole.name}”"
+            self.note.say(f"“{ref.name}” comes from {what} instead.", "hint")
 
     # --------------------------------------------------------------------------- menus
 
@@ -333,38 +373,10 @@ class ModelTree(QWidget):
 
     def menu_at(self, item: QTreeWidgetItem | None) -> QMenu:
         """What can be done with a row."""
-        menu = QMenu(self)
         if item is not None:
             self.view.setCurrentItem(item)
         node = item.data(0, NODE) if item is not None else None
-        self._fill_add_menu(menu)
-        if isinstance(node, Node) and node.ref is not None and not node.derived:
-            menu.addSeparator()
-            menu.addAction(icon("rename"), "Rename", self.rename_selected)
-            menu.addAction(icon("duplicate"), "Duplicate", lambda: verbs.duplicate(self.session))
-            menu.addAction(icon("delete"), "Delete", self.remove_selected)
-        menu.addSeparator()
-        menu.addAction("Unfold all", lambda: self.fold_all(False))
-        menu.addAction("Fold all", lambda: self.fold_all(True))
-        return menu
-
-    def _fill_add_menu(self, menu: QMenu) -> None:
-        if menu is self.add_menu:
-            menu.clear()
-        place = verbs.holder(self.session)
-        links = menu.addMenu(icon("link"), f"Link on {place}")
-        for kind, info in JOINT_KINDS.items():
-            links.addAction(icon(kind), info.title, lambda kind=kind: verbs.add_link(self.session, kind))
-        menu.addAction(icon("frame"), f"Frame on {place}", lambda: verbs.add(
-            self.session, "frames", lambda model: starters.frame_on(model, verbs.holder(self.session))))  # fmt: skip
-        connect = menu.addAction(icon("connect"), "Joint…", lambda: verbs.ask_joint(self.session, self.settings, self))
-        connect.setEnabled(bool(self.session.model.expanded.bodies))
-        menu.addAction(icon("body"), "Free body", lambda: verbs.add(self.session, "bodies", edits.free_body))
-        menu.addAction(icon("chain"), "DH chain…", lambda: verbs.ask_chain(self.session, self.settings, self))
-        menu.addAction(icon("parameter"), "Parameter",
-                       lambda: verbs.add(self.session, "parameters", starters.parameter))  # fmt: skip
-        menu.addAction(icon("material"), "Material",
-                       lambda: verbs.add(self.session, "materials", starters.material))  # fmt: skip
+        return row_menu(self, node if isinstance(node, Node) else None)
 
     def fold_all(self, folded: bool) -> None:
         """Fold or unfold every row but the ground."""

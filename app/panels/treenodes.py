@@ -1,4 +1,4 @@
-"""What the model tree shows, as plain nodes: the machine from the ground outward, then what it is made with.
+"""The machine in the model tree, as plain nodes, from the ground outward; what else there is: `tree_sections`.
 
 A serial run stands flat (joint, body, joint, body …), so that long chains stay readable; a body from which
 several joints go out holds one branch per joint. Joints that close a loop are marked where they begin.
@@ -7,13 +7,13 @@ several joints go out holds one branch per joint. Joints that close a loop are m
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
-from app.chain_members import brought_by
+from app.chain_members import assembled, brought_by
 from app.session import Ref
-from app.widgets.quantity_text import Measure, Units, quantity, value_in
-from core.model import WORLD, Body, DHChain, Frame, Joint, Model, Parameter
+from core.model import WORLD, Body, DHChain, Frame, Joint, Model, SubAssembly
 
 
 @dataclass
@@ -26,40 +26,19 @@ class Node:
     icon: str = ""
     ref: Ref | None = None
     derived: bool = False
-    """Brought by a DH chain: cannot be renamed or deleted by itself."""
+    """Brought by a DH chain or a sub-assembly: cannot be renamed or deleted by itself."""
     selects_model: bool = False
     """The row of the ground: choosing it selects the model itself."""
     color: tuple[float, ...] | None = None
     help: str = ""
+    channels: tuple[str, ...] = ()
+    """Names of the channels of a run that dragging the row hands over."""
+    folded: bool = False
+    """Folded at first."""
     children: list[Node] = field(default_factory=list)
 
 
-def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
-    """The rows of the tree. `cut` names the joints that close loops."""
-    found = [_Machine(model, frozenset(cut)).ground()]
-    values = model.values()
-    if model.parameters:
-        rows = [_parameter(p, values.get(p.name), units) for p in model.parameters]
-        found.append(Node("#parameters", "Parameters", str(len(rows)), "parameter", children=rows))
-    if model.materials:
-        materials = [
-            Node(f"materials:{m.name}", m.name, icon="material", ref=Ref("materials", m.name), color=m.color)
-            for m in model.materials
-        ]
-        found.append(Node("#materials", "Materials", str(len(materials)), "material", children=materials))
-    return found
-
-
-def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
-    value = value_in(parameter.value, {}) if not isinstance(parameter.value, str) else worth
-    shown = "" if value is None else quantity(value, Measure(parameter.dimension), units, 5)
-    detail = f"{parameter.value} = {shown}" if isinstance(parameter.value, str) else shown
-    words = "The file gave this symbol no value; this one is assumed." if parameter.assumed else parameter.description
-    return Node(f"parameters:{parameter.name}", parameter.name, detail + (" ?" if parameter.assumed else ""),
-                "parameter", Ref("parameters", parameter.name), help=words)  # fmt: skip
-
-
-class _Machine:
+class Machine:
     """The kinematic tree of a model, from the ground outward."""
 
     def __init__(self, model: Model, cut: frozenset[str]) -> None:
@@ -79,6 +58,8 @@ class _Machine:
         self.frames_on: dict[str, list[Frame]] = defaultdict(list)
         for frame in expanded.frames:
             self.frames_on[frame.parent].append(frame)
+        self.assembly_of = {ref: assembly for assembly in model.assemblies for ref in assembled(assembly)}
+        self.assembly_rows: dict[str, Node] = {}
         self.seen: set[str] = {WORLD}
         self.passed: set[str] = set()
         self.opened: set[str] = set()
@@ -98,14 +79,18 @@ class _Machine:
         for name in self.bodies:
             if name not in self.seen:
                 self.seen.add(name)
-                node.children += self._run_from_body(name, free=True)
+                assembly = self.assembly_of.get(Ref("bodies", name))
+                holder = node if assembly is None else self.assembly_row(assembly)
+                holder.children += self._run_from_body(name, free=True)
+        shown = {id(row) for row in walk(node.children)}
+        node.children += [row for row in map(self.assembly_row, self.model.assemblies) if id(row) not in shown]
         return node
 
     def _frame_nodes(self, holder: str) -> list[Node]:
         found = []
         for frame in self.frames_on[holder]:
             node = Node(f"frames:{frame.name}", frame.name, "frame", "frame", Ref("frames", frame.name),
-                        ("frames", frame.name) in self.chain_of)  # fmt: skip
+                        self._derived("frames", frame.name), channels=(f"{frame.name}.position",))  # fmt: skip
             node.children = self._frame_nodes(frame.name)
             found.append(node)
         return found
@@ -136,6 +121,9 @@ class _Machine:
     def _branch(self, joint: Joint, body: str) -> list[Node]:
         """A joint as a row that holds the run behind it; the joints of a chain stand under the chain's row."""
         chain = self.chain_of.get(("joints", joint.name))
+        assembly = self.assembly_of.get(Ref("joints", joint.name))
+        if assembly is not None and self.assembly_of.get(Ref("bodies", body)) is not assembly:
+            return self._into(assembly, joint, body)
         if chain is not None and chain.name not in self.opened:
             self.opened.add(chain.name)
             count = len(chain.rows)
@@ -146,6 +134,27 @@ class _Machine:
         run = self._run(joint, body)
         run[0].children += run[1:]
         return run[:1]
+
+    def _into(self, assembly: SubAssembly, joint: Joint, body: str) -> list[Node]:
+        """A branch of a sub-assembly, in the sub-assembly's one row; [] if that row stands already."""
+        known = self.assembly_rows.get(assembly.name)
+        row = known or self.assembly_row(assembly)
+        run = self._run(joint, body)
+        run[0].children += run[1:]
+        row.children.append(run[0])
+        return [] if known is not None else [row]
+
+    def assembly_row(self, assembly: SubAssembly) -> Node:
+        """The row of a sub-assembly, made when it is first asked for."""
+        if assembly.name not in self.assembly_rows:
+            words = assembly.description or f"The machine of the file {assembly.file}"
+            self.assembly_rows[assembly.name] = Node(
+                f"assemblies:{assembly.name}", assembly.name, PurePath(assembly.file).name, "assembly",
+                Ref("assemblies", assembly.name), help=words)  # fmt: skip
+        return self.assembly_rows[assembly.name]
+
+    def _derived(self, collection: str, name: str) -> bool:
+        return (collection, name) in self.chain_of or Ref(collection, name) in self.assembly_of
 
     def _run(self, joint: Joint, body: str) -> list[Node]:
         """A joint and what follows it, flat as long as it does not branch."""
@@ -161,7 +170,7 @@ class _Machine:
             node, current = self._body_node(other)
             found.append(node)
             body = other
-            if current is not None and self._begins_chain(current):
+            if current is not None and (self._begins_chain(current) or self._begins_assembly(current, body)):
                 found += self._branch(current, body)
                 current = None
         return found
@@ -169,6 +178,10 @@ class _Machine:
     def _begins_chain(self, joint: Joint) -> bool:
         chain = self.chain_of.get(("joints", joint.name))
         return chain is not None and chain.name not in self.opened
+
+    def _begins_assembly(self, joint: Joint, body: str) -> bool:
+        assembly = self.assembly_of.get(Ref("joints", joint.name))
+        return assembly is not None and self.assembly_of.get(Ref("bodies", body)) is not assembly
 
     def _run_from_body(self, name: str, free: bool) -> list[Node]:
         node, following = self._body_node(name)
@@ -179,7 +192,8 @@ class _Machine:
         """The row of a body with its frames, and the one joint with which the run goes on (None: it ends or
         branches; then the branches are in the row)."""
         body = self.bodies.get(name)
-        node = Node(f"bodies:{name}", name, "", "body", Ref("bodies", name), ("bodies", name) in self.chain_of)
+        node = Node(f"bodies:{name}", name, "", "body", Ref("bodies", name), self._derived("bodies", name),
+                    channels=(f"{name}.position",))  # fmt: skip
         if body is None:
             return node, None
         outgoing = self._outgoing(name)
@@ -202,9 +216,10 @@ class _Machine:
             detail, icon = f"loop to {other}", "loop"
         elif joint.mimic is not None:
             detail = f"{joint.kind}, follows {joint.mimic.leader}"
+        channels = (f"{joint.name}.reaction",) if joint.name in self.cut or not joint.info.nq else (f"{joint.name}.q",)
         words = f"{joint.kind} joint that closes a loop to {other}" if joint.name in self.cut else ""
         return Node(f"joints:{joint.name}", joint.name, detail, icon, Ref("joints", joint.name),
-                    ("joints", joint.name) in self.chain_of, help=words)  # fmt: skip
+                    self._derived("joints", joint.name), help=words, channels=channels)  # fmt: skip
 
 
 def walk(rows: Iterable[Node]) -> Iterable[Node]:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.icons import icon
 from app.session import Ref, Session
 from app.widgets.element_form import ElementForm, replaced
+from app.widgets.element_icons import icon_of
 from app.widgets.field_editor import Context
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of
@@ -27,15 +28,6 @@ from app.widgets.quantity_text import Units
 from core.errors import KinetostatError
 from core.model import WORDS, Model, edits
 from core.model.fields import Element, fields_of
-
-ICONS = {"parameters": "parameter", "materials": "material", "bodies": "body", "frames": "frame", "joints": "joint",
-         "chains": "chain"}  # fmt: skip
-"""Drawings of the collections; a joint shows its kind."""
-
-
-def icon_of(collection: str, element: Any) -> str:
-    """Name of the drawing of an element."""
-    return element.kind if collection == "joints" else ICONS.get(collection, "model")
 
 
 class RemovalDialog(QDialog):

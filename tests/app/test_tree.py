@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from app.commands import elements
 from app.panels.tree import NODE, ModelTree
-from app.panels.treenodes import nodes, walk
+from app.panels.tree_sections import nodes
+from app.panels.treenodes import walk
 from app.session import Ref, Session
 from app.settings import Settings
 from app.widgets.dialogs import DraftDialog, RemovalDialog
@@ -107,7 +108,8 @@ def outline(tree: ModelTree) -> list[tuple[int, str]]:
 def test_the_machine_stands_from_the_ground_outward(tree):
     assert outline(tree) == [
         (0, "world"), (1, "j1"), (2, "upper"), (2, "j2"), (2, "lower"), (3, "tip"), (1, "ball"),
-        (0, "Parameters"), (1, "l1"), (1, "l2"), (0, "Materials"), (1, "steel"),
+        (0, "Parameters"), (1, "l1"), (1, "l2"), (0, "Materials"), (1, "steel"), (0, "Whole machine"),
+        (1, "Kinetic energy"), (1, "Potential energy"), (1, "Total energy"), (1, "Constraint residual"),
     ]  # fmt: skip
 
 
@@ -123,7 +125,7 @@ def test_every_element_is_shown_once_and_a_loop_is_marked(qtbot, tmp_path):
     tree = shown(qtbot, session, tmp_path)
     cut = {loop.cut for loop in session.mech.loops}
     assert len(cut) == 1
-    names = [name for _, name in outline(tree)]
+    names = [node.ref.name if node.ref else node.text for node in walk([tree.items["#world"].data(0, NODE)])]
     assert sorted(names) == sorted(["world", "A", "B", "C", "D", "crank", "coupler", "rocker"])
     item = tree.items[f"joints:{cut.pop()}"]
     assert item.text(1).startswith("loop to")
@@ -138,7 +140,7 @@ def test_branches_stand_under_their_joints():
         Joint(name="f", parent="palm", child="finger"),
         Joint(name="n", parent="finger", child="nail"),
     )
-    (world,) = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
+    world, _whole = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
     (wrist,) = world.children
     (palm,) = wrist.children
     assert [node.text for node in palm.children] == ["t", "f"]
@@ -148,7 +150,7 @@ def test_branches_stand_under_their_joints():
 def test_a_joint_drawn_backwards_still_leads_outward():
     bodies = (Body(name="a", **SOLID), Body(name="b", **SOLID))
     joints = (Joint(name="j", parent="world", child="a"), Joint(name="back", parent="b", child="a"))
-    (world,) = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
+    world, _whole = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
     assert [node.text for node in walk([world])] == ["world", "j", "a", "back", "b"]
 
 
@@ -158,7 +160,7 @@ def test_a_chain_holds_its_links_and_what_hangs_on_them():
         bodies=(Body(name="gripper", **SOLID),),
         joints=(Joint(name="mount", kind="fixed", parent="tool", child="gripper"),),
     )
-    (world,) = nodes(model, (), SIUnits())
+    world, _whole = nodes(model, (), SIUnits())
     (chain,) = world.children
     assert chain.ref == Ref("chains", "robot")
     names = [node.text for node in walk(chain.children)]
@@ -171,7 +173,7 @@ def test_a_chain_holds_its_links_and_what_hangs_on_them():
 def test_two_hundred_bodies_in_a_row_stand_flat():
     bodies = tuple(Body(name=f"b{i}", **SOLID) for i in range(200))
     joints = tuple(Joint(name=f"j{i}", parent=f"b{i - 1}" if i else "world", child=f"b{i}") for i in range(200))
-    (world,) = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
+    world, _whole = nodes(Model(bodies=bodies, joints=joints), (), SIUnits())
     assert len(list(walk([world]))) == 401
     assert len(world.children[0].children) == 399
 

@@ -1,0 +1,49 @@
+"""The menus of the model tree: what can be added, and what can be done with a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu
+
+from app.commands import elements as verbs
+from app.icons import icon
+from app.panels.treenodes import Node
+from core.model import JOINT_KINDS, edits, starters
+
+if TYPE_CHECKING:
+    from app.panels.tree import ModelTree
+
+
+def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
+    """What can be done with a row, or with the empty tree."""
+    menu = QMenu(tree)
+    fill_add_menu(tree, menu)
+    if node is not None and node.ref is not None and not node.derived:
+        menu.addSeparator()
+        menu.addAction(icon("rename"), "Rename", tree.rename_selected)
+        menu.addAction(icon("duplicate"), "Duplicate", lambda: verbs.duplicate(tree.session))
+        menu.addAction(icon("delete"), "Delete", tree.remove_selected)
+    menu.addSeparator()
+    menu.addAction("Unfold all", lambda: tree.fold_all(False))
+    menu.addAction("Fold all", lambda: tree.fold_all(True))
+    return menu
+
+
+def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
+    """Everything that can be added where the selection is."""
+    if menu is tree.add_menu:
+        menu.clear()
+    session = tree.session
+    place = verbs.holder(session)
+    links = menu.addMenu(icon("link"), f"Link on {place}")
+    for kind, info in JOINT_KINDS.items():
+        links.addAction(icon(kind), info.title, lambda kind=kind: verbs.add_link(session, kind))
+    menu.addAction(icon("frame"), f"Frame on {place}", lambda: verbs.add(
+        session, "frames", lambda model: starters.frame_on(model, verbs.holder(session))))  # fmt: skip
+    connect = menu.addAction(icon("connect"), "Joint…", lambda: verbs.ask_joint(session, tree.settings, tree))
+    connect.setEnabled(bool(session.model.expanded.bodies))
+    menu.addAction(icon("body"), "Free body", lambda: verbs.add(session, "bodies", edits.free_body))
+    menu.addAction(icon("chain"), "DH chain…", lambda: verbs.ask_chain(session, tree.settings, tree))
+    menu.addAction(icon("parameter"), "Parameter", lambda: verbs.add(session, "parameters", starters.parameter))
+    menu.addAction(icon("material"), "Material", lambda: verbs.add(session, "materials", starters.material))
