@@ -42,7 +42,7 @@ def simulate(
     rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, parameters: Values = None,
     torque: Torque = None, output: float | None = None, start: float = 0.0, max_steps: int = 10_000_000,
     file: str | None = None, channels: Sequence[str] = (), progress: Callable[[float], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Callable[[], bool] | None = None, watch: Callable[[Run], None] | None = None,
 ) -> Run:  # fmt: skip
     """Let a machine move.
 
@@ -54,6 +54,7 @@ def simulate(
     torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"
     file : HDF5 file written while the run goes on (readable even if the program is killed), with `channels`
     progress : called with the part done, 0 … 1; cancelled: asked between pieces; the run then ends early
+    watch : called with each piece of the run as it comes
 
     Raises SimulationError when the motion cannot go on; its `run` holds everything until then.
     """
@@ -69,10 +70,11 @@ def simulate(
         from core.simulation.run_file import RunFile
 
         recorder = RunFile(file, mech, chosen, channels)
+    job.watch = watch or _ignore
     return job.work(recorder, progress or _ignore, cancelled or _never)
 
 
-def _ignore(_: float) -> None:
+def _ignore(_: object) -> None:
     pass
 
 
@@ -91,6 +93,7 @@ class _Job:
         self.pieces: list[Run] = []
         self.prepared = 0.0
         self.seconds = 0.0
+        self.watch: Callable[[Run], None] = _ignore
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
         """All pieces; the run, or SimulationError."""
@@ -106,6 +109,7 @@ class _Job:
             self.pieces.append(piece)
             if recorder is not None:
                 recorder.append(piece)
+            self.watch(piece)
             progress(done / total)
             if happened:
                 error = self.error(happened)
