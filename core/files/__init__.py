@@ -1,5 +1,6 @@
 """Files: readers and writers of every format, and where meshes lie."""
 
+from core.files.assemblies import assembly, refreshed
 from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write
 from core.files.mesh_lookup import MESH_SUFFIXES, resolve_mesh
 from core.files.meshes import MeshData, MeshPart, load_mesh
@@ -16,6 +17,7 @@ __all__ = [
     "Reading",
     "Source",
     "Writing",
+    "assembly",
     "check",
     "dumps",
     "format_of",
@@ -23,6 +25,7 @@ __all__ = [
     "load_mesh",
     "loads",
     "read",
+    "refreshed",
     "resolve_mesh",
     "save",
     "write",

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from core.errors import FileError, KinetostatError
 from core.files.dh_csv import read_csv, write_csv
 from core.files.dh_toml import read_toml, write_toml
+from core.files.followed_files import with_files_from
 from core.files.mesh_lookup import resolve_mesh
-from core.files.mesh_paths import with_meshes_from
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
 from core.files.robotica_reader import read_robotica
@@ -94,7 +94,7 @@ def read(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = 
     Raises FileError naming file, line, component and remedy.
     """
     source = source_of_file(path)
-    return _read(format_of(source), source, Options(floating, mimic, dict(packages or {})))
+    return reading_of(format_of(source), source, Options(floating, mimic, dict(packages or {})))
 
 
 def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
@@ -105,10 +105,11 @@ def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = 
 
 def loads(text: str, format: str = "kst", origin: str = "") -> Model:
     """The model in a text; `origin` is the path from which its meshes are found."""
-    return _read(_by_id(format), source_of_text(text, origin), Options()).model
+    return reading_of(_by_id(format), source_of_text(text, origin), Options()).model
 
 
-def _read(format: Format, source: Source, options: Options) -> Reading:
+def reading_of(format: Format, source: Source, options: Options) -> Reading:
+    """What a format's reader makes of a source. Raises FileError."""
     if format.read is None:
         raise FileError(f"{format.title} files can be written, not read.", file=source.file,
                         remedy=_known_suffixes(reading=True))  # fmt: skip
@@ -141,7 +142,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     if not able:
         raise FileError(f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.", file=file,
                         remedy=_known_suffixes(reading=False))  # fmt: skip
-    model, moved = with_meshes_from(model, os.path.dirname(os.path.abspath(file)))
+    model, moved = with_files_from(model, os.path.dirname(os.path.abspath(file)))
     result = write(model, able[-1].id)
     write_whole(path, encoded(result.text, file))
     return (*moved, *result.findings)

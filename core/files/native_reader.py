@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
+from core.files.assemblies import with_content
 from core.files.mesh_lookup import resolve_mesh
 from core.files.migrations import VERSION, migrated
 from core.files.source import Options, Reading, Source
 from core.files.yaml_tree import Entries, Items, Node, Text, tree_of
-from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Shape
+from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Shape, SubAssembly
 from core.model.fields import (
     ColorKind,
     Element,
@@ -41,9 +42,9 @@ def read_native(source: Source, options: Options) -> Reading:
     """The model of a native text. Raises FileError naming line, component and field."""
     tree = tree_of(source)
     try:
-        build = _Builder(source.file)
+        build = _Builder(source.file, options)
         model = build.model(_checked(tree))
-        return Reading(model, (*cut_off(source), *build.missing_meshes(model, options)))
+        return Reading(model, (*cut_off(source), *build.findings, *build.missing_meshes(model)))
     except FileError as error:
         error.file = error.file or source.file
         raise
@@ -79,8 +80,10 @@ def _checked(tree: Node) -> Entries:
 class _Builder:
     """Builds elements from nodes; remembers the line of every component and field for messages."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, options: Options) -> None:
         self.file = file
+        self.options = options
+        self.findings: list[Finding] = []
         self.lines: dict[str, int] = {}
         self.texts: list[tuple[str, str, int]] = []
         """(component and field, text, line) of every single value."""
@@ -116,7 +119,8 @@ class _Builder:
         for name, (line, inner) in node.items.items():
             where = f"{word} '{name[:80]}'"
             self.lines[where] = line
-            elements.append(self.element(kind, inner, where, line, {"name": name}))
+            element = self.element(kind, inner, where, line, {"name": name})
+            elements.append(self.imported(element, where, line) if key == "assemblies" else element)
         return tuple(elements)
 
     # ------------------------------------------------------------------------------- elements
@@ -158,6 +162,19 @@ class _Builder:
         raise FileError("A shape is written '- box: {size: [1, 1, 1]}'.", where=where, line=node.line,
                         remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.")  # fmt: skip
 
+    def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
+        """A sub-assembly with the machine of its file."""
+        try:
+            filled, findings = with_content(made, self.file, self.options)
+        except FileError as error:
+            if not error.file:
+                error.line = self.lines.get(error.where, line)
+            raise
+        except ModelError as error:
+            raise self.placed(error, line, where) from None
+        self.findings += findings
+        return filled
+
     # ------------------------------------------------------------------------------- fields
 
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
@@ -193,11 +210,12 @@ class _Builder:
 
     # ------------------------------------------------------------------------------- messages
 
-    def missing_meshes(self, model: Model, options: Options) -> Iterator[Finding]:
-        """A finding for every mesh that is not found."""
-        for body in model.expanded.bodies:
+    def missing_meshes(self, model: Model) -> Iterator[Finding]:
+        """A finding for every mesh that is not found (those of sub-assemblies were told by their readers)."""
+        brought = {body.name for assembly in model.assemblies for body in assembly.brought["bodies"]}
+        for body in (b for b in model.expanded.bodies if b.name not in brought):
             for shape in body.shapes:
-                if isinstance(shape, Mesh) and resolve_mesh(shape.file, self.file, options.packages) is None:
+                if isinstance(shape, Mesh) and resolve_mesh(shape.file, self.file, self.options.packages) is None:
                     yield Finding("warning", f"The mesh '{shape.file}' is not found; a placeholder is shown.",
                                   "Put the file there, or say where its package lies.", "bodies", body.name, "shapes",
                                   self.file, self.lines.get(f"body '{body.name}', shapes"))  # fmt: skip

@@ -61,6 +61,10 @@ class Options:
     floating: bool = False
     mimic: bool = True
     packages: Mapping[str, str] = field(default_factory=dict)
+    chain: tuple[str, ...] = ()
+    """The files that led here by importing one another, as full paths."""
+    imported: dict[str, Reading] = field(default_factory=dict)
+    """What was read of imported files so far: each is read once."""
 
 
 @dataclass(frozen=True)

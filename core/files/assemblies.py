@@ -1,0 +1,122 @@
+"""Sub-assemblies: the files a model imports, found beside it, read once each, without circles.
+
+A model keeps the name of the file as it was written; what the file holds comes along as `content` and is not saved,
+so that a change in the file is seen when the model is opened again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from core.errors import FileError, KinetostatError
+from core.files.mesh_lookup import resolve_mesh
+from core.files.places import relative
+from core.files.source import Options, Reading, source_of_file
+from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly, edits
+from core.model.fields import Element, mapped
+from core.model.shapes import IDENTITY, Pose
+
+MAX_DEPTH = 32
+"""Files that import files that import files …"""
+
+
+def assembly(model: Model, name: str, path: str | os.PathLike[str], *, parent: str = "", pose: Pose = IDENTITY,
+             settings: Iterable[Any] = ()) -> Model:  # fmt: skip
+    """The model with the machine of a file as a sub-assembly.
+
+    path : of any readable file; it is kept relative to the model's own file, if that is known
+    settings : `Setting`s of its parameters. Raises FileError or ModelError.
+    """
+    folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
+    place = Path(folder, path).absolute()
+    file = relative(place, folder) if folder else place.as_posix()
+    made = SubAssembly(name=name, file=file, parent=parent, pose=pose, settings=tuple(settings))
+    return edits.add(model, with_content(made, model.origin, Options())[0])
+
+
+def refreshed(model: Model) -> Model:
+    """The model with the files of its sub-assemblies read again."""
+    options = Options()
+    read = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
+    return dataclasses.replace(model, assemblies=read)
+
+
+def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[SubAssembly, tuple[Finding, ...]]:
+    """The sub-assembly with the machine of its file, and what the reader of that file noticed.
+
+    importer : path of the file that imports it, "" if there is none. Raises FileError with the chain of files.
+    """
+    place = located(made, importer)
+    content, findings = _read(place, made, importer, options)
+    filled = dataclasses.replace(made, content=content)
+    return filled, tuple(
+        dataclasses.replace(finding, name=f"{made.name}.{finding.name}" if finding.name else finding.name)
+        for finding in findings
+    )
+
+
+def located(made: SubAssembly, importer: str) -> Path:
+    """Where the file of a sub-assembly lies: beside the file that imports it. Raises FileError."""
+    where = f"assembly '{made.name}', file"
+    if not made.file:
+        raise FileError("It is not said which file it is.", where=where, remedy="Name a file.")
+    if "\0" in made.file or len(made.file) > 4096:
+        raise FileError("This cannot be the name of a file.", where=where, remedy="Name a file.")
+    named = Path(made.file.replace("\\", "/"))
+    if not named.is_absolute() and not importer:
+        raise FileError(f"'{made.file}' is looked for beside the file of the machine, which is not known.", where=where,
+                        remedy="Give a full path, or save the machine first.")  # fmt: skip
+    place = Path(os.path.dirname(os.path.abspath(importer)), named) if importer else named
+    try:
+        found = place.is_file()
+    except (OSError, ValueError):
+        found = False
+    if not found:
+        raise FileError(f"There is no file '{made.file}' (looked for at {place}).", where=where,
+                        remedy="Put the file there or correct its name.")  # fmt: skip
+    return place
+
+
+def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
+    from core.files import formats  # the table of formats knows the readers, one of which imports files
+
+    key = os.path.realpath(place)
+    chain = options.chain or ((os.path.realpath(importer),) if importer else ())
+    if key in chain or len(chain) > MAX_DEPTH:
+        names = [os.path.basename(file) for file in (*chain[chain.index(key) if key in chain else 0 :], key)]
+        raise FileError(f"The files import each other in a circle: {' → '.join(names)}.",
+                        where=f"assembly '{made.name}', file", remedy="Remove one of these imports.")  # fmt: skip
+    if (known := options.imported.get(key)) is not None:
+        return known.model, ()
+    inner = dataclasses.replace(options, floating=False, chain=(*chain, key))
+    try:
+        source = source_of_file(place)
+        reading = formats.reading_of(formats.format_of(source), source, inner)
+    except KinetostatError as error:
+        error.where = f"{error.where} (imported as '{made.name}')".lstrip()
+        raise
+    reading = Reading(_in_place(reading.model, options), reading.findings)
+    options.imported[key] = reading
+    return reading.model, reading.findings
+
+
+def _in_place(model: Model, options: Options) -> Model:
+    """The model with files named so that they are found from anywhere: it will be part of another."""
+    folder = os.path.dirname(os.path.abspath(model.origin))
+
+    def found(element: Element) -> dict[str, str]:
+        match element:
+            case Mesh(file=file):
+                place = resolve_mesh(file, model.origin, options.packages)
+                return {} if place is None else {"file": place.absolute().as_posix()}
+            case Material(texture=file) if file and "://" not in file:
+                return {"texture": Path(folder, file).as_posix()}
+            case Driver(file=file) if file:
+                return {"file": Path(folder, file).as_posix()}
+        return {}
+
+    return mapped(model, found)

@@ -1,0 +1,60 @@
+"""Names of files (meshes, sub-assemblies, traces, textures) that still lead there when a model is saved elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from core.files.mesh_lookup import resolve_mesh
+from core.files.places import relative
+from core.model import Driver, Finding, Mesh, Model, SubAssembly
+from core.model.fields import Element, mapped
+
+
+def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ...]]:
+    """The model as it must be written into `folder`, and a finding if a file is named differently there.
+
+    A name that leads to the same file from there stays as the person wrote it; else it becomes a path relative to
+    the folder (absolute on another drive). Names that lead nowhere stay. Full paths of sub-assemblies become relative
+    when a model is saved for the first time.
+    """
+    if model.origin and Path(model.origin).absolute().parent == Path(folder):
+        return model, ()
+    changed: list[str] = []
+
+    def renamed(element: Element) -> dict[str, str]:
+        file = getattr(element, "file", "")
+        if not isinstance(element, Mesh | SubAssembly | Driver) or not file:
+            return {}
+        new = _mesh(file, model, folder) if isinstance(element, Mesh) else _beside(file, model, folder)
+        if new == file:
+            return {}
+        if model.origin:
+            changed.append(file)
+        return {"file": new}
+
+    moved = mapped(model, renamed)
+    if not changed:
+        return moved, ()
+    text = f"{len(changed)} files are named by their path from the new folder, e.g. '{changed[0]}'."
+    return moved, (Finding("hint", text, "Copy these files along when you pass the machine on."),)
+
+
+def _mesh(file: str, model: Model, folder: str) -> str:
+    """The name of a mesh file in a model of that folder."""
+    now = resolve_mesh(file, model.origin) if model.origin else None
+    later = resolve_mesh(file, os.path.join(folder, "model"))
+    if now is None or (later is not None and later.resolve() == now.resolve()):
+        return file
+    return relative(now, folder)
+
+
+def _beside(file: str, model: Model, folder: str) -> str:
+    """The name of another file, which lies beside the model's own."""
+    place = Path(file)
+    if place.is_absolute():
+        return relative(place, folder) if not model.origin else file
+    if not model.origin:
+        return file
+    now = Path(os.path.dirname(os.path.abspath(model.origin)), place)
+    return relative(now, folder) if now.is_file() else file
