@@ -1,6 +1,6 @@
-"""What functions show in the scene: ghosts of other poses, traces of points, ellipsoids, arrows.
+"""What functions and runs show in the scene: ghosts of other poses, traces of points, ellipsoids, arrows.
 
-Everything is given as plain arrays in world axes (m) and stays until it is given anew or cleared.
+Everything is given as plain arrays in world axes (m) and stays until its source gives it anew, or it is cleared.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
 from viz import geometry as g
-from viz.figures import Figure, ghostly, shine, stretched
-from viz.items import Item, items
+from viz.arrows import Arrows, VectorGlyph
+from viz.figures import shine
+from viz.ghosts import OPACITY, Ghosts
+from viz.items import Item
 from viz.look import Colour, Look
 from viz.meshes import mesh
-from viz.placement import Array, along, matrix
+from viz.placement import Array
 from viz.polydata import polyline, vtk_matrix, wire
 
 if TYPE_CHECKING:
@@ -39,14 +41,6 @@ class EllipsoidGlyph(NamedTuple):
     colour: Colour = "ellipsoid"
 
 
-class VectorGlyph(NamedTuple):
-    """An arrow from `origin` (3,) by `vector` (3,), m."""
-
-    origin: ArrayLike
-    vector: ArrayLike
-    colour: Colour = "accent"
-
-
 class Overlays:
     """The actors of all overlays."""
 
@@ -55,10 +49,10 @@ class Overlays:
         self.look = look
         self.model: Model | None = None
         self.items: tuple[Item, ...] = ()
-        self._ghosts: list[Figure] = []
-        self._traces: dict[str, vtkActor] = {}
+        self._ghosts = Ghosts(renderer, look)
+        self._traces: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
         self._ellipsoids: list[_EllipsoidActors] = []
-        self._vectors: list[vtkActor] = []
+        self._arrows = Arrows(renderer, look)
         self._mass = _actor()
         self._mass.GetMapper().SetInputData(mesh(_MASS))
         self._mass.GetMapper().ScalarVisibilityOn()
@@ -68,10 +62,13 @@ class Overlays:
 
     def clear(self) -> None:
         """Show none of them."""
-        self.ghosts((), ())
-        self.traces({})
+        for source in self._ghosts.sources:
+            self.ghosts((), (), source=source)
+        for source in {source for source, _ in self._traces}:
+            self.traces({}, source=source)
         self.ellipsoids(())
-        self.vectors(())
+        for source in self._arrows.sources:
+            self.vectors((), source=source)
 
     # ------------------------------------------------------------------------------- ghosts
 
@@ -79,46 +76,40 @@ class Overlays:
         self,
         names: Sequence[str],
         arrays: Sequence[ArrayLike],
-        opacity: float = 0.28,
+        opacity: float = OPACITY,
         parameters: Sequence[Mapping[str, float]] | None = None,
         model: Model | None = None,
+        source: str = "result",
     ) -> None:
         """See-through copies of the machine: `arrays` holds for each copy an (n, 4, 4) array of poses of `names`;
         `parameters` its parameter values and `model` the machine, where they differ from those shown."""
-        for figure in self._ghosts:
-            self.renderer.RemoveActor(figure.actor)
-        self._ghosts = []
-        drawn: dict[tuple, tuple[Item, ...]] = {}
         machine = model or self.model
-        for k, array in enumerate(arrays):
-            poses = dict(zip(names, np.asarray(array, dtype=float), strict=True))
+        machines = []
+        for k in range(len(arrays)):
             values = dict(parameters[k]) if parameters else {}
-            key = tuple(sorted(values.items()))
-            if key not in drawn:
-                own = machine is not None and (values or model is not None)
-                drawn[key] = items(machine, values) if own and machine is not None else self.items
-            for item in drawn[key]:
-                if item.shown and item.role in ("shape", "link", "joint") and item.frame in poses:
-                    self._ghosts.append(_ghost(ghostly(item, opacity), poses, self.look))
-        for figure in self._ghosts:
-            self.renderer.AddActor(figure.actor)
+            own = machine if values or model is not None else None
+            machines.append((own, values, self.items))
+        self._ghosts.show(source, names, arrays, machines, opacity)
 
     # ------------------------------------------------------------------------------- traces
 
-    def traces(self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None) -> None:
+    def traces(self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None,
+               source: str = "ways") -> None:  # fmt: skip
         """Lines through the (n, 3) places points have been at, by any name."""
-        for name in [name for name in self._traces if name not in paths]:
-            self.renderer.RemoveActor(self._traces.pop(name))
+        for key in [key for key in self._traces if key[0] == source and key[1] not in paths]:
+            self.renderer.RemoveActor(self._traces.pop(key)[0])
         for name, path in paths.items():
             points = np.asarray(path, dtype=float).reshape(-1, 3)
-            actor = self._traces.get(name)
+            colour = (colours or {}).get(name, "trace")
+            actor = self._traces[source, name][0] if (source, name) in self._traces else None
             if actor is None:
-                actor = self._traces[name] = _actor()
+                actor = _actor()
                 self.renderer.AddActor(actor)
+            self._traces[source, name] = actor, colour
             actor.SetVisibility(len(points) > 1)
             if len(points) > 1:
                 actor.GetMapper().SetInputData(polyline(points))
-            _draw_line(actor, self.look.colour((colours or {}).get(name, "trace")), 2.6)
+            _draw_line(actor, self.look.colour(colour), 2.6)
 
     # ------------------------------------------------------------------------------- ellipsoids
 
@@ -143,36 +134,24 @@ class Overlays:
 
     # ------------------------------------------------------------------------------- vectors
 
-    def vectors(self, glyphs: Sequence[VectorGlyph | tuple]) -> None:
+    def vectors(self, glyphs: Sequence[VectorGlyph | tuple], source: str = "") -> None:
         """Arrows; those without length are left out."""
-        for actor in self._vectors:
-            self.renderer.RemoveActor(actor)
-        self._vectors = []
-        for origin, vector, colour in (VectorGlyph(*glyph) for glyph in glyphs):
-            length = float(np.linalg.norm(np.asarray(vector, dtype=float)))
-            if length <= 0.0 or not np.isfinite(length):
-                continue
-            actor = _actor()
-            actor.GetMapper().SetInputData(mesh(g.Arrow(1.0, 0.018, 0.055, 0.17)))
-            actor.SetUserMatrix(vtk_matrix(along(vector, origin) @ np.diag([length, length, length, 1.0])))
-            shine(actor, self.look.colour(colour))
-            self._vectors.append(actor)
-            self.renderer.AddActor(actor)
+        self._arrows.show(source, glyphs)
 
     def paint(self, look: Look) -> None:
         """Take the colours of a look."""
         self.look = look
-        for figure in self._ghosts:
-            figure.paint(look)
-        for actor in self._traces.values():
-            _draw_line(actor, look.colour("trace"), 2.6)
+        self._ghosts.paint(look)
+        self._arrows.paint(look)
+        for actor, colour in self._traces.values():
+            _draw_line(actor, look.colour(colour), 2.6)
         for actors in self._ellipsoids:
             actors.paint(look)
 
     @property
     def actors(self) -> list[vtkActor]:
         """Everything shown, for fitting the view."""
-        own = [figure.actor for figure in self._ghosts] + list(self._traces.values()) + self._vectors
+        own = [*self._ghosts.actors, *(actor for actor, _ in self._traces.values()), *self._arrows.actors]
         return own + [actor for actors in self._ellipsoids for actor in actors.shown]
 
 
@@ -245,16 +224,6 @@ def _circles(thick: int) -> object:
         lines.append([len(points), len(points) + 1])
         points += [np.eye(3)[i], -np.eye(3)[i]]
     return wire(np.array(points), lines)
-
-
-def _ghost(item: Item, poses: Mapping[str, ArrayLike], look: Look) -> Figure:
-    figure = Figure(item, look)
-    identity = np.eye(4)
-    pose = (
-        stretched(item, poses) if item.until else np.asarray(poses.get(item.frame, identity)) @ matrix(item.placement)
-    )
-    figure.put(pose, pose.ravel().tolist())
-    return figure
 
 
 def _actor() -> vtkActor:
