@@ -1,8 +1,9 @@
 """Which joints carry the spanning tree, and which close loops.
 
 The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
-joints with few freedoms (fixed and coupled joints are not cut if it can be avoided, spherical ones are cut first), then
-short paths, then the order in the document. A body that no joint reaches is free in space: it hangs on the world by
+joints with few freedoms (fixed, coupled and driven joints are not cut if it can be avoided, spherical ones are cut
+first), then short paths, which make small loops, then the order in the document. Where a joint says whether it is to
+be cut, that goes before everything else. A body that no joint reaches is free in space: it hangs on the world by
 an implicit free joint that carries the body's name.
 """
 
@@ -36,6 +37,11 @@ class Loop:
 
     joints: tuple[str, ...]
     cut: str
+    number: int = 1
+    """Its place among the loops, from 1."""
+
+    def __str__(self) -> str:
+        return f"loop {self.number}: {' '.join(self.joints)}, cut at {self.cut}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,9 @@ class Topology:
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The fundamental loop of every cut joint."""
-        return tuple(Loop((*self._around(joint), joint.name), joint.name) for joint in self.cuts)
+        return tuple(
+            Loop((*self._around(joint), joint.name), joint.name, number) for number, joint in enumerate(self.cuts, 1)
+        )
 
     @cached_property
     def _behind(self) -> dict[str, Branch]:
@@ -78,7 +86,8 @@ class Topology:
 def topology_of(model: Model) -> Topology:
     """The spanning tree of a model.
 
-    Raises ModelError when a joint connects a body to itself, or a coupling cannot be in the tree.
+    Raises ModelError when a joint connects a body to itself, when a coupling cannot be in the tree, or when joints of a
+    loop contradict each other in whether they are to be cut.
     """
     plain = model.expanded
     carriers = _carriers(plain)
@@ -103,7 +112,9 @@ def topology_of(model: Model) -> Topology:
     used = {branch.joint.name for branch in branches}
     cuts = tuple(joint for joint in plain.joints if joint.name not in used)
     _check_couplings(plain, {joint.name for joint in cuts})
-    return Topology(plain, tuple(branches), cuts, carriers)
+    topology = Topology(plain, tuple(branches), cuts, carriers)
+    _check_wishes(topology)
+    return topology
 
 
 def _carriers(model: Model) -> dict[str, str]:
@@ -118,12 +129,21 @@ def _carriers(model: Model) -> dict[str, str]:
     return carriers
 
 
+_KEPT, _CUT = -1, 9
+"""Reluctance to use joints in the tree that shall not, and that shall be cut."""
+
+
 def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     """(reluctance to use in the tree, place in the document) of each joint."""
     bound = {joint.name for joint in model.joints if joint.mimic is not None}
     bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
+    bound |= {driver.joint for driver in model.drivers if driver.joint}
+    wishes = {"no": _KEPT, "yes": _CUT}
     return {
-        joint.name: (0 if joint.kind == "fixed" or joint.name in bound else 1 + (joint.info.nv > 2), index)
+        joint.name: (
+            wishes.get(joint.cut, 0 if joint.kind == "fixed" or joint.name in bound else 1 + (joint.info.nv > 2)),
+            index,
+        )
         for index, joint in enumerate(model.joints)
     }
 
@@ -169,6 +189,23 @@ def _implicit(body: str, taken: set[str]) -> Joint:
         name += "_"
     taken.add(name)
     return Joint(name=name, kind="free", parent=WORLD, child=body)
+
+
+def _check_wishes(topology: Topology) -> None:
+    """No loop is cut at a joint that shall not be cut, and every joint that shall be cut is (if it lies in a loop)."""
+    for joint, loop in zip(topology.cuts, topology.loops, strict=True):
+        if joint.cut == "no":
+            others = ", ".join(f"'{name}'" for name in loop.joints[:-1])
+            raise ModelError("A loop must be cut somewhere, but all its joints say no.",
+                             where=f"joint '{joint.name}', cut",
+                             remedy=f"Let one of {others} or this joint be cut.")  # fmt: skip
+    wanted = {branch.joint.name for branch in topology.branches if branch.joint.cut == "yes"}
+    for loop in topology.loops:
+        for name in loop.joints[:-1]:
+            if name in wanted:
+                raise ModelError(f"The joint cannot be cut: '{loop.cut}', cut already, opens the same loop.",
+                                 where=f"joint '{name}', cut",
+                                 remedy="Cut one joint in each loop; leave the others to the program.")  # fmt: skip
 
 
 def _check_couplings(model: Model, cut: set[str]) -> None:
