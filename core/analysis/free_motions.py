@@ -42,7 +42,9 @@ class FreeMotion:
         """In words."""
         names = ", ".join(name for name, _ in self.joints[:6]) + (" …" if len(self.joints) > 6 else "")
         if self.idle:
-            return f"{self.idle} turns about its own line (idle; {names})"
+            several = ", " in self.idle
+            turn = "turn about their common line" if several else "turns about its own line"
+            return f"{self.idle.replace(', ', ' and ')} {turn} (idle; {names})"
         return f"{names} move{'s' if len(self.joints) == 1 else ' together'}"
 
 
@@ -62,7 +64,9 @@ def free_motions(closure: Closure, q: Array, N: Array) -> tuple[FreeMotion, ...]
         rest = v - _projected(chosen, v)
         if np.linalg.norm(rest) > 1e-6 * np.linalg.norm(v):
             chosen.append(v)
-    return tuple(_told(closure, q, v * closure.units, blocks) for v in chosen)
+    told = [_told(closure, q, v * closure.units, blocks) for v in chosen]
+    listed = {name: place for place, name in enumerate(closure.mech.joint_names)}
+    return tuple(sorted(told, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
 def _projected(basis: Sequence[Array], v: Array) -> Array:

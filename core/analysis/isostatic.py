@@ -45,6 +45,8 @@ class Release:
     kind: str
     components: tuple[int, ...]
     text: str
+    directions: tuple[tuple[float, float, float], ...] = ()
+    """Of the components, in the world."""
 
 
 def proposal(found: Stresses, kinds: dict[str, str], last: Sequence[int]) -> tuple[Release, ...]:
@@ -99,7 +101,7 @@ def _options(active: Sequence[int], components: tuple[Component, ...], kinds: di
         by_joint[components[i].name if components[i].motion else ""].append(i)
     spare = by_joint.pop("", [])
     result = [
-        Release(joint, kind, chosen, f"make {joint} {kind}")
+        Release(joint, kind, chosen, f"make {joint} {kind}", tuple(components[i].direction for i in chosen))
         for joint, own in by_joint.items()
         for kind, wanted in EXCHANGES.get(kinds.get(joint, ""), ())
         for chosen in _matching(own, components, wanted)
@@ -119,7 +121,9 @@ def _named(component: Component) -> str:
 def _matching(own: Iterable[int], components: tuple[Component, ...], wanted: tuple[str, ...]) -> list[tuple[int, ...]]:
     """Sets of a joint's components that an exchange releases."""
     groups = [[i for i in own if _is(components[i], word)] for word in wanted]
-    return list({tuple(sorted(chosen)) for chosen in itertools.product(*groups) if len(set(chosen)) == len(wanted)})
+    chosen = {tuple(sorted(some)) for some in itertools.product(*groups) if len(set(some)) == len(wanted)}
+    # what a planar joint releases is at right angles
+    return [some for some in sorted(chosen) if len({components[i].axis for i in some}) == len(some)]
 
 
 def _is(component: Component, word: str) -> bool:
@@ -137,7 +141,9 @@ def _one_by_one(
 ) -> list[Release]:
     """Exchanges as long as each is worth all that it releases, then single directions."""
     singles = [
-        Release(c.name, "", (i,), f"free the {c.text} of {c.name}" if c.motion else f"remove {_named(c)}")
+        Release(
+            c.name, "", (i,), f"free the {c.text} in {c.name}" if c.motion else f"remove {_named(c)}", (c.direction,)
+        )
         for i, c in ((i, components[i]) for i in active)
     ]
     space, result, changed = entries, [], set()

@@ -148,15 +148,11 @@ def _generic(closure: Closure, q: Array) -> _Generic:
     poses = list(closure.poses_near(q))
     if not poses:  # nothing moves: what the velocities allow ends at once
         shaky = closure.motions(q).shape[1]
-        return _Generic(q, 0, shaky, _firm(closure, closure.stresses(q), shaky))
+        surplus = max(0, closure.rows - closure.mech.nv)
+        return _Generic(q, 0, shaky, closure.real_motions(q)[1][:, :surplus])
     best = max(poses, key=closure.rank)
     N, multipliers = closure.real_motions(best)
     return _Generic(best, N.shape[1], closure.motions(best).shape[1] - N.shape[1], multipliers)
-
-
-def _firm(closure: Closure, multipliers: Array, shaky: int) -> Array:
-    """Self-stresses that mean redundancy: as many as there are constraints more than a rigid machine needs."""
-    return multipliers[:, : closure.rows - closure.mech.nv] if shaky else multipliers
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
@@ -213,16 +209,17 @@ def _sentence(text: str) -> str:
 def _report(found: Mobility) -> list[str]:
     """Lines of the report."""
     plural = "" if found.dof == 1 else "s"
-    lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraints, {found.rank} independent"]
+    lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraints, {found.rank} independent."]
     if found.count != found.dof:
-        lines.append(f"(bodies and constraints counted: {found.count})")
+        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {found.count}.")
     if found.infinitesimal:
-        lines.append(f"{found.infinitesimal} more only infinitesimally: the machine is shaky there")
+        lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
     if found.singular:
         lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
     lines += [f"{item.text}." for item in found.redundant]
     if found.proposal:
-        lines.append(f"{found.advice} That takes away what is too much and leaves the motion.")
+        kept = "leaves the motion" if found.dof else "leaves the frame rigid"
+        lines.append(f"{found.advice} That takes away what is too much and {kept}.")
     lines += [f"Driver {text}." for text in found.inconsistent]
     lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
     return lines

@@ -76,7 +76,8 @@ class Stresses:
 
 
 class _Basis:
-    """Directions in which a joint's constraints are told, fixed to its frame a (universal: as they are at a pose)."""
+    """Directions in which a joint's constraints are told: named at a pose, then carried along by its frame b, as the
+    second axis of a universal joint is; those of universal joints turn with their axes."""
 
     def __init__(self, mech: Mechanism, joint: Joint, X_Wa: Array, X_Wb: Array) -> None:
         self.joint = joint
@@ -90,7 +91,7 @@ class _Basis:
             self.frame, R_Wd = "own", R_Wa
             if not _along_axis(self.axis):
                 self.frame, R_Wd = "axis", R_Wa @ _with_z(self.axis)
-        self.R_ad = R_Wa.T @ R_Wd
+        self.R_bd = X_Wb[:3, :3].T @ R_Wd
         self.directions = R_Wd
         self.alignment = np.abs(R_Wd.T @ axis) if "axis" in joint.info.uses else np.zeros(3)
         self.kept = list(_kept(joint, R_Wd.T @ axis))
@@ -114,7 +115,7 @@ class _Basis:
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
         """Components of a wrench [torque; force] in world axes, torques per machine size."""
-        R_Wd = X_Wa[:3, :3] @ self.R_ad
+        R_Wd = X_Wb[:3, :3] @ self.R_bd
         if self.joint.kind == "universal":
             R_Wd = _universal(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
         local = np.concatenate([R_Wd.T @ F[:3] / size, R_Wd.T @ F[3:]])
