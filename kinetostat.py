@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from core import errors as errors
+    from core import symbolic as symbolic
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from viz.offscreen import render
 
 _PLACES = {
-    "core": ("errors",),
+    "core": ("errors", "symbolic"),
     "core.errors": (
         "AssemblyError", "ExpressionError", "FileError", "KinetostatError", "ModelError", "SimulationError",
     ),

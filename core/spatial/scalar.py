@@ -61,9 +61,20 @@ _PYTHON: dict[str, Callable[..., float]] = {
 }
 
 
+_functions: dict[type, Callable[..., Scalar]] = {}
+
+
+def register_functions(kind: type, function: Callable[..., Scalar]) -> None:
+    """Let `function(name, *arguments)` give the elementary functions of arguments of type `kind`."""
+    _functions[kind] = function
+
+
 def apply(name: str, *arguments: Scalar) -> Scalar:
     """The elementary function `name` in the library to which the arguments belong."""
     for argument in arguments:
+        own = _functions.get(type(argument))
+        if own is not None:
+            return own(name, *arguments)
         module = _module_of(type(argument))
         if module is not math:
             return _function(module, name)(*arguments)

@@ -1,0 +1,167 @@
+"""Written expressions: small immutable trees, as they are shown, counted, printed and turned into code.
+
+Number(1/4)  Symbol("m1")  Trig("cos", (("q1", 1), ("q2", 1)))  Power(base, 2)  Product(…)  Sum(…)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+from core.spatial.scalar import apply
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An exact number."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A parameter, coordinate, rate, or a root such as sqrt(2)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trig:
+    """Sine or cosine of a sum of angles with whole factors."""
+
+    function: str
+    angle: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """base to a whole power ≥ 2."""
+
+    base: Form
+    exponent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Two or more factors; a number first."""
+
+    factors: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Two or more terms."""
+
+    terms: tuple[Form, ...]
+
+
+Form = Number | Symbol | Trig | Power | Product | Sum
+
+ZERO = Number(Fraction(0))
+ONE = Number(Fraction(1))
+
+
+def product(*factors: Form) -> Form:
+    """The product, flat, numbers joined in front."""
+    number, rest = Fraction(1), []
+    for factor in factors:
+        for part in factor.factors if isinstance(factor, Product) else (factor,):
+            if isinstance(part, Number):
+                number *= part.value
+            else:
+                rest.append(part)
+    if number == 0:
+        return ZERO
+    parts = rest if number == 1 and rest else [Number(number), *rest]
+    return parts[0] if len(parts) == 1 else Product(tuple(parts))
+
+
+def power(base: Form, exponent: int) -> Form:
+    """base^exponent."""
+    return base if exponent == 1 else Power(base, exponent)
+
+
+def summed(terms: list[Form]) -> Form:
+    """The sum of terms, flat."""
+    flat: list[Form] = []
+    for term in terms:
+        flat += term.terms if isinstance(term, Sum) else () if term == ZERO else (term,)
+    return ZERO if not flat else flat[0] if len(flat) == 1 else Sum(tuple(flat))
+
+
+def sign_of(form: Form) -> tuple[bool, Form]:
+    """(is it written with a minus, the form without it)."""
+    if isinstance(form, Number) and form.value < 0:
+        return True, Number(-form.value)
+    if isinstance(form, Product) and isinstance(form.factors[0], Number) and form.factors[0].value < 0:
+        return True, product(Number(-form.factors[0].value), *form.factors[1:])
+    return False, form
+
+
+def children(form: Form) -> tuple[Form, ...]:
+    """The forms directly inside."""
+    if isinstance(form, Sum):
+        return form.terms
+    if isinstance(form, Product):
+        return form.factors
+    return (form.base,) if isinstance(form, Power) else ()
+
+
+def walk(form: Form) -> Iterator[Form]:
+    """The form and all inside it."""
+    yield form
+    for child in children(form):
+        yield from walk(child)
+
+
+def names(form: Form) -> set[str]:
+    """Symbols and angles that occur."""
+    found: set[str] = set()
+    for part in walk(form):
+        if isinstance(part, Symbol):
+            found.add(part.name)
+        elif isinstance(part, Trig):
+            found |= {name for name, _ in part.angle}
+    return found
+
+
+def operations(form: Form) -> int:
+    """Multiplications and additions it takes to evaluate the form as it is written (a sine counts one)."""
+    if isinstance(form, Sum):
+        return len(form.terms) - 1 + sum(operations(sign_of(term)[1]) for term in form.terms)
+    if isinstance(form, Product):
+        own = len(form.factors) - 1 - int(form.factors[0] == Number(Fraction(-1)))
+        return own + sum(map(operations, form.factors))
+    if isinstance(form, Power):
+        return form.exponent - 1 + operations(form.base)
+    if isinstance(form, Trig):
+        return 1 + sum(int(abs(k) > 1) for _, k in form.angle) + len(form.angle) - 1
+    return 0
+
+
+def evaluate(form: Form, values: Mapping[str, Any], kept: dict[Trig, Any] | None = None) -> Any:
+    """The form over any scalars: floats, arrays, CasADi symbols, elements of a ring. `kept` remembers sines."""
+    if isinstance(form, Number):
+        return float(form.value)
+    if isinstance(form, Symbol):
+        return values[form.name]
+    if isinstance(form, Trig):
+        if kept is None:
+            return apply(form.function, _angle(form, values))
+        if form not in kept:
+            kept[form] = apply(form.function, _angle(form, values))
+        return kept[form]
+    if isinstance(form, Power):
+        return reduce(mul, [evaluate(form.base, values, kept)] * form.exponent)
+    return reduce(mul if isinstance(form, Product) else add, (evaluate(part, values, kept) for part in children(form)))
+
+
+def _angle(form: Trig, values: Mapping[str, Any]) -> Any:
+    total: Any = 0.0
+    for name, times in form.angle:
+        total = total + (values[name] if times == 1 else float(times) * values[name])
+    return total

@@ -1,0 +1,168 @@
+"""Which numbers of a robot become symbols, and what they are called.
+
+Names are those of the field: a2, d3 for lengths, m2, the centre of mass r2x, r2y, r2z, the inertia I2xx … of link 2,
+g for gravity. Numbers of a file that stand for multiples of π or for simple fractions are recognised within `NEAR`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from core.model import Body, DHChain, DHRow, Joint, Model, Parameter, Pose
+from core.model.expression import names as names_in
+from core.model.expression import parse
+from core.model.fields import ScalarKind, Value, VectorKind, fields_of, nested_elements
+
+NEAR = 5e-5
+"""Relative difference within which a number is taken for a multiple of π or a simple fraction."""
+LARGEST_SIMPLE = 16
+"""Largest denominator of a fraction that is recognised as simple."""
+USUAL_GRAVITY = (9.7, 9.9)
+"""Accelerations (m/s²) that are called g."""
+
+
+class Recognised(NamedTuple):
+    """A number that was taken for another."""
+
+    where: str
+    given: float
+    taken: float
+    meaning: str
+    """As one would write it: π/2, 1/3."""
+
+
+def angle_of(value: float) -> tuple[float, str] | None:
+    """The multiple of π/12 that an angle near it stands for; None if there is none."""
+    twelfths = 12.0 * value / math.pi
+    whole = round(twelfths)
+    if whole == 0 or abs(twelfths - whole) > NEAR * abs(whole):
+        return None
+    fraction = Fraction(whole, 12)
+    top = {1: "π", -1: "-π"}.get(fraction.numerator, f"{fraction.numerator}π")
+    return whole * math.pi / 12.0, top if fraction.denominator == 1 else f"{top}/{fraction.denominator}"
+
+
+def fraction_of(value: float) -> tuple[float, str] | None:
+    """The simple fraction a periodic decimal such as 0.33333 stands for; None for short decimals."""
+    fraction = Fraction(value).limit_denominator(LARGEST_SIMPLE)
+    if not fraction or fraction.denominator in (1, 2, 4, 5, 8, 10, 16):
+        return None
+    if abs(float(fraction) - value) > NEAR * abs(value):
+        return None
+    return float(fraction), f"{fraction.numerator}/{fraction.denominator}"
+
+
+# --------------------------------------------------------------------------------- numbers become symbols
+
+
+def with_symbols(model: Model) -> Model:
+    """The model with a parameter in place of every number of its links: lengths, masses, centres, inertias."""
+    namer = _Namer(model)
+    chains = tuple(namer.chain(chain) for chain in model.chains)
+    bodies = tuple(namer.body(body, i) for i, body in enumerate(model.bodies, 1))
+    joints = tuple(namer.joint(joint, i) for i, joint in enumerate(model.joints, 1))
+    return dataclasses.replace(
+        model, chains=chains, bodies=bodies, joints=joints, parameters=(*model.parameters, *namer.made)
+    )
+
+
+def with_gravity_symbol(model: Model) -> Model:
+    """The model with g in place of the usual acceleration along one axis, unless something else is called g."""
+    gravity = model.world.gravity
+    used = {parameter.name for parameter in model.parameters}
+    acting = [x for x in gravity.acceleration if x != 0.0]
+    if gravity.kind != "uniform" or len(acting) != 1 or not isinstance(acting[0], float) or "g" in used:
+        return model
+    if not USUAL_GRAVITY[0] <= abs(acting[0]) <= USUAL_GRAVITY[1]:
+        return model
+    sign = "-" if acting[0] < 0.0 else ""
+    x, y, z = (f"{sign}g" if x != 0.0 else 0.0 for x in gravity.acceleration)
+    world = dataclasses.replace(model.world, gravity=dataclasses.replace(gravity, acceleration=(x, y, z)))
+    g = Parameter(name="g", value=abs(acting[0]), dimension="acceleration", description="Gravity")
+    return dataclasses.replace(model, world=world, parameters=(*model.parameters, g))
+
+
+class _Namer:
+    """Makes parameters of numbers."""
+
+    def __init__(self, model: Model) -> None:
+        self.taken = {parameter.name for parameter in model.parameters}
+        self.taken |= {row for chain in model.chains for row in chain.variables()}
+        self.made: list[Parameter] = []
+
+    def named(self, value: Value, name: str, dimension: str) -> Value:
+        """The name of a new parameter for a number other than zero."""
+        if isinstance(value, str) or value == 0.0:
+            return value
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        self.made.append(Parameter(name=name, value=value, dimension=dimension))
+        return name
+
+    def mass(self, part: Any, i: Any) -> dict[str, Any]:
+        """Mass, centre and inertia of a body or row."""
+        inertia = {field.name: self.named(getattr(part.inertia, field.name), f"I{i}{field.name[1:]}", "inertia")
+                   for field in fields_of(type(part.inertia))}  # fmt: skip
+        center = tuple(self.named(x, f"r{i}{axis}", "length") for axis, x in zip("xyz", part.center_of_mass,
+                                                                                strict=True))  # fmt: skip
+        return {"mass": self.named(part.mass, f"m{i}", "mass"), "center_of_mass": center,
+                "inertia": dataclasses.replace(part.inertia, **inertia)}  # fmt: skip
+
+    def chain(self, chain: DHChain) -> DHChain:
+        prefix = chain.prefix.replace(".", "_")
+        rows = tuple(self.row(row, f"{prefix}{i}") for i, row in enumerate(chain.rows, 1))
+        return dataclasses.replace(chain, rows=rows)
+
+    def row(self, row: DHRow, i: str) -> DHRow:
+        d = row.d if row.kind == "prismatic" else self.named(row.d, f"d{i}", "length")
+        return dataclasses.replace(
+            row, a=self.named(row.a, f"a{i}", "length"), d=d,
+            armature=self.named(row.armature, f"J{i}", "inertia"), **self.mass(row, i),
+        )  # fmt: skip
+
+    def body(self, body: Body, i: int) -> Body:
+        return body if body.density is not None else dataclasses.replace(body, **self.mass(body, i))
+
+    def joint(self, joint: Joint, i: int) -> Joint:
+        return dataclasses.replace(joint, a=self.pose(joint.a, f"p{i}"), b=self.pose(joint.b, f"s{i}"),
+                                   armature=self.named(joint.armature, f"J{i}", "inertia"))  # fmt: skip
+
+    def pose(self, pose: Pose, stem: str) -> Pose:
+        x, y, z = (self.named(x, f"{stem}{axis}", "length") for axis, x in zip("xyz", pose.position, strict=True))
+        return dataclasses.replace(pose, position=(x, y, z))
+
+
+def angle_parameters(model: Model) -> set[str]:
+    """Parameters that occur in angles, by themselves or through others."""
+    found: set[str] = set()
+    for _, element in model.elements():
+        for part in nested_elements(element):
+            for field in fields_of(type(part)):
+                if isinstance(field.kind, ScalarKind | VectorKind) and field.kind.dimension == "angle":
+                    value = getattr(part, field.name)
+                    found |= _names(value if isinstance(value, tuple) else (value,))
+    formulas = {p.name: p.value for p in model.parameters if isinstance(p.value, str)}
+    waiting = list(found)
+    while waiting:
+        for name in _names((formulas.get(waiting.pop()),)) - found:
+            found.add(name)
+            waiting.append(name)
+    return found | {p.name for p in model.parameters if p.dimension == "angle"}
+
+
+def _names(values: Iterable[Any]) -> set[str]:
+    return {name for value in values if isinstance(value, str) for name in names_in(parse(value))}
+
+
+def kept_symbols(model: Model, wish: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
+    """Which parameters take their values: a function of the model's values.
+
+    wish : "all" or None (every parameter stays a symbol), "none", or the names that stay
+    """
+    keep = None if wish in (None, "all", "named") else frozenset() if wish == "none" else frozenset(wish or ())
+    return lambda values: {} if keep is None else {n: x for n, x in values.items() if n not in keep}

@@ -1,0 +1,184 @@
+"""Written forms as text: Robotica's notation, LaTeX, Mathematica, Python, C, SymPy.
+
+C12 means cos(q1 + q2), S1 sin(q1), Dq1 the speed of q1 and DDq1 its acceleration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
+
+_NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
+_PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
+_GREEK = {"alpha", "beta", "gamma", "delta", "theta", "phi", "psi", "omega", "rho", "sigma", "tau", "lambda", "mu",
+          "eta", "kappa", "xi", "chi"}  # fmt: skip
+
+
+def short_angle(angle: tuple[tuple[str, int], ...]) -> str:
+    """The digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name."""
+    digits = [_NUMBERED.fullmatch(name) for name, _ in angle]
+    if any(match is None for match in digits) or any(k != 1 for _, k in angle):
+        return ""
+    return "".join(match.group(1) for match in digits if match)
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language writes the parts of a form."""
+
+    number: Callable[[Fraction], str]
+    symbol: Callable[[str], str]
+    trig: Callable[[Trig], str]
+    power: Callable[[str, int], str]
+    times: str
+    minus: str = " - "
+    plus: str = " + "
+    brackets: tuple[str, str] = ("(", ")")
+
+    def write(self, form: Form) -> str:
+        """The whole form."""
+        if isinstance(form, Number):
+            return f"-{self.number(-form.value)}" if form.value < 0 else self.number(form.value)
+        if isinstance(form, Symbol):
+            return self.symbol(form.name)
+        if isinstance(form, Trig):
+            return self.trig(form)
+        if isinstance(form, Power):
+            return self.power(self._inside(form.base), form.exponent)
+        if isinstance(form, Product):
+            negative, positive = sign_of(form)
+            if negative:
+                return "-" + self._inside(positive, product=True)
+            return self.times.join(self._inside(factor, product=True) for factor in form.factors)
+        return self._sum(form)
+
+    def _sum(self, form: Sum) -> str:
+        text = ""
+        for term in form.terms:
+            negative, positive = sign_of(term)
+            sign = ("-" if negative else "") if not text else (self.minus if negative else self.plus)
+            text += sign + self.write(positive)
+        return text
+
+    def _inside(self, form: Form, *, product: bool = False) -> str:
+        """The form as a factor or base."""
+        needs = isinstance(form, Sum) or (not product and isinstance(form, Product | Number | Power))
+        needs = needs or (isinstance(form, Number) and form.value < 0)
+        inner = self.write(form)
+        return f"{self.brackets[0]}{inner}{self.brackets[1]}" if needs else inner
+
+
+def _angle(language_symbol: Callable[[str], str], times: str) -> Callable[[Trig], str]:
+    def write(trig: Trig) -> str:
+        text = ""
+        for name, k in trig.angle:
+            sign = ("-" if k < 0 else "") if not text else (" - " if k < 0 else " + ")
+            text += sign + (f"{abs(k)}{times}" if abs(k) != 1 else "") + language_symbol(name)
+        return text
+
+    return write
+
+
+def _fraction(x: Fraction) -> str:
+    return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
+
+
+def _decimal(x: Fraction) -> str:
+    """Exact in floating point code: whole, or a quotient of floats."""
+    return f"{x.numerator}.0" if x.denominator == 1 else f"({x.numerator}.0/{x.denominator}.0)"
+
+
+def _identifier(name: str) -> str:
+    """A name that programming languages take."""
+    root = re.fullmatch(r"sqrt\((\d+)\)", name)
+    return f"sqrt({root.group(1)}.0)" if root else re.sub(r"\W", "_", name)
+
+
+def _repeated(base: str, exponent: int) -> str:
+    return "*".join([base] * exponent)
+
+
+_plain_angle = _angle(str, " ")
+
+
+def _text_trig(trig: Trig) -> str:
+    short = short_angle(trig.angle)
+    return f"{trig.function[0].upper()}{short}" if short else f"{trig.function.title()}[{_plain_angle(trig)}]"
+
+
+def _mathematica_name(name: str) -> str:
+    root = re.fullmatch(r"sqrt\((\d+)\)", name)
+    return f"Sqrt[{root.group(1)}]" if root else re.sub(r"[\W_]", "", name)
+
+
+_mathematica_angle = _angle(_mathematica_name, " ")
+_code_angle = _angle(_identifier, "*")
+
+
+def latex_symbol(name: str) -> str:
+    """m1 → m_{1}, Dq1 → \\dot{q}_{1}, alpha2 → \\alpha_{2}, I2xx → I_{2xx}."""
+    root = re.fullmatch(r"sqrt\((\d+)\)", name)
+    if root:
+        return rf"\sqrt{{{root.group(1)}}}"
+    match = _PARTS.fullmatch(name)
+    if match is None:
+        return r"\mathrm{" + name.replace("_", r"\_") + "}"
+    stem, index = match["stem"], match["index"]
+    stem = "\\" + stem if stem in _GREEK else stem if len(stem) == 1 else rf"\mathrm{{{stem}}}"
+    stem = {"D": rf"\dot{{{stem}}}", "DD": rf"\ddot{{{stem}}}"}.get(match["rate"], stem)
+    return f"{stem}_{{{index}}}" if index else stem
+
+
+_latex_angle = _angle(latex_symbol, "")
+
+
+def _latex_trig(trig: Trig) -> str:
+    short = short_angle(trig.angle)
+    return f"{trig.function[0].upper()}_{{{short}}}" if short else rf"\{trig.function}({_latex_angle(trig)})"
+
+
+def _latex_fraction(x: Fraction) -> str:
+    return str(x.numerator) if x.denominator == 1 else rf"\frac{{{x.numerator}}}{{{x.denominator}}}"
+
+
+LANGUAGES: dict[str, Language] = {
+    "text": Language(_fraction, str, _text_trig, lambda base, n: f"{base}^{n}", " "),
+    "latex": Language(_latex_fraction, latex_symbol, _latex_trig, lambda base, n: f"{base}^{{{n}}}", r"\,"),
+    "mathematica": Language(
+        _fraction, _mathematica_name, lambda trig: f"{trig.function.title()}[{_mathematica_angle(trig)}]",
+        lambda base, n: f"{base}^{n}", " "),
+    "python": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})",
+                       lambda base, n: f"{base}**{n}", "*"),
+    "c": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated, "*"),
+    "sympy": Language(lambda x: f"Rational({x.numerator}, {x.denominator})" if x.denominator != 1 else str(x),
+                      lambda name: name if name.startswith("sqrt(") else _identifier(name),
+                      lambda trig: f"{trig.function}({_code_angle(trig)})", lambda base, n: f"{base}**{n}", "*"),
+}  # fmt: skip
+"""One entry per language a form can be written in."""
+
+
+def text(form: Form, language: str = "text") -> str:
+    """The form in a language of `LANGUAGES`."""
+    return LANGUAGES[language].write(form)
+
+
+def sympy_of(form: Form, symbols: Callable[[str], Any]) -> Any:
+    """The form as a sympy expression; `symbols(name)` gives the symbols."""
+    import sympy
+
+    if isinstance(form, Number):
+        return sympy.Rational(form.value.numerator, form.value.denominator)
+    if isinstance(form, Symbol):
+        root = re.fullmatch(r"sqrt\((\d+)\)", form.name)
+        return sympy.sqrt(int(root.group(1))) if root else symbols(form.name)
+    if isinstance(form, Trig):
+        return getattr(sympy, form.function)(sympy.Add(*(k * symbols(name) for name, k in form.angle)))
+    if isinstance(form, Power):
+        return sympy_of(form.base, symbols) ** form.exponent
+    kind, parts = (sympy.Mul, form.factors) if isinstance(form, Product) else (sympy.Add, form.terms)
+    return kind(*(sympy_of(part, symbols) for part in parts))

@@ -1,0 +1,254 @@
+"""Exact polynomials in parameters, coordinates and the sines and cosines of angles, as scalars of mechanics.
+
+Every result of the recursions of `core.mechanics` is a polynomial in parameters, sliding coordinates and the pairs
+(sin θ, cos θ). In this ring, reduced by sin² θ + cos² θ = 1, the form of an element is unique: equal results have
+equal forms, and what cancels is gone. The arithmetic is FLINT's (fmpq_mpoly); degrees and monomials are in the
+order: sines, cosines, then the plain symbols.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from core.errors import ModelError
+from core.spatial import scalar
+
+LARGEST_DENOMINATOR = 1_000_000
+CLOSE = 1e-12
+"""Relative difference up to which a float is taken for a fraction with a small denominator: 0.1 + 0.2 is 3/10."""
+ROOTS = {2: "sqrt(2)", 3: "sqrt(3)"}
+"""Square roots that stay exact: sines of multiples of 30° and 45° need them."""
+
+
+def exact(x: float) -> Fraction:
+    """The number a float stands for: the fraction its decimal digits say."""
+    near = Fraction(x).limit_denominator(LARGEST_DENOMINATOR)
+    return near if abs(float(near) - x) <= CLOSE * abs(x) else Fraction(repr(x))
+
+
+class Ring:
+    """Names of the symbols, and the relations between them.
+
+    angles : symbols whose sine and cosine occur; plain : all others (and angles that also occur by themselves)
+    """
+
+    def __init__(self, angles: Iterable[str], plain: Iterable[str]) -> None:
+        self.angles = tuple(angles)
+        self.plain = (*plain, *ROOTS.values())
+        names = [f"sin({a})" for a in self.angles] + [f"cos({a})" for a in self.angles] + list(self.plain)
+        self.context = flint.fmpq_mpoly_ctx.get(tuple(f"x{i}" for i in range(len(names))), flint.Ordering.degrevlex)
+        gens = self.context.gens()
+        n = len(self.angles)
+        self.sines, self.cosines = gens[:n], gens[n : 2 * n]
+        self._plain = dict(zip(self.plain, gens[2 * n :], strict=True))
+        self._relations = [(i, 2, s * s + c * c - 1) for i, (s, c) in enumerate(zip(self.sines, self.cosines,
+                                                                                    strict=True))]  # fmt: skip
+        first = 2 * n + len(self.plain) - len(ROOTS)
+        for k, square in enumerate(ROOTS):
+            root = gens[first + k]
+            self._relations.append((first + k, 2, root * root - square))
+        self._numbers: dict[float, Any] = {}
+        self._angle_index = {name: i for i, name in enumerate(self.angles)}
+
+    def symbol(self, name: str) -> Element:
+        """A plain symbol, or an angle by itself."""
+        return Element(self, self._plain[name])
+
+    def number(self, x: Any) -> Any:
+        """A float or fraction as an exact number."""
+        if isinstance(x, Fraction):
+            return flint.fmpq(x.numerator, x.denominator)
+        found = self._numbers.get(x)
+        if found is None:
+            value = exact(float(x))
+            found = self._numbers[x] = flint.fmpq(value.numerator, value.denominator)
+        return found
+
+    def constant(self, x: Any) -> Element:
+        """A number as an element."""
+        return Element(self, self.context.constant(self.number(x)))
+
+    def reduced(self, polynomial: Any) -> Any:
+        """The unique form: squares of sines and roots replaced."""
+        degrees = polynomial.degrees()
+        for index, power, relation in self._relations:
+            if degrees[index] >= power:
+                polynomial = divmod(polynomial, relation)[1]
+        return polynomial
+
+    def wrapped(self, polynomial: Any) -> scalar.Scalar:
+        """An element; a constant that a float holds exactly becomes one, so that zeros and ones vanish from traces."""
+        if polynomial.is_constant():
+            value = _constant(polynomial)
+            if float(value) == value:
+                return float(value)
+        return Element(self, polynomial)
+
+    # ------------------------------------------------------------------------------- sines and cosines
+
+    def sin_cos(self, x: Element) -> tuple[scalar.Scalar, scalar.Scalar]:
+        """Sine and cosine of a sum of angles with whole factors and a constant.
+
+        Raises ModelError for any other argument.
+        """
+        sine, cosine = self._of_constant(x)
+        for (name, times), index in ((pair, self._angle_index.get(pair[0])) for pair in self._linear(x).items()):
+            if index is None or times.denominator != 1:
+                raise ModelError(f"The sine of '{times}·{name}' has no exact form here.", where="symbolic",
+                                 remedy="Only whole multiples of angles can stand in a rotation.")  # fmt: skip
+            s1, c1 = self.sines[index], self.cosines[index]
+            if times < 0:
+                s1 = -s1
+            for _ in range(abs(int(times))):
+                sine, cosine = self.reduced(sine * c1 + cosine * s1), self.reduced(cosine * c1 - sine * s1)
+        return self.wrapped(sine), self.wrapped(cosine)
+
+    def _linear(self, x: Element) -> dict[str, Fraction]:
+        """Factors of the plain symbols in a linear polynomial, without its constant."""
+        first = 2 * len(self.angles)
+        factors: dict[str, Fraction] = {}
+        for powers, coefficient in x.polynomial.terms():
+            if sum(powers) > 1 or any(powers[:first]):
+                raise ModelError(f"The sine of '{x}' has no exact form here.", where="symbolic",
+                                 remedy="Only sums of angles can stand in a rotation.")  # fmt: skip
+            if any(powers):
+                factors[self.plain[powers.index(1) - first]] = Fraction(int(coefficient.p), int(coefficient.q))
+        return factors
+
+    def _of_constant(self, x: Element) -> tuple[Any, Any]:
+        """Sine and cosine of the constant part; exact for multiples of 30° and 45°."""
+        constant = x.polynomial[(0,) * self.context.nvars()]
+        value = float(Fraction(int(constant.p), int(constant.q)))
+        return tuple(self._exact_sine(angle) for angle in (value, value + 0.5 * math.pi))
+
+    def _exact_sine(self, angle: float) -> Any:
+        twelfths = 12.0 * angle / math.pi
+        if abs(twelfths - round(twelfths)) < 1e-9:
+            sign, rest = _first_quadrant(round(twelfths))
+            half = {0: (0, 0), 2: (1, 0), 3: (1, 2), 4: (1, 3), 6: (2, 0)}.get(rest)
+            if half is not None:
+                factor, root = half
+                value = self.context.constant(flint.fmpq(sign * factor, 2))
+                return value * self._plain[ROOTS[root]] if root else value
+        return self.context.constant(self.number(math.sin(angle)))
+
+
+def _first_quadrant(twelfths: int) -> tuple[int, int]:
+    """(sign, n) with sin(twelfths · 15°) = sign · sin(n · 15°), 0 ≤ n ≤ 6."""
+    n = twelfths % 24
+    sign = 1 if n <= 12 else -1
+    n = n if n <= 12 else n - 12
+    return sign, min(n, 12 - n)
+
+
+def _constant(polynomial: Any) -> Fraction:
+    for _, coefficient in polynomial.terms():
+        return Fraction(int(coefficient.p), int(coefficient.q))
+    return Fraction(0)
+
+
+class Element:
+    """A scalar of mechanics: an element of a ring."""
+
+    __slots__ = ("polynomial", "ring")
+
+    def __init__(self, ring: Ring, polynomial: Any) -> None:
+        self.ring, self.polynomial = ring, polynomial
+
+    def _other(self, other: Any) -> Any:
+        return other.polynomial if isinstance(other, Element) else self.ring.number(other)
+
+    def __add__(self, other: Any) -> Any:
+        return self.ring.wrapped(self.polynomial + self._other(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self.ring.wrapped(self.polynomial - self._other(other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.ring.wrapped(self._other(other) - self.polynomial)
+
+    def __neg__(self) -> Element:
+        return Element(self.ring, -self.polynomial)
+
+    def __mul__(self, other: Any) -> Any:
+        product = self.polynomial * self._other(other)
+        return self.ring.wrapped(self.ring.reduced(product) if isinstance(other, Element) else product)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, Element):
+            quotient, rest = divmod(self.polynomial, other.polynomial)
+            if not rest.is_zero():
+                raise ModelError(f"The quotient by '{other}' is no polynomial.", where="symbolic",
+                                 remedy="Give the divisor a value, or a parameter of its own.")  # fmt: skip
+            return self.ring.wrapped(quotient)
+        return Element(self.ring, self.polynomial / self.ring.number(other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.ring.constant(other) / self
+
+    def __pow__(self, exponent: Any) -> Any:
+        n = int(exponent)
+        if n != exponent or n < 0:
+            raise ModelError(f"The power {exponent} of '{self}' is no polynomial.", where="symbolic",
+                             remedy="Give the base a value, or a parameter of its own.")  # fmt: skip
+        result: Any = 1.0
+        for _ in range(n):
+            result = self * result
+        return result
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Element | int | float | Fraction):
+            return NotImplemented
+        return bool((self.polynomial - self._other(other)).is_zero())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        from core.symbolic.terms import terms_of
+
+        return " + ".join(str(term) for term in terms_of(self)) or "0"
+
+    def derivative(self, symbol: str) -> Any:
+        """By a plain symbol; by an angle, its sine and cosine included."""
+        ring = self.ring
+        at = 2 * len(ring.angles)
+        result = ring.context.constant(0)
+        if symbol in ring._plain:
+            result = self.polynomial.derivative(at + ring.plain.index(symbol))
+        i = ring._angle_index.get(symbol)
+        if i is not None:
+            n = len(ring.angles)
+            by_sine, by_cosine = self.polynomial.derivative(i), self.polynomial.derivative(n + i)
+            result = result + by_sine * ring.cosines[i] - by_cosine * ring.sines[i]
+        return ring.wrapped(ring.reduced(result))
+
+
+def _function(name: str, *arguments: Any) -> Any:
+    """An elementary function of an element."""
+    x = arguments[0]
+    if name in ("sin", "cos") and isinstance(x, Element):
+        return x.ring.sin_cos(x)[0 if name == "sin" else 1]
+    if name == "sqrt" and isinstance(x, Element) and (root := _root(x)) is not None:
+        return root
+    raise ModelError(f"'{name}' of a symbol has no exact form here.", where="symbolic",
+                     remedy="Give the symbol a value, or the whole formula a parameter of its own.")  # fmt: skip
+
+
+def _root(x: Element) -> Any:
+    """The square root of a perfect square (of positive symbols)."""
+    try:
+        return Element(x.ring, x.polynomial.sqrt())
+    except (ArithmeticError, ValueError):
+        return None
+
+
+scalar.register_functions(Element, _function)

@@ -1,0 +1,239 @@
+"""A robot in symbols, as a person asks for it: matrices of written forms, and of sympy expressions.
+
+Follows Robotica: J is 6×n with rows [v; ω] in the axes of frame 0, unlike `Mechanism.jacobian`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, cached_property
+from typing import Any
+
+from core.errors import ModelError
+from core.model import Model
+from core.spatial.scalar import Scalar
+from core.symbolic.chain import Chain, Rows
+from core.symbolic.factoring import written
+from core.symbolic.forms import Form
+from core.symbolic.naming import Recognised, kept_symbols, with_gravity_symbol, with_symbols
+from core.symbolic.notation import sympy_of
+from core.symbolic.terms import Groups, terms_of
+
+Forms = tuple[tuple[Form, ...], ...]
+
+
+def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = None,
+          values: Mapping[str, float] | None = None, recognise: bool = True) -> Robot:  # fmt: skip
+    """The serial chain of a model in symbols.
+
+    tip : frame at its end; default: the tool
+    symbols : "named" (default: the model's parameters stay symbols), "all" (every length, mass, centre and inertia
+        becomes one), "none", or names of parameters that stay symbols, the others taking their values
+    values : parameters that take other values than the model's
+    recognise : take numbers near multiples of π or simple fractions for these (listed in `robot.recognised`)
+
+    Raises ModelError for machines with loops, joints with quaternions, and formulas that are no polynomials.
+    """
+    named = with_gravity_symbol(model)
+    if symbols == "all":
+        named = with_symbols(named)
+    known = {name: x for name, x in named.values().items()
+             if any(p.name == name and not isinstance(p.value, str) for p in named.parameters)}  # fmt: skip
+    given = kept_symbols(named, symbols)(known) | dict(values or {})
+    unknown = sorted(given.keys() - known.keys())
+    if unknown:
+        raise ModelError(f"There is no parameter '{unknown[0]}'.", where="values",
+                         remedy="There are: " + ", ".join(known) + ".")  # fmt: skip
+    return Robot(Chain(named, tip, given, recognise=recognise))
+
+
+class Robot:
+    """A serial chain in symbols. Indices count from 1, as in Robotica and in textbooks; T(0, n) is frame n in frame 0.
+
+    A(i), T(i, j), J, M, C, G, tau, Jv(i), Jw(i), c(i, j, k), K, P are sympy; `form(…)` gives the same as written forms.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.n = chain.n
+        self.model = chain.model
+
+    # ------------------------------------------------------------------------------- symbols
+
+    @cached_property
+    def q(self) -> tuple[Any, ...]:
+        """The joint coordinates' symbols."""
+        return tuple(self.symbol(v.symbol) for v in self.chain.variables)
+
+    @cached_property
+    def dq(self) -> tuple[Any, ...]:
+        """The joint speeds' symbols."""
+        return tuple(map(self.symbol, self.chain.rates))
+
+    @cached_property
+    def ddq(self) -> tuple[Any, ...]:
+        """The joint accelerations' symbols."""
+        return tuple(map(self.symbol, self.chain.accelerations))
+
+    @property
+    def values(self) -> dict[Any, float]:
+        """symbol → number known for it."""
+        return {self.symbol(name): value for name, value in self.chain.values.items()}
+
+    @property
+    def recognised(self) -> tuple[Recognised, ...]:
+        """Numbers that were taken for multiples of π or simple fractions."""
+        return tuple(self.chain.recognised.values())
+
+    @staticmethod
+    def symbol(name: str) -> Any:
+        """The sympy symbol of a name; all are real."""
+        import sympy
+
+        return sympy.Symbol(name, real=True)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Angles of neighbouring revolute joints with parallel axes, whose sums are collected."""
+        groups: list[list[str]] = []
+        axis: Any = None
+        for i, variable in enumerate(self.chain.variables):
+            own = self._axis(i)
+            if variable.turns:
+                if groups and axis is not None and _parallel(axis, own):
+                    groups[-1].append(variable.symbol)
+                else:
+                    groups.append([variable.symbol])
+                axis = own
+        return tuple(tuple(group) for group in groups)
+
+    def _axis(self, i: int) -> tuple[Scalar, ...]:
+        """Direction of joint i's axis in frame 0."""
+        return tuple(row[i] for row in self.chain.jacobian[3:])
+
+    # ------------------------------------------------------------------------------- results
+
+    def A(self, i: int) -> Any:
+        """4×4, frame i in frame i − 1."""
+        return self._sympy(self.form("A", i))
+
+    @cache  # noqa: B019 – robots live as long as their results
+    def T(self, i: int, j: int) -> Any:
+        """4×4, frame j in frame i."""
+        return self._sympy(self.form("T", i, j))
+
+    @cached_property
+    def J(self) -> Any:
+        """6×n, rows [v; ω] of the tip, axes of frame 0."""
+        return self._sympy(self.form("J"))
+
+    @cache  # noqa: B019
+    def Jv(self, i: int) -> Any:
+        """3×n, velocity of the centre of mass of link i."""
+        return self._sympy(self.form("Jvc", i))
+
+    @cache  # noqa: B019
+    def Jw(self, i: int) -> Any:
+        """3×n, angular velocity of link i."""
+        return self._sympy(self.form("Jwc", i))
+
+    @cached_property
+    def M(self) -> Any:
+        """n×n mass matrix, armature included."""
+        return self._sympy(self.form("M"))
+
+    @cache  # noqa: B019
+    def c(self, i: int, j: int, k: int) -> Any:
+        """Christoffel symbol c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k)."""
+        return sympy_of(self.form("c", i, j, k)[0][0], self.symbol)
+
+    @cached_property
+    def C(self) -> Any:
+        """n×n with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
+        return self._sympy(self.form("C"))
+
+    @cached_property
+    def G(self) -> Any:
+        """n×1 gravity terms, on the side of M q̈ + C q̇ + G = τ."""
+        return self._sympy(self.form("G"))
+
+    @cached_property
+    def tau(self) -> Any:
+        """n×1 joint forces M q̈ + C q̇ + G."""
+        return self._sympy(self.form("tau"))
+
+    @cached_property
+    def K(self) -> Any:
+        """Kinetic energy."""
+        return sympy_of(self.form("K")[0][0], self.symbol)
+
+    @cached_property
+    def P(self) -> Any:
+        """Potential energy."""
+        return sympy_of(self.form("P")[0][0], self.symbol)
+
+    # ------------------------------------------------------------------------------- written forms
+
+    @cache  # noqa: B019
+    def form(self, what: str, *indices: int) -> Forms:
+        """A result as rows of written forms: "A" i, "T" i j, "J", "Jvc" i, "Jwc" i, "M", "c" i j k, "C", "G", "tau",
+        "K", "P". Raises ModelError for a wrong name or index."""
+        return tuple(tuple(self.written(x) for x in row) for row in self.exact(what, *indices))
+
+    def exact(self, what: str, *indices: int) -> Rows:
+        """The same as elements of the ring."""
+        if what not in _RESULTS:
+            raise ModelError(f"There is no result '{what}'.", remedy=f"There are: {', '.join(_RESULTS)}.")
+        count, make = _RESULTS[what]
+        if len(indices) != count:
+            raise ModelError(f"'{what}' takes {count} indices, {len(indices)} given.", remedy="Count from 1.")
+        lowest = 0 if what == "T" else 1
+        for index in indices:
+            if not lowest <= index <= self.n:
+                raise ModelError(f"The index {index} of '{what}' is outside {lowest} … {self.n}.",
+                                 remedy=f"The robot has {self.n} joints.")  # fmt: skip
+        return make(self.chain, *indices)
+
+    def written(self, x: Scalar) -> Form:
+        """An element as one would write it down: angle sums collected, common factors out where that is shorter."""
+        return written(terms_of(x, self.groups))
+
+    def _sympy(self, rows: Forms) -> Any:
+        import sympy
+
+        return sympy.Matrix([[sympy_of(form, self.symbol) for form in row] for row in rows])
+
+
+def _parallel(a: tuple[Scalar, ...], b: tuple[Scalar, ...]) -> bool:
+    """True if two axes are equal or opposite whatever the coordinates."""
+    same = all(_vanishes(x - y) for x, y in zip(a, b, strict=True))
+    return same or all(_vanishes(x + y) for x, y in zip(a, b, strict=True))
+
+
+def _vanishes(x: Scalar) -> bool:
+    return isinstance(x, float) and abs(x) < 1e-12
+
+
+def _matrix(pose: Any) -> Rows:
+    rows = [[*row, p] for row, p in zip(pose.rotation, pose.position, strict=True)]
+    return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+
+def _column(entries: Iterable[Scalar]) -> Rows:
+    return [[x] for x in entries]
+
+
+_RESULTS: dict[str, tuple[int, Callable[..., Rows]]] = {
+    "A": (1, lambda chain, i: _matrix(chain.pose(i - 1, i))),
+    "T": (2, lambda chain, i, j: _matrix(chain.pose(i, j))),
+    "J": (0, lambda chain: chain.jacobian),
+    "Jvc": (1, lambda chain, i: chain.center_jacobian(i)[:3]),
+    "Jwc": (1, lambda chain, i: chain.center_jacobian(i)[3:]),
+    "M": (0, lambda chain: chain.mass_matrix),
+    "c": (3, lambda chain, i, j, k: [[chain.christoffel(i - 1, j - 1, k - 1)]]),
+    "C": (0, lambda chain: chain.coriolis),
+    "G": (0, lambda chain: _column(chain.gravity)),
+    "tau": (0, lambda chain: _column(chain.torques)),
+    "K": (0, lambda chain: [[chain.kinetic]]),
+    "P": (0, lambda chain: [[chain.potential]]),
+}
