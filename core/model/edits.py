@@ -7,22 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from core.errors import ModelError
+from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
-from core.model.chains import expand
-from core.model.expression import Name, Node, parse, substitute, text_of
-from core.model.expression import names as names_in
-from core.model.fields import (
-    Element,
-    ReferenceKind,
-    ScalarKind,
-    VectorKind,
-    check_name,
-    fields_of,
-    mapped,
-    nested_elements,
-)
-from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model
+from core.model.expression import Node, parse
+from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
+from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, owner_of
 from core.model.parameters import Parameter
+from core.model.renaming import formulas_with, renaming_of
 from core.model.shapes import Box, Material
 
 Owned = tuple[tuple[str, Any], ...]
@@ -53,7 +44,11 @@ def replace(model: Model, old: Any, new: Element) -> Model:
 
 
 def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
-    """The model with fields of one element changed; changing `name` renames it everywhere."""
+    """The model with fields of one element changed; changing `name` renames it everywhere. The value of a
+    sub-assembly's parameter (`leg1.length`) is changed by a setting of the sub-assembly."""
+    owner = owner_of(model, name) if set(fields) == {"value"} and name not in model.index(collection[:-1]) else None
+    if collection == "parameters" and owner is not None:
+        return replace(model, owner, owner.with_setting(name.removeprefix(f"{owner.name}."), fields["value"]))
     new_name = fields.pop("name", name)
     if fields:
         old = model.find(collection, name)
@@ -62,22 +57,25 @@ def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
 
 
 def rename(model: Model, collection: str, old: str, new: str) -> Model:
-    """The model with an element renamed; every reference and formula follows.
+    """The model with an element renamed; every reference and formula follows, for a sub-assembly also those that use
+    what it brings.
 
-    Raises ModelError when the new name is taken or not a name.
+    Raises ModelError when the new name is taken, is not a name, or means something else in a formula.
     """
     if new == old:
         return model
     target = model.find(collection, old)
     check_name(new)
-    namespace = NAMESPACES[collection]
-    if new in _taken(model, namespace):
+    if new in _taken(model, NAMESPACES[collection]):
         raise ModelError(f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name",
+                         remedy="Choose another name.")  # fmt: skip
+    names = renaming_of(model, collection, old, new)
+    if (clash := names.clash(model)) is not None:
+        raise ModelError(f"In formulas '{clash}' means something else.", where=f"{WORDS[collection]} '{old}', name",
                          remedy="Choose another name.")  # fmt: skip
 
     def renamed(element: Element) -> dict[str, Any]:
-        changes = _formulas(element, {old: Name(new)}) if namespace == "parameter" else {}
-        changes.update(dict.fromkeys(_references(element, namespace, old), new))
+        changes = names.changes(element)
         if element is target:
             changes["name"] = new
         return changes
@@ -86,74 +84,34 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
 
 
 def _taken(model: Model, namespace: str) -> dict[str, Element]:
-    """Names in use, also those that chains bring (chains themselves are gone from the expanded model)."""
-    return (model if namespace == "chain" else model.expanded).index(namespace)
-
-
-def _references(element: Element, namespace: str, name: str) -> list[str]:
-    """Fields of an element (not of those inside it) that refer to a name of a namespace."""
-    return [
-        field.name
-        for field in fields_of(type(element))
-        if isinstance(field.kind, ReferenceKind)
-        and namespace == ("frame" if field.kind.target == "body" else field.kind.target)
-        and getattr(element, field.name) == name
-    ]
-
-
-def _formulas(element: Element, replacements: dict[str, Node]) -> dict[str, Any]:
-    """New values of the number fields of an element whose formulas use one of the names."""
-
-    def replaced(value: Any) -> Any:
-        if isinstance(value, str) and not names_in(node := parse(value)).isdisjoint(replacements):
-            return text_of(substitute(node, replacements))
-        return value
-
-    changes: dict[str, Any] = {}
-    for field in fields_of(type(element)):
-        old = getattr(element, field.name)
-        if isinstance(field.kind, ScalarKind):
-            new = replaced(old)
-        elif isinstance(field.kind, VectorKind):
-            new = tuple(map(replaced, old))
-        else:
-            continue
-        if new != old:
-            changes[field.name] = new
-    return changes
+    """Names in use, also those that chains and sub-assemblies bring (which are gone from the expanded model)."""
+    return (model if namespace in ("chain", "assembly") else model.expanded).index(namespace)
 
 
 # ------------------------------------------------------------------------------- remove
 
 
 def users(model: Model, collection: str, name: str) -> Owned:
-    """(collection, element) of everything that refers to an element directly."""
-    namespace = NAMESPACES[collection]
-
-    def uses(element: Element) -> bool:
-        inside = nested_elements(element)
-        if namespace == "parameter":
-            return any(_formulas(part, {name: Name(name + "_")}) for part in inside)
-        return any(_references(part, namespace, name) for part in inside)
-
-    return tuple((owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and uses(e))
+    """(collection, element) of everything that refers to an element, or to what it brings, directly: by its name or
+    in a formula."""
+    names = renaming_of(model, collection, name, f"{name}_")
+    return tuple(
+        (owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and names.touches(e)
+    )
 
 
 def dependents(model: Model, collection: str, name: str) -> Owned:
     """Everything that `remove` would delete with an element: joints and frames on a body, frames on frames,
-    joints coupled to a joint. (A parameter or material in use is not taken along: its users keep the value.)"""
-    if collection in ("parameters", "materials"):
-        return ()
+    joints coupled to a joint, forces whose formulas use a sensor. (A parameter or material in use is not taken along:
+    its users keep the value.)"""
     found: dict[tuple[str, str], Any] = {}
     waiting = [(collection, name)]
-    if collection == "chains":
-        bodies, joints, frames = expand(model.chain(name))
-        waiting = [("bodies", e.name) for e in bodies] + [("joints", e.name) for e in joints]
-        waiting += [("frames", e.name) for e in frames]
     while waiting:
-        for owner, element in users(model, *waiting.pop()):
-            key = (owner, element.name)
-            if key not in found and key != (collection, name):
+        owner, gone = waiting.pop()
+        names = renaming_of(model, owner, gone).lasting()
+        for other, element in model.elements():
+            key = (other, element.name)
+            if key not in found and key != (collection, name) and names.touches(element):
                 found[key] = element
                 waiting.append(key)
     return tuple((owner, element) for (owner, _), element in found.items())
@@ -164,20 +122,33 @@ def remove(model: Model, collection: str, name: str) -> Model:
     keep its present value, shapes that used a removed material keep its colour."""
     target: Any = model.find(collection, name)
     gone = {(owner, element.name) for owner, element in dependents(model, collection, name)} | {(collection, name)}
+    inlined: dict[str, Node] = {}
+    colors: dict[str, Any] = {}
     if isinstance(target, Parameter):
         inlined = {name: parse(str(target.value))}
-        model = mapped(model, lambda element: _formulas(element, inlined))
-    if isinstance(target, Material):
-        model = mapped(model, lambda element: _without_material(element, target))
+    elif isinstance(target, Material):
+        colors = {name: target.color}
+    for owner in (e for c, e in model.elements() if isinstance(e, SubAssembly) and (c, e.name) in gone):
+        values = model.values()
+        inlined |= {p.name: parse(repr(values[p.name])) for p in owner.brought.get("parameters", ())}
+        colors |= {m.name: m.color for m in owner.brought.get("materials", ())}
     kept: dict[str, Any] = {c: tuple(e for e in getattr(model, c) if (c, e.name) not in gone) for c in COLLECTIONS}
+
+    def left(element: Element) -> dict[str, Any]:
+        return formulas_with(element, inlined) | _without_material(element, colors)
+
+    if inlined or colors:
+        kept = {c: tuple(mapped(e, left) for e in elements) for c, elements in kept.items()}
+        kept["world"] = mapped(model.world, left)
     return _with(model, kept)
 
 
-def _without_material(element: Any, material: Material) -> dict[str, Any]:
+def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
     """What a shape must change to keep the colour of a material that goes."""
-    if getattr(element, "material", None) != material.name:
+    material = getattr(element, "material", None)
+    if material not in colors:
         return {}
-    return {"material": "", "color": element.color or material.color}
+    return {"material": "", "color": element.color or colors[material]}
 
 
 # ------------------------------------------------------------------------------- names, copies, sliders

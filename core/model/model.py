@@ -129,6 +129,9 @@ class Model(Element):
         for element in getattr(self, collection):
             if element.name == name:
                 return element
+        if (owner := owner_of(self, name)) is not None:
+            raise ModelError(f"'{name}' belongs to the sub-assembly '{owner.name}'.",
+                             remedy=f"Change it in its file, {owner.file}.")  # fmt: skip
         close = difflib.get_close_matches(name, [e.name for e in getattr(self, collection)], 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "Look at the model tree for its names."
         raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=hint)
@@ -161,6 +164,11 @@ class Model(Element):
             if space == namespace:
                 found.update((element.name, element) for element in getattr(self, collection))
         return found
+
+
+def owner_of(model: Model, name: str) -> SubAssembly | None:
+    """The sub-assembly that brings what has this name (`leg1` for `leg1.knee`), None if none does."""
+    return next((each for each in model.assemblies if name.startswith(f"{each.name}.")), None)
 
 
 def _check_unique(model: Model, namespace: str) -> None:

@@ -7,8 +7,17 @@ from typing import Any, TypeVar
 
 from core.model.bodies import WORLD
 from core.model.expression import Name, names, parse, substitute, text_of
-from core.model.fields import Element, FormulaKind, FormulaVectorKind, NameKind, ReferenceKind, ScalarKind, VectorKind
-from core.model.fields import fields_of, mapped
+from core.model.fields import (
+    Element,
+    FormulaKind,
+    FormulaVectorKind,
+    NameKind,
+    ReferenceKind,
+    ScalarKind,
+    VectorKind,
+    fields_of,
+    mapped,
+)
 from core.model.signals import TIME
 
 AnyElement = TypeVar("AnyElement", bound=Element)
