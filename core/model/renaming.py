@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.errors import ExpressionError
 from core.model.chains import expand
-from core.model.expression import Node, names, parse, substitute, text_of
+from core.model.expression import CONSTANTS, Name, Node, names, parse, substitute, text_of
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -86,8 +87,9 @@ class Renaming:
                 mine = {self.parameters[name] for name in used - own if name in self.parameters}
                 if stateful:
                     mine |= {self.signals[name] for name in used - own if name in self.signals}
-                wrong = (mine & own) | (mine & set(self.signals.values()) & taken)
-                wrong |= used & (fresh - own) if stateful else set()
+                wrong = {name for name in mine if name in own or not _readable(name)}
+                wrong |= mine & set(self.signals.values()) & taken
+                wrong |= used & (fresh - own - taken) if stateful else set()
                 if wrong:
                     return min(wrong)
         return None
@@ -119,6 +121,14 @@ def of_sensor(sensor: Sensor, new: str) -> dict[str, str]:
 
 def _entry(name: str, suffix: str) -> str:
     return f"{name}.{suffix}" if suffix else name
+
+
+def _readable(name: str) -> bool:
+    """True if a formula reads it as one name."""
+    try:
+        return name not in CONSTANTS and parse(name) == Name(name)
+    except ExpressionError:
+        return False
 
 
 def formulas_in(element: Element) -> Iterator[tuple[Any, str]]:

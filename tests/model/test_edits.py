@@ -13,9 +13,12 @@ from core.model import (
     Annotation,
     Body,
     Box,
+    Constraint,
     Cylinder,
     DHChain,
     DHRow,
+    Driver,
+    Force,
     Frame,
     Gravity,
     Inertia,
@@ -26,6 +29,7 @@ from core.model import (
     Model,
     Parameter,
     Pose,
+    Sensor,
     World,
     edits,
 )
@@ -236,3 +240,72 @@ def test_any_sequence_of_edits_keeps_the_document_whole(steps):
             for item in value if isinstance(value, tuple) else ():
                 if isinstance(item, str):
                     assert names(parse(item)) <= known
+
+
+# ------------------------------------------------------------------------------- formulas of time and state
+
+ACTIVE = Model(
+    parameters=(Parameter(name="g", value=2.0), Parameter(name="sun", value=1.0)),
+    bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0), Body(name="ball", mass=1.0)),
+    joints=(
+        Joint(name="elbow", parent="world", child="a"),
+        Joint(name="wrist", kind="spherical", parent="a", child="b"),
+        Joint(name="sun", kind="prismatic", parent="b", child="world"),
+    ),
+    sensors=(Sensor(name="reach", b="b"), Sensor(name="spot", kind="position", b="b"),
+             Sensor(name="gap", b="a", minus="reach")),
+    forces=(
+        Force(name="motor", kind="joint", joint="elbow", law="elbow + 2*elbow.v + wrist.qx + wrist.wx.v*elbow.q"),
+        Force(name="rope", b="b", law="g*length + rate*reach.rate + spot.x + spot.x.rate + sun + sun.v + t"),
+        Force(name="wind", kind="wrench", b="a", force=("reach*ball.vx.v", "ball.qw", "sin(time)")),
+    ),
+    constraints=(Constraint(name="hold", sensor="gap"),),
+    drivers=(Driver(name="drive", joint="wrist", coordinate="qx", function="g*t"),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("collection", "old", "new", "formulas"),
+    [
+        ("joints", "elbow", "h", ("h + 2*h.v + wrist.qx + wrist.wx.v*h.q",)),
+        ("joints", "wrist", "w", ("elbow + 2*elbow.v + w.qx + w.wx.v*elbow.q",)),
+        ("sensors", "reach", "r", ("g*length + rate*r.rate + spot.x + spot.x.rate + sun + sun.v + t", "r*ball.vx.v")),
+        ("sensors", "spot", "s", ("g*length + rate*reach.rate + s.x + s.x.rate + sun + sun.v + t",)),
+        ("bodies", "ball", "moon", ("reach*moon.vx.v", "moon.qw")),
+        ("parameters", "g", "k", ("k*length + rate*reach.rate + spot.x + spot.x.rate + sun + sun.v + t", "k*t")),
+        ("parameters", "sun", "p", ("g*length + rate*reach.rate + spot.x + spot.x.rate + p + sun.v + t",)),
+        ("joints", "sun", "j", ("g*length + rate*reach.rate + spot.x + spot.x.rate + sun + j.v + t",)),
+    ],
+)
+def test_renaming_rewrites_formulas(collection, old, new, formulas):
+    renamed = edits.rename(ACTIVE, collection, old, new)
+    laws = [f.law for f in renamed.forces] + [x for f in renamed.forces for x in f.force]
+    laws += [d.function for d in renamed.drivers]
+    assert set(formulas) <= set(laws)
+    assert edits.rename(renamed, collection, new, old) == ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("collection", "old", "new"),
+    [("joints", "elbow", "g"), ("joints", "elbow", "t"), ("joints", "elbow", "e"), ("joints", "elbow", "a/b"),
+      ("parameters", "g", "length"), ("parameters", "g", "reach"),
+     ("parameters", "g", "elbow"), ("parameters", "g", "time"), ("sensors", "reach", "rate")],
+)  # fmt: skip
+def test_names_that_mean_something_else_in_formulas_are_refused(collection, old, new):
+    with pytest.raises(ModelError, match="something else"):
+        edits.rename(ACTIVE, collection, old, new)
+
+
+def test_what_depends_by_formula_is_told_and_goes():
+    def gone(collection, name):
+        return {e.name for _, e in edits.dependents(ACTIVE, collection, name)}
+
+    assert gone("joints", "elbow") == {"motor"}
+    assert gone("sensors", "reach") == {"rope", "wind", "gap", "hold"}
+    assert gone("bodies", "ball") == {"wind"}
+    assert gone("joints", "sun") == {"rope"}
+    assert gone("parameters", "g") == set()
+    assert {e.name for _, e in edits.users(ACTIVE, "parameters", "g")} == {"rope", "drive"}
+    left = edits.remove(ACTIVE, "sensors", "reach")
+    assert [f.name for f in left.forces] == ["motor"]
+    assert "spot.x.rate + 1 + sun.v" in edits.remove(ACTIVE, "parameters", "sun").find("forces", "rope").law
