@@ -9,42 +9,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
 from app.runs import Runs
+from app.state import Ref, State, carried
 from core.errors import KinetostatError
 from core.files import read, save
 from core.kernel import Mechanism
 from core.model import Finding, Model, edits
 
 Array = NDArray[np.float64]
-
-
-class Ref(NamedTuple):
-    """An element of the model, as the selection and the scene name it."""
-
-    collection: str
-    name: str
-
-
-@dataclass(frozen=True)
-class State:
-    """One moment of the document: what undo goes back to."""
-
-    model: Model
-    pose: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """Coordinates that differ from the rest pose, by name (`mech.q_names`)."""
-    label: str = ""
-    """What made this state, for the undo menu."""
-    selection: Ref | None = None
-    """What was selected when this state was left; undo and redo select it again if what is selected goes."""
 
 
 class Session:
@@ -79,6 +58,7 @@ class Session:
         self._redo: list[State] = []
         self._saved: State = self.state
         self._preview_parameters: dict[str, float] = {}
+        self._followed: tuple[Array, Mapping[str, float]] | None = None
         self._gesture: object = None
         self._rest = np.array(self.mech.rest(), dtype=float)
         self._q = self._pose_array()
@@ -98,7 +78,9 @@ class Session:
     @property
     def p(self) -> Mapping[str, float]:
         """Values of the independent parameters now shown, previews included (pass it as `p=`)."""
-        values = self.model.values()
+        values = dict(self.model.values())
+        if self._followed is not None:
+            values.update(self._followed[1])
         return {name: self._preview_parameters.get(name, values[name]) for name in self.mech.p_names}
 
     @property
@@ -126,6 +108,29 @@ class Session:
         couplings and loops allow."""
         self.preview(q=self.mech.move(self._q, values, p=self.p))
 
+    def follow(self, q: Array | None, parameters: Mapping[str, float] | None = None) -> None:
+        """Show a pose (and parameter values) of a run without editing anything; None: the edited pose again.
+
+        What is previewed stays in front; a commit keeps what is shown.
+        """
+        if q is None and self._followed is None:
+            return
+        self._followed = None if q is None else (np.array(q, dtype=float), dict(parameters or {}))
+        if not self._previewing:
+            self._q = self._pose_array()
+        self.moved.emit()
+
+    @property
+    def following(self) -> bool:
+        """True while the pose of a run is shown instead of the edited one."""
+        return self._followed is not None
+
+    def keep_pose(self) -> None:
+        """Make the pose of the run that is shown the edited one."""
+        if self._followed is not None:
+            self.pose("Use the pose of the run", self._followed[0])
+            self.follow(None)
+
     def commit(self, label: str) -> None:
         """Make one undoable state of what is previewed."""
         if not self._previewing:
@@ -133,7 +138,7 @@ class Session:
         model = self.model
         try:
             for name, value in self._preview_parameters.items():
-                if value != model.find("parameters", name).value:
+                if value != model.expanded.find("parameters", name).value:
                     model = edits.change(model, "parameters", name, value=value)
         except KinetostatError as error:
             self.cancel()
@@ -322,7 +327,7 @@ class Session:
             self.told.emit("error", str(error))
             return False
         self.mech, self.state, self._rest = mech, new, rest
-        self._gesture = None
+        self._gesture = self._followed = None
         self._end_preview()
         self._q = self._pose_array()
         if anew:
@@ -353,6 +358,8 @@ class Session:
         self._preview_parameters.clear()
 
     def _pose_array(self) -> Array:
+        if self._followed is not None:
+            return self._followed[0].copy()
         q = self._rest.copy()
         for i, name in enumerate(self.mech.q_names):
             q[i] = self.state.pose.get(name, q[i])
@@ -361,19 +368,3 @@ class Session:
     def _pose_of(self, q: Array) -> Mapping[str, float]:
         pairs = zip(self.mech.q_names, q, self._rest, strict=True)
         return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
-
-
-def carried(pose: Mapping[str, float], old: Model, new: Model) -> Mapping[str, float]:
-    """The pose under the names of the new model, when an edit has only renamed joints."""
-    if old is new or not pose:
-        return pose
-    before, after = old.expanded.joints, new.expanded.joints
-    if len(before) != len(after) or all(a.name == b.name for a, b in zip(before, after, strict=True)):
-        return pose
-    names = {
-        f"{a.name}.{suffix}" if suffix else a.name: f"{b.name}.{suffix}" if suffix else b.name
-        for a, b in zip(before, after, strict=True)
-        if a.kind == b.kind
-        for suffix in a.info.coordinates
-    }
-    return MappingProxyType({names.get(name, name): value for name, value in pose.items()})

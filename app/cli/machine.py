@@ -57,7 +57,7 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     from core.model import edits
 
     coordinates = [_pair(item, "--pose") for item in pose]
-    names = {parameter.name: parameter.dimension for parameter in model.parameters}
+    names = {parameter.name: parameter.dimension for parameter in model.expanded.parameters}
     for name, text in (_pair(item, "--set") for item in sets):
         if name in names:
             model = edits.change(model, "parameters", name, value=_number(name, text, model, names[name]))

@@ -159,7 +159,7 @@ class SlidersPanel(QWidget):
 
     def _parameter_entries(self) -> list[_Entry]:
         session = self._session
-        table = {parameter.name: parameter for parameter in session.model.parameters}
+        table = {parameter.name: parameter for parameter in session.model.expanded.parameters}
         values = session.model.values()
         entries = []
         for name in session.mech.p_names:

@@ -72,7 +72,7 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> en
     t, q, v, parameters = (symbols(name, n) for name, n in
                            (("t", 1), ("q", mech.nq), ("v", mech.nv), ("p", len(mech.p_names))))  # fmt: skip
     given = dict(zip(mech.p_names, parameters, strict=True))
-    known = {**environment(mech.model.parameters, given), **names_of(mech, t[0], q, v)}
+    known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
     forces: list[Any] = [0.0] * mech.nv
     for name, value in torque.items():
         try:

@@ -289,7 +289,7 @@ def test_renaming_rewrites_formulas(collection, old, new, formulas):
     ("collection", "old", "new"),
     [("joints", "elbow", "g"), ("joints", "elbow", "t"), ("joints", "elbow", "e"), ("joints", "elbow", "a/b"),
       ("parameters", "g", "length"), ("parameters", "g", "reach"),
-     ("parameters", "g", "elbow"), ("parameters", "g", "time"), ("sensors", "reach", "rate")],
+     ("parameters", "g", "elbow"), ("parameters", "g", "time")],
 )  # fmt: skip
 def test_names_that_mean_something_else_in_formulas_are_refused(collection, old, new):
     with pytest.raises(ModelError, match="something else"):
