@@ -78,7 +78,7 @@ def located(made: SubAssembly, importer: str) -> Path:
     if not found:
         raise FileError(f"There is no file '{made.file}' (looked for at {place}).", where=where,
                         remedy="Put the file there or correct its name.")  # fmt: skip
-    return place
+    return Path(os.path.realpath(place))
 
 
 def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
