@@ -331,3 +331,16 @@ def project(s: Any, y: Any) -> Any:
     for i in range(s.nv):
         v[i] += step[i]
     return FINE if gap < OPEN else TORN
+
+
+@native
+def sampled_accelerations(s: Any, times: Any, states: Any, out: Any, forces: Any) -> Any:
+    """a and τ at every sample; the number of samples with a result that is not finite."""
+    bad = 0
+    for k in range(len(times)):
+        if not accelerations(s, times[k], states[k], out[k]):
+            bad += 1
+        u = result(s, TORQUE, s.nv) if s.words[TORQUE, KIND] != 0 else s.u
+        for i in range(s.nv):
+            forces[k, i] = u[i]
+    return bad

@@ -6,6 +6,7 @@ What these functions hold in common with Python is their text; while they run no
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic as numba_intrinsic
+from numba.np import arrayobj
 
 from core.kernel import code_cache
 
@@ -28,13 +30,23 @@ jit: Any = numba.njit
 
 
 @cache
-def _folder() -> str:
-    """Where compiled loops are kept: one folder for each version of their text, since Numba does not see that a
-    function called from another file has changed. Empty: nowhere."""
+def _texts(module: str) -> frozenset[Path]:
+    """The file of a module of this folder, and those of the modules beside it that it imports."""
+    path = Path(__file__).parent / f"{module}.py"
+    found = {path}
+    for other in re.findall(r"^from core\.simulation\.(\w+) import", path.read_text(encoding="utf-8"), re.MULTILINE):
+        found |= _texts(other)
+    return frozenset(found)
+
+
+def _folder(function: Callable[..., Any]) -> str:
+    """Where compiled loops of a file are kept: one folder for each version of its text and of those it calls, since
+    Numba does not see that a function called from another file has changed. Empty: nowhere."""
     place = code_cache.folder()
     if place is None:
         return ""
-    text = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    paths = sorted({Path(__file__)} | _texts(function.__module__.rpartition(".")[2]))
+    text = b"".join(path.read_bytes() for path in paths)
     target = place / f"loops-{hashlib.sha256(text).hexdigest()[:16]}"
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -43,19 +55,41 @@ def _folder() -> str:
     return str(target)
 
 
-def native(function: Function) -> Function:
-    """The function in machine code, made when it is first called, or read from the cache."""
+def _made(function: Any, how: Callable[..., Any], *arguments: Any) -> Any:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     before = config.CACHE_DIR
-    config.CACHE_DIR = _folder()
+    config.CACHE_DIR = _folder(function)
     try:
-        made: Function = jit(cache=bool(config.CACHE_DIR), **options)(function)
+        return how(*arguments, cache=bool(config.CACHE_DIR), **options)(function)
     except RuntimeError:  # the folder cannot be written
-        made = jit(**options)(function)
+        return how(*arguments, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def native(function: Function) -> Function:
+    """The function in machine code, made when it is first called, or read from the cache."""
+    made: Function = _made(function, jit)
     return made
 
+
+def address(function: Callable[..., Any]) -> int:
+    """Address of i64 function(i64, f64, i64, i64) as C code calls it, made now or read from the cache.
+
+    Callers that know the address only are neither linked with the function nor compiled anew when its text changes.
+    """
+    made = _addresses.get(function)
+    if made is None:
+        signature = types.int64(types.int64, types.float64, types.int64, types.int64)
+        made = _addresses[function] = _made(function, _callback, signature)
+    return int(made.address)
+
+
+def _callback(signature: Any, *, cache: bool = False, nogil: bool = True, error_model: str = "numpy") -> Any:
+    return numba.cfunc(signature, cache=cache, nopython=True, nogil=nogil, error_model=error_model)
+
+
+_addresses: dict[Callable[..., Any], Any] = {}
 
 _POINTER = ir.IntType(8).as_pointer()
 _WORD = ir.IntType(64)
@@ -102,3 +136,63 @@ def address_of(_context: Any, array: Any) -> Any:
         return builder.ptrtoint(view.data, cgutils.intp_t)
 
     return types.int64(array), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_entry(_context: Any, _address: Any, _handle: Any, _t: Any, _first: Any, _second: Any) -> Any:
+    """i64 function(handle, t, first, second), by address; see `address`."""
+
+    def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_WORD, [_WORD, ir.DoubleType(), _WORD, _WORD])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        return builder.call(function, arguments[1:])
+
+    return types.int64(types.int64, types.int64, types.float64, types.int64, types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store(_context: Any, value: Any, _place: Any) -> Any:
+    """Put a tuple of numbers and arrays where an address points to; the arrays stay those of the caller, who keeps
+    them alive."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole, kind = arguments[0], signature.args[0]
+        for i, member in enumerate(kind.types):
+            if isinstance(member, types.Array):
+                view = context.make_array(member)(context, builder, builder.extract_value(whole, i))
+                view.meminfo = cgutils.get_null_value(view.meminfo.type)
+                view.parent = cgutils.get_null_value(view.parent.type)
+                whole = builder.insert_value(whole, view._getvalue(), i)
+        builder.store(whole, builder.inttoptr(arguments[1], whole.type.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.none(value, types.int64), code
+
+
+def loader(kind: Any) -> Any:
+    """The function that reads back what `store` put: tuples of this Numba type."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def load(_context: Any, _place: Any) -> Any:
+        def code(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            form = context.get_value_type(kind)
+            return builder.load(builder.inttoptr(arguments[0], form.as_pointer()), align=8)
+
+        return kind(types.int64), code
+
+    return load
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def view(_context: Any, _address: Any, _count: Any) -> Any:
+    """The (count,) numbers from an address on."""
+    kind = types.Array(types.float64, 1, "C")
+
+    def code(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        made = context.make_array(kind)(context, builder)
+        size = context.get_constant(types.intp, 8)
+        data = builder.inttoptr(arguments[0], made.data.type)
+        arrayobj.populate_array(made, data=data, shape=[arguments[1]], strides=[size], itemsize=size, meminfo=None)
+        return made._getvalue()
+
+    return kind(types.int64, types.int64), code

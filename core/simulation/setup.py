@@ -14,7 +14,7 @@ from core.errors import ModelError, SimulationError
 from core.kernel import Mechanism
 from core.kernel.entry import Entry, absent, entry
 from core.simulation import torques
-from core.simulation.tableaux import METHODS, Method, tableau
+from core.simulation.tableaux import METHODS, Method
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float] | Sequence[float] | Array | None
@@ -161,23 +161,5 @@ class Assembly:
         u = np.zeros(mech.nv) if constant is None else constant
         self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
                              np.concatenate([each.memory for each in chosen]))  # fmt: skip
-
-
-def plan_of(chosen: Settings) -> Any:
-    """`core.simulation.stepper.Plan` of settings."""
-    from core.simulation.stepper import Plan
-
-    table = tableau(chosen.method)
-    longest = chosen.duration if chosen.step is None else chosen.step
-    return Plan(table.A, np.stack([table.b, table.c, table.e, table.e_low]), table.P, table.steps, table.error_order,
-                chosen.rule.adaptive, chosen.method == "semi_implicit_euler", float(chosen.rtol),
-                float(chosen.atol), float(longest), chosen.max_steps, chosen.times())  # fmt: skip
-
-
-def state_of(plan: Any, y: Array, chosen: Settings) -> Any:
-    """`core.simulation.stepper.State` at the beginning."""
-    from core.simulation.stepper import END, ERROR, SHORTEST, TIME, State
-
-    numbers = np.zeros(8)
-    numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
-    return State(numbers, np.zeros(8, dtype=np.int64), y.copy(), np.zeros((len(plan.A), len(y))), np.zeros(len(y)))
+        self.projected = rows > 0 or bool(quaternions)
+        """True if states lie on a manifold: loops closed, quaternions of length one."""

@@ -12,6 +12,7 @@ from core.errors import KinetostatError, SimulationError
 from core.kernel import Mechanism
 from core.model import Body, Joint, Model
 from core.simulation import setup
+from core.simulation.methods import begun
 from core.simulation.run import Run, Statistics
 from core.simulation.setup import Array, Settings, Values
 from core.simulation.torques import Torque
@@ -87,9 +88,8 @@ class _Job:
 
     def __init__(self, mech: Mechanism, chosen: Settings, assembly: setup.Assembly, y: Array) -> None:
         self.mech, self.chosen, self.assembly = mech, chosen, assembly
-        self.plan = setup.plan_of(chosen)
-        self.state = setup.state_of(self.plan, y, chosen)
-        self.since = y.copy()
+        self.begun = begun(assembly.system, chosen, y, projected=assembly.projected)
+        self.state = self.begun.work
         self.pieces: list[Run] = []
         self.prepared = 0.0
         self.seconds = 0.0
@@ -97,7 +97,7 @@ class _Job:
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
         """All pieces; the run, or SimulationError."""
-        total, size, done = len(self.plan.times), FIRST_PIECE, 0
+        total, size, done = len(self.state.times), FIRST_PIECE, 0
         error: SimulationError | None = None
         ended = ""
         while done < total and error is None and not ended:
@@ -126,27 +126,16 @@ class _Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        from core.simulation.stepper import (
-            BUDGET,
-            PAUSED,
-            SAMPLE,
-            TIME,
-            advance_adaptive,
-            advance_fixed,
-            sampled_accelerations,
-        )
+        from core.simulation.equations import sampled_accelerations
+        from core.simulation.stepper import advance_adaptive, advance_fixed
+        from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, TIME
 
         mech, system = self.mech, self.assembly.system
-        from core.simulation.equations import NOT_FINITE
-
         out = np.empty((count, mech.nq + mech.nv))
         self.state.counts[BUDGET] = STEPS
-        if self.plan.adaptive:
-            happened = advance_adaptive(system, self.plan, self.state, out, self.since)
-        else:
-            happened = advance_fixed(system, self.plan, self.state, out)
+        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(self.state, out)
         out = out[: int(self.state.counts[SAMPLE]) - first]
-        times = self.plan.times[first : first + len(out)]
+        times = self.state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         bad = sampled_accelerations(system, times, out, a, tau)
         q, v = out[:, : mech.nq].copy(), out[:, mech.nq :].copy()
@@ -156,7 +145,7 @@ class _Job:
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
-        from core.simulation.stepper import ACCEPTED, CALLS, LONGEST, REJECTED, SHORTEST
+        from core.simulation.work import ACCEPTED, CALLS, LONGEST, REJECTED, SHORTEST
 
         t, q, v, a, tau = (np.concatenate([getattr(piece, name) for piece in self.pieces])
                            for name in ("time", "q", "v", "a", "tau"))  # fmt: skip
@@ -169,8 +158,7 @@ class _Job:
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
-        from core.simulation.equations import NOT_FINITE, TORN
-        from core.simulation.stepper import COLLAPSED, TIME
+        from core.simulation.work import COLLAPSED, NOT_FINITE, TIME, TORN
 
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "

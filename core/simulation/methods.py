@@ -1,0 +1,106 @@
+"""What each method needs to begin: its entries, its coefficients, room."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.simulation import entry_points
+from core.simulation.native import address
+from core.simulation.setup import Array, Settings
+from core.simulation.tableaux import tableau
+from core.simulation.work import (
+    ATOL,
+    COUNTS,
+    END,
+    ERROR,
+    IMPULSE,
+    JACOBIAN,
+    LIMIT,
+    MOST,
+    NUMBERS,
+    PROJECTED,
+    RTOL,
+    SELF,
+    SHORTEST,
+    STAGES,
+    STEP_OF,
+    STEPS,
+    SYSTEM,
+    TIME,
+    WITHIN_OF,
+    Work,
+)
+
+
+class Begun(NamedTuple):
+    """A run about to begin."""
+
+    work: Any
+    keep: Any
+    """Memory the addresses in `work` point to."""
+
+
+def begun(system: Any, chosen: Settings, y: Array, *, projected: bool) -> Begun:
+    """The work of a run from y on; projected: the state lies on a manifold."""
+    n, longest = len(y), chosen.duration if chosen.step is None else chosen.step
+    numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(8, dtype=np.int64)
+    numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
+    numbers[[RTOL, ATOL, LIMIT]] = chosen.rtol, chosen.atol, longest
+    counts[[MOST, PROJECTED]] = chosen.max_steps, projected
+    addresses[SYSTEM], memory = entry_points.stored(system)
+    for place, entry in enumerate(entry_points.ENTRIES[:2]):
+        addresses[place] = address(entry)
+    make = {"radau5": _radau, "adams": _adams, "semi_implicit_euler": _impulse}.get(chosen.method, _runge_kutta)
+    shapes = make(chosen.method, n, addresses, counts)
+    work = Work(addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times())
+    addresses[SELF], room = entry_points.stored(work)
+    return Begun(work, (system, memory, room))
+
+
+def _empty(n: int, rows: int, table: Any = None) -> list[Any]:
+    """k, A, rows, P, past, square, complexes, pivots of `Work`, of a method that needs k only."""
+    none = np.zeros((1, 1))
+    A, coefficients, P = (none, none, none) if table is None else table
+    return [np.zeros((rows, n)), A, coefficients, P, np.zeros(16), none, np.zeros((1, 1), dtype=complex),
+            np.zeros((1, 1), dtype=np.int64)]  # fmt: skip
+
+
+def _runge_kutta(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    from core.simulation import runge_kutta
+
+    table = tableau(method)
+    counts[[STAGES, STEPS]] = table.steps, table.error_order + 1
+    if table.e.any():
+        addresses[STEP_OF] = address(runge_kutta.step_entry)
+        addresses[WITHIN_OF] = address(runge_kutta.within_entry)
+    rows = np.stack([table.b, table.c, table.e, table.e_low])
+    return _empty(n, len(table.A), (table.A, rows, table.P))
+
+
+def _impulse(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    from core.simulation import fixed
+
+    addresses[IMPULSE], addresses[STEP_OF] = address(entry_points.impulse_entry), address(fixed.impulse_step)
+    counts[STAGES] = 1
+    return _empty(n, 2)
+
+
+def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    from core.simulation import radau
+
+    addresses[JACOBIAN] = address(entry_points.jacobian_entry)
+    addresses[STEP_OF], addresses[WITHIN_OF] = address(radau.step_entry), address(radau.within_entry)
+    counts[STAGES] = 1
+    shapes = _empty(n, radau.ROWS, radau.coefficients())
+    shapes[5:] = [np.zeros((2 * n, n)), np.zeros((n + 1, n), dtype=complex), np.zeros((2, n), dtype=np.int64)]
+    return shapes
+
+
+def _adams(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
+    from core.simulation import adams
+
+    addresses[STEP_OF], addresses[WITHIN_OF] = address(adams.step_entry), address(adams.within_entry)
+    counts[STAGES] = 1
+    return _empty(n, adams.ROWS, adams.coefficients())

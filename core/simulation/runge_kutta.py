@@ -1,0 +1,158 @@
+"""Embedded Runge–Kutta pairs with continuous extensions: one text for all tableaux (Hairer, Nørsett, Wanner, Solving
+ODE I, II.4–II.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.native import native, view
+from core.simulation.work import (
+    ACCEPTED,
+    COLLAPSED,
+    END,
+    ERROR,
+    FINE,
+    FRESH,
+    LIMIT,
+    MOST,
+    NOT_FINITE,
+    REJECTED,
+    SAMPLE,
+    STAGES,
+    STEP,
+    STEPS,
+    TAKEN,
+    TIME,
+    TOO_MANY,
+    copy,
+    derivative,
+    first_step,
+    load_work,
+    note_failure,
+    project,
+    scaled_norm,
+    too_small,
+)
+
+SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
+BETA = 0.04
+"""Weight of the error before in the choice of the step (PI control, Hairer II.4: steadier steps)."""
+
+
+@native
+def stages(w: Any, first: int, last: int, t: float, h: float, point: Any) -> Any:
+    """Stages first … last − 1 into w.k; `point` is the last point they were taken at."""
+    k = w.k
+    for i in range(first, last):
+        for j in range(len(point)):
+            x = 0.0
+            for m in range(i):
+                x += w.A[i, m] * k[m, j]
+            point[j] = w.y[j] + h * x
+        if not derivative(w, t + w.rows[1, i] * h, point, k[i]):
+            return False
+    return True
+
+
+@native
+def error_of(w: Any, h: float, e: Any, e_low: Any) -> Any:
+    """The error estimates of a step, (n,) each."""
+    for j in range(len(e)):
+        high, low = 0.0, 0.0
+        for i in range(w.counts[STAGES]):
+            high += w.rows[2, i] * w.k[i, j]
+            low += w.rows[3, i] * w.k[i, j]
+        e[j], e_low[j] = h * high, h * low
+
+
+@native
+def weighed(w: Any, e: Any, e_low: Any) -> Any:
+    """Size of the error in units of what is allowed (Hairer II.10.1 where there are two estimates)."""
+    high, low = scaled_norm(w, e, w.y, w.new), scaled_norm(w, e_low, w.y, w.new)
+    note_failure(w, e, w.new)
+    if high == 0.0:
+        return 0.0
+    return high * high / np.sqrt(high * high + 0.01 * low * low)
+
+
+@native
+def accept(w: Any, h: float, error: float, rejected: int) -> None:
+    """Note an accepted step and choose the next."""
+    power = 1.0 / w.counts[STEPS]
+    factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.numbers[ERROR], 1e-4) ** BETA
+    w.numbers[STEP] = h * min(max(factor, SMALLEST_FACTOR), 1.0 if rejected else LARGEST_FACTOR)
+    w.numbers[ERROR] = error
+    w.numbers[TAKEN] = h
+    w.counts[ACCEPTED] += 1
+
+
+@native
+def embedded_step(w: Any, e: Any, e_low: Any) -> Any:
+    """One accepted step from w.y to w.new, on the manifold."""
+    t, end = w.numbers[TIME], w.numbers[END]
+    rejected, happened = 0, FINE
+    while True:
+        h = min(w.numbers[STEP], w.numbers[LIMIT])
+        if t + 1.01 * h >= end:  # no sliver before the end
+            h = end - t
+        if too_small(t, h):
+            return COLLAPSED if happened == FINE else happened
+        happened = FINE if stages(w, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
+        error = np.inf
+        if happened == FINE:
+            error_of(w, h, e, e_low)
+            happened = project(w, t + h, w.new, e)
+        if happened == FINE:
+            error = weighed(w, e, e_low)
+        if error <= 1.0:
+            accept(w, h, error, rejected)
+            return FINE
+        rejected = 1
+        w.counts[REJECTED] += 1
+        if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
+            return TOO_MANY
+        shrink = SMALLEST_FACTOR
+        if error < np.inf:
+            shrink = max(shrink, SAFETY * error ** (-1.0 / w.counts[STEPS]))
+        w.numbers[STEP] = h * shrink
+
+
+def step_entry(handle: int, t: float, first: int, second: int) -> int:
+    """One step with its continuous extension."""
+    w = load_work(handle)
+    n = len(w.y)
+    e, e_low = np.empty(n), np.empty(n)
+    if w.counts[FRESH] == 0:
+        if not derivative(w, t, w.y, w.k[0]):
+            copy(w.k[0], w.failed)
+            return NOT_FINITE
+        w.counts[FRESH] = 1
+    if w.numbers[STEP] <= 0.0:
+        w.numbers[STEP] = first_step(w, t, w.k[0], float(w.counts[STEPS]), e, e_low)
+    happened: int = embedded_step(w, e, e_low)
+    if happened != FINE:
+        return happened
+    h, extra = w.numbers[TAKEN], len(w.A)
+    if extra > w.counts[STAGES] and w.times[w.counts[SAMPLE]] < t + h:
+        if not stages(w, w.counts[STAGES], extra, t, h, e):
+            return NOT_FINITE
+    return FINE
+
+
+def within_entry(handle: int, theta: float, out: int, second: int) -> int:
+    """The point at t + θ h from the continuous extension, on the manifold."""
+    w = load_work(handle)
+    n, h = len(w.y), w.numbers[TAKEN]
+    point = view(out, n)
+    S, m = w.P.shape
+    copy(w.y, point)
+    for i in range(S):
+        weight = 0.0
+        for j in range(m - 1, -1, -1):
+            weight = (weight + w.P[i, j]) * theta
+        for j in range(n):
+            point[j] += h * weight * w.k[i, j]
+    result: int = project(w, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    return result

@@ -1,0 +1,141 @@
+"""What a step works on, and how it calls the equations of motion: by address, so that a method is compiled once for
+all machines, alone, when it is first chosen."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from core.simulation.native import address_of, call_entry, loader, native
+
+FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED = 0, 2, 3, 4, 5, 6
+"""What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
+any more; the limit of steps is reached; the steps of this piece are used up."""
+
+DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF = range(8)
+"""`Work.addresses`: entries of `core.simulation.entry_points` and of the method; where System and Work are stored."""
+
+TIME, STEP, ERROR, END, LONGEST, SHORTEST, REACH, TAKEN, RTOL, ATOL, LIMIT, LAST_STEP, LAST_ERROR = range(13)
+"""`Work.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
+accepted step; end of the step samples are taken from; its length; tolerances; longest step allowed, s; length and
+error of the step before (of methods that look back)."""
+
+ACCEPTED, REJECTED, CALLS, FRESH, SAMPLE, BETWEEN, PART, BUDGET, MOST, STAGES, STEPS = range(11)
+"""`Work.counts`: steps; evaluations; 1 if the first row of `k` holds f(t, y); samples written; 1 while samples are
+taken from a step; fixed steps done since the last sample; steps left in this piece; steps allowed; stages to step;
+power of the error estimate + 1."""
+JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
+"""More `Work.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
+back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
+NUMBERS, COUNTS = 16, 24
+
+
+class Work(NamedTuple):
+    """All that a run changes, and the coefficients of its method. n: length of y = (q, v)."""
+
+    addresses: Any
+    numbers: Any
+    counts: Any
+    y: Any
+    new: Any
+    """(n,) the end of the step samples are taken from."""
+    failed: Any
+    """(n,) scaled error, or derivative, of the step that failed."""
+    k: Any
+    """(rows, n) stages, or whatever the method keeps for each entry of y."""
+    A: Any
+    rows: Any
+    P: Any
+    """Coefficients, see `core.simulation.tableaux`."""
+    past: Any
+    """Times, newest first, of methods that look back."""
+    square: Any
+    """(2 n, n) Jacobian, and its factors, of implicit methods; otherwise empty."""
+    complexes: Any
+    """(n + 1, n) factors and right-hand side, complex, of implicit methods; otherwise empty."""
+    pivots: Any
+    """(2, n) of implicit methods; otherwise empty."""
+    times: Any
+    """(m,) times of the samples, s."""
+
+
+_F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
+_I1 = numba.int64[::1]
+load_work: Any = loader(
+    numba.types.NamedTuple(
+        (_I1, _F1, _I1, _F1, _F1, _F1, _F2, _F2, _F2, _F2, _F1, _F2, numba.complex128[:, ::1],
+         numba.int64[:, ::1], _F1), Work,
+    )
+)  # fmt: skip
+
+
+@native
+def derivative(w: Any, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out; false if it is not finite."""
+    w.counts[CALLS] += 1
+    return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out)) == FINE
+
+
+@native
+def project(w: Any, t: float, y: Any, error: Any) -> Any:
+    """y onto the manifold; of an error vector (n,) what it would leave. FINE, NOT_FINITE or TORN."""
+    if w.counts[PROJECTED] == 0:
+        return FINE
+    return call_entry(w.addresses[PROJECT], w.addresses[SYSTEM], t, address_of(y), address_of(error))
+
+
+@native
+def copy(source: Any, target: Any) -> None:
+    """target ← source, (n,)."""
+    for j in range(len(target)):
+        target[j] = source[j]
+
+
+@native
+def scaled_norm(w: Any, x: Any, y: Any, new: Any) -> Any:
+    """Root mean square of x in units of what the tolerances allow between y and new."""
+    n = len(x)
+    total = 0.0
+    for j in range(n):
+        scale = w.numbers[ATOL] + w.numbers[RTOL] * max(abs(y[j]), abs(new[j]))
+        total += (x[j] / scale) ** 2
+    return np.sqrt(total / max(n, 1))
+
+
+@native
+def note_failure(w: Any, x: Any, new: Any) -> None:
+    """Keep the entries of an error for the message, in units of what is allowed."""
+    for j in range(len(x)):
+        w.failed[j] = x[j] / (w.numbers[ATOL] + w.numbers[RTOL] * max(abs(w.y[j]), abs(new[j])))
+
+
+@native
+def first_step(w: Any, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
+    """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size).
+
+    point, other : (n,) room for a state and its derivative
+    """
+    n = len(w.y)
+    longest = min(w.numbers[LIMIT], w.numbers[END] - t)
+    if n == 0:
+        return longest
+    d0, d1 = scaled_norm(w, w.y, w.y, w.y), scaled_norm(w, f, w.y, w.y)
+    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h = min(h, longest)
+    for j in range(n):
+        point[j] = w.y[j] + h * f[j]
+    if not derivative(w, t + h, point, other):
+        return min(h, longest)
+    for j in range(n):
+        other[j] -= f[j]
+    largest = max(d1, scaled_norm(w, other, w.y, w.y) / h)
+    h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
+    return min(min(100.0 * h, h1), longest)
+
+
+@native
+def too_small(t: float, h: float) -> Any:
+    """True if a step can hardly be told from the time it begins at."""
+    return not h > 1e-14 * max(abs(t), 1e-3)
