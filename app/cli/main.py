@@ -20,6 +20,7 @@ COMMANDS = {
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
     "run": "Simulate a machine and write what it did.",
+    "film": "Film a run, or a model in motion.",
     "examples": "List the example models, or copy them.",
 }
 """Sub-commands with a module of their own in `app.cli`; the functions of the catalogue come in addition."""

@@ -1,0 +1,108 @@
+"""kinetostat film RUN.h5|MODEL -o film.mp4: a film of a motion, without a window."""
+
+from __future__ import annotations
+
+import sys
+from math import radians
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.render import SizeType
+from core.functions.sequences import VIEWS
+
+ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
+
+
+@click.command("film")
+@FILE
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="Film: .mp4, .gif, or .png for one numbered picture per frame.",
+)
+@click.option("--duration", type=float, default=10.0, show_default=True, help="Seconds of motion, of a model.")
+@click.option("--fps", type=click.FloatRange(0.1, 240), default=30.0, show_default=True, help="Frames per second.")
+@click.option("--size", type=SizeType(), default="1280x720", show_default=True, help="Pixels.")
+@click.option("--speed", type=float, default=1.0, show_default=True, help="Ratio to real time: 0.1 is slow motion.")
+@click.option("--from", "start", type=float, metavar="SECONDS", help="Begin at this time of the run.")
+@click.option("--to", "end", type=float, metavar="SECONDS", help="End at this time of the run.")
+@click.option(
+    "--camera",
+    "--view",
+    "view",
+    type=click.Choice(VIEWS),
+    default="iso",
+    show_default=True,
+    help="Where the camera stands.",
+)
+@click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Turn the camera, per second of film.")
+@click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
+@click.option("--caption/--no-caption", default=True, show_default=True, help="Show the time in the corner.")
+@click.option("--trace", "traces", multiple=True, metavar="FRAME", help="Draw the way of a body or frame (repeat).")
+@click.option(
+    "--arrows",
+    "arrows",
+    multiple=True,
+    metavar="KIND[:NAME]",
+    help=f"Show vectors: {', '.join(ARROWS)}; of one element, or of all (repeat).",
+)
+@click.option("--method", default="rk54", show_default=True, help="Integrator, of a model.")
+@click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, of a model (repeat).")
+@pose_options
+@reading_options
+def command(model_file: str, output: str, size: tuple[int, int], look: Any, traces: tuple[str, ...],
+            arrows: tuple[str, ...], turn: float, **options: Any) -> None:  # fmt: skip
+    """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
+    run = _run(model_file, options)
+    from viz.film import shoot
+    from viz.run_footage import Tracing, footage
+
+    filmed = {name: options[name] for name in ("fps", "speed", "start", "end", "view", "caption")}
+    made = footage(run, turn=radians(turn), traces=[Tracing(name) for name in traces],
+                   arrows=_wanted(run.model, arrows), **filmed)  # fmt: skip
+    count = shoot(made, output, fps=options["fps"], size=size, look=look,
+                  progress=_progress if sys.stderr.isatty() else None)  # fmt: skip
+    click.echo(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
+
+
+def _run(file: str, options: dict[str, Any]) -> Any:
+    """The run of an HDF5 file, or of a model."""
+    from core.simulation import Run, simulate
+
+    if Path(file).suffix.lower() in (".h5", ".hdf5"):
+        return Run.load(file)
+    from app.cli.run import _formulas
+
+    reading = {name: options[name] for name in ("floating", "mimic", "packages")}
+    machine = context(read(file, **reading).model, options["sets"], options["pose"])
+    if sys.stderr.isatty():
+        click.echo("Simulating (the integrators are prepared the first time on a machine) …", err=True)
+    return simulate(machine.mech, options["duration"], q0=machine.q, method=options["method"],
+                    torque=_formulas(options["torques"]), output=min(1.0 / options["fps"], 0.01))  # fmt: skip
+
+
+def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
+    """The vectors asked for: of one element, or of all that have some."""
+    from viz.vectors import possible
+
+    found = []
+    for text in arrows:
+        kind, _, name = text.partition(":")
+        if kind not in ARROWS:
+            raise click.UsageError(f"--arrows: '{kind}' is none of {', '.join(ARROWS)}.")
+        every = possible(model, kind)
+        chosen = [each for each in every if name in ("", each.name)]
+        if not chosen:
+            listed = ", ".join(each.name for each in every[:12]) or "none"
+            raise click.UsageError(f"--arrows: '{name}' has no {kind}. There are: {listed}.")
+        found += chosen
+    return found
+
+
+def _progress(part: float) -> None:
+    click.echo(f"\r{100 * part:3.0f} %", err=True, nl=part >= 1.0)

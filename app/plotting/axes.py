@@ -1,0 +1,116 @@
+"""One plot with as many y axes as there are units; all are moved and zoomed together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont
+
+from app.theme import Colors
+
+
+class Box(pg.ViewBox):
+    """The area of the first axis: what the mouse does to its heights happens to those of the other axes, too."""
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False)
+        self.others: list[pg.ViewBox] = []
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        """Zoom about the pointer."""
+        before = self.viewRange()[1]
+        super().wheelEvent(event, axis=axis)
+        self._follow(before)
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        """Pan, or zoom to a box."""
+        before = self.viewRange()[1]
+        super().mouseDragEvent(event, axis=axis)
+        self._follow(before)
+
+    def _follow(self, before: list[float]) -> None:
+        after = self.viewRange()[1]
+        span = before[1] - before[0]
+        if after == before or not span:
+            return
+        for box in self.others:
+            low, high = box.viewRange()[1]
+            shares = (after[0] - before[0]) / span, (after[1] - before[1]) / span
+            box.setYRange(low + shares[0] * (high - low), high + shares[1] * (high - low), padding=0.0)
+
+
+class Axes:
+    """The areas of a plot by unit, in the order in which the units came."""
+
+    def __init__(self, plot: pg.PlotItem, box: Box) -> None:
+        self.plot, self.box = plot, box
+        self._extra: list[tuple[pg.ViewBox, pg.AxisItem]] = []
+        self.units: tuple[str, ...] = ()
+        box.sigResized.connect(self._fit)
+
+    def set_units(self, units: tuple[str, ...]) -> None:
+        """Make the areas; whoever has curves in the old ones has removed them."""
+        self.units = units or ("",)
+        for box, axis in self._extra:
+            self.plot.layout.removeItem(axis)
+            self.plot.scene().removeItem(axis)
+            self.plot.scene().removeItem(box)
+        self._extra = []
+        self.box.others.clear()
+        for k, _ in enumerate(self.units[1:]):
+            box, axis = pg.ViewBox(enableMenu=False), pg.AxisItem("right")
+            self.plot.layout.addItem(axis, 2, 3 + k)
+            self.plot.scene().addItem(box)
+            box.setZValue(self.box.zValue() - 1)
+            axis.linkToView(box)
+            box.setXLink(self.box)
+            self._extra.append((box, axis))
+            self.box.others.append(box)
+        self._fit()
+
+    def area(self, unit: str) -> pg.ViewBox:
+        """Where curves of a unit go."""
+        k = self.units.index(unit)
+        return self.box if k == 0 else self._extra[k - 1][0]
+
+    @property
+    def all_axes(self) -> list[pg.AxisItem]:
+        """Every axis: x, the first y, further ones."""
+        return [self.plot.getAxis("bottom"), self.plot.getAxis("left"), *(axis for _, axis in self._extra)]
+
+    def _fit(self) -> None:
+        place: QRectF = self.box.sceneBoundingRect()
+        for box, _ in self._extra:
+            box.setGeometry(place)
+            box.linkedViewChanged(self.box, box.XAxis)
+
+    def label(self, x: str) -> None:
+        """Units at the axes."""
+        bottom, *others = self.all_axes
+        bottom.setLabel(x)
+        for axis, unit in zip(others, self.units, strict=True):
+            axis.setLabel(unit)
+            axis.showLabel(bool(unit))
+
+    def paint(self, colors: Colors, font: QFont) -> None:
+        """Take the colours of a look."""
+        for axis in self.all_axes:
+            axis.enableAutoSIPrefix(False)
+            axis.setPen(pg.mkPen(colors.line))
+            axis.setTextPen(pg.mkPen(colors.muted))
+            axis.setTickFont(font)
+            axis.label.setFont(font)
+            axis.label.setDefaultTextColor(QColor(colors.muted))
+            axis.setStyle(tickLength=-4, tickTextOffset=4, hideOverlappingLabels=True)
+
+    def auto(self) -> None:
+        """Show all of everything, and go on doing so."""
+        for box in (self.box, *self.box.others):
+            box.enableAutoRange()
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether everything is shown, also what comes."""
+        return all(self.box.autoRangeEnabled())

@@ -1,0 +1,228 @@
+"""The channels of a run as a person picks them: a tree by owner, with titles and units. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.widgets.quantity_text import Measure
+from core.kernel import Mechanism
+from core.model import JOINT_KINDS
+from core.simulation.run import Run
+
+TITLES = {
+    "q": "coordinate", "v": "speed", "a": "acceleration", "tau": "joint force", "reaction": "reaction",
+    "position": "position", "orientation": "orientation", "velocity": "velocity", "omega": "angular velocity",
+    "acceleration": "acceleration", "alpha": "angular acceleration", "force": "force", "length": "length",
+    "rate": "rate", "power": "power", "kinetic": "kinetic", "potential": "potential", "total": "total",
+    "linear": "linear momentum", "angular": "angular momentum", "residual": "constraint residual",
+}  # fmt: skip
+"""Quantities in words."""
+_FRAME = {
+    "position": "length", "velocity": "velocity", "omega": "angular_velocity", "acceleration": "acceleration",
+    "alpha": "angular_acceleration",
+}  # fmt: skip
+_COORDINATE = {
+    "q": {"angle": "angle", "length": "length"},
+    "v": {"angle": "angular_velocity", "length": "velocity"},
+    "a": {"angle": "angular_acceleration", "length": "acceleration"},
+    "tau": {"angle": "torque", "length": "force"},
+}  # fmt: skip
+_WHOLE = {
+    "energy": Measure("energy"), "momentum.linear": Measure("none", "N·s"),
+    "momentum.angular": Measure("none", "N·m·s"), "constraint": Measure("length"), "time": Measure("time"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the tree: a group (no channel), or a channel with its components below it."""
+
+    text: str
+    channel: str = ""
+    icon: str = ""
+    children: tuple[Entry, ...] = ()
+
+
+# ------------------------------------------------------------------------------- names
+
+
+def base(run: Run, name: str) -> tuple[str, str]:
+    """(channel, component) of a name: "tool.position.x" is the component x of "tool.position"."""
+    if name in run.channels:
+        return name, ""
+    head, _, tail = name.rpartition(".")
+    return (head, tail) if head in run.channels else (name, "")
+
+
+def components(run: Run, channel: str) -> tuple[str, ...]:
+    """The channels of one component that a channel consists of: itself, or "tool.position.x" …"""
+    values = run[channel]
+    if values.ndim == 1:
+        return (channel,)
+    count = int(values.reshape(len(values), -1).shape[1])
+    return tuple(f"{channel}.{suffix}" for suffix in run._channels.components(channel, count))
+
+
+# ------------------------------------------------------------------------------- units
+
+
+def measure(run: Run, name: str) -> Measure:
+    """What the numbers of a channel measure; formulas measure nothing that is known."""
+    for whole, found in _WHOLE.items():
+        if name == whole or name.startswith(f"{whole}."):
+            return found
+    channel, component = base(run, name)
+    owner, _, what = channel.rpartition(".")
+    mech = run.mech
+    if what in _FRAME and owner in mech.frame_names:
+        return Measure(_FRAME[what])
+    if what == "reaction":
+        return Measure("torque" if component.startswith("t") else "force")
+    if what in _COORDINATE:
+        return _of_joint(mech, owner, what, component)
+    return _of_element(mech, name, channel, component)
+
+
+def _of_joint(mech: Mechanism, owner: str, what: str, component: str) -> Measure:
+    """Coordinates, speeds, accelerations and forces of joints by the dimension of the coordinate."""
+    dimension = next((c.dimension for c in mech.coordinates if owner in (c.name, c.joint)
+                      and (not component or c.name == f"{owner}.{component}")), "none")  # fmt: skip
+    joints = {joint.name: joint for joint in mech.model.expanded.joints}
+    kind = joints[owner].info if owner in joints else JOINT_KINDS["free"]
+    if component and what != "q":
+        dimension = "angle" if component.startswith(("w", "angle")) else "length"
+    elif component and dimension == "none" and component in kind.coordinates:
+        dimension = kind.coordinate_dimensions[kind.coordinates.index(component)]
+    elif dimension == "none" and owner in joints and kind.nq == 1:
+        dimension = kind.coordinate_dimensions[0]
+    return Measure(_COORDINATE[what].get(dimension, "none"))
+
+
+def _of_element(mech: Mechanism, name: str, channel: str, component: str) -> Measure:
+    """Sensors, force elements, constraints and drivers."""
+    model = mech.model.expanded
+    sensors = {sensor.name: sensor for sensor in model.sensors}
+    owner, _, what = channel.rpartition(".")
+    if channel in sensors or (what == "rate" and owner in sensors):
+        sensor = sensors[channel if channel in sensors else owner]
+        dimension = sensor.info.dimension
+        if sensor.kind == "pose":
+            dimension = "angle" if component.startswith("r") else "length"
+        if channel not in sensors:
+            dimension = {"angle": "angular_velocity", "length": "velocity"}.get(dimension, "none")
+        return Measure(dimension)
+    if any(element.name == owner for element in (*model.forces, *model.constraints, *model.drivers)):
+        dimension = {"length": "length", "rate": "velocity", "power": "power", "force": "force"}.get(what, "none")
+        return Measure("torque" if what == "force" and component.startswith("t") else dimension)
+    return Measure()
+
+
+# ------------------------------------------------------------------------------- the tree
+
+
+def tree(run: Run) -> tuple[Entry, ...]:
+    """All channels of a run by what they belong to."""
+    mech, model = run.mech, run.model.expanded
+    by_owner: dict[str, list[str]] = {}
+    for channel in run.channels:
+        owner = channel.rpartition(".")[0]
+        by_owner.setdefault(owner, []).append(channel)
+    bodies = {body.name for body in model.bodies}
+    elements = {
+        "Sensors": ("sensor", [s.name for s in model.sensors]),
+        "Forces": ("force", [f.name for f in model.forces]),
+        "Constraints and drivers": ("constraint", [c.name for c in (*model.constraints, *model.drivers)]),
+    }
+    special = {name for _, names in elements.values() for name in names}
+    frames = {"Bodies": [n for n in mech.frame_names if n in bodies],
+              "Frames": [n for n in mech.frame_names if n not in bodies]}  # fmt: skip
+    joints = [owner for owner in by_owner if owner and owner not in special
+              and any(c.rpartition(".")[2] in ("q", "reaction") for c in by_owner[owner])]  # fmt: skip
+    groups = [_group("Joints", "joint", [_owner(run, n, by_owner[n], "joint") for n in joints], joints)]
+    for title, (drawing, names) in elements.items():
+        rows = [_element(run, name, by_owner, drawing) for name in names]
+        groups.append(_group(title, drawing, [row for row in rows if row is not None], names))
+    for title, names in frames.items():
+        drawing = "body" if title == "Bodies" else "frame"
+        of_frames = {n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in (*_FRAME, "orientation")]
+                     for n in names}  # fmt: skip
+        groups.append(_group(title, drawing, [_owner(run, n, of_frames[n], drawing) for n in names], names))
+    whole = [c for c in run.channels if c.partition(".")[0] in ("energy", "momentum", "constraint")]
+    groups.append(_group("Machine", "model", [_leaf(run, channel) for channel in whole], whole))
+    return tuple(group for group in groups if group.children)
+
+
+def _group(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> Entry:
+    return Entry(title, "", drawing, tuple(rows))
+
+
+def _owner(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
+    kinds = {joint.name: joint.kind for joint in run.model.expanded.joints}
+    return Entry(name, "", kinds.get(name, drawing), tuple(_leaf(run, channel) for channel in channels))
+
+
+def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
+    """A sensor has its value itself and rates below it; others only quantities."""
+    own = [name] if name in run.channels else []
+    found = own + by_owner.get(name, [])
+    return Entry(name, "", drawing, tuple(_leaf(run, channel) for channel in found)) if found else None
+
+
+_PARTS = {
+    "position": "xyz", "velocity": "xyz", "omega": "xyz", "acceleration": "xyz", "alpha": "xyz", "linear": "xyz",
+    "angular": "xyz", "orientation": ("qx", "qy", "qz", "qw"), "reaction": ("tx", "ty", "tz", "fx", "fy", "fz"),
+}  # fmt: skip
+
+
+def _leaf(run: Run, channel: str) -> Entry:
+    """A channel; the components of those that are known to have some stand below it."""
+    owner, _, what = channel.rpartition(".")
+    title = TITLES.get(what, what) if owner else "value"
+    if channel in run.model.expanded.index("sensor"):
+        parts: tuple[str, ...] = tuple(filter(None, run.model.expanded.find("sensors", channel).info.components))
+        return Entry("value", channel, "plot", tuple(Entry(p, f"{channel}.{p}", "plot") for p in parts))
+    if owner in ("energy", "momentum", "constraint"):
+        title = f"{title} energy" if owner == "energy" else title
+    parts = tuple(_PARTS.get(what, ()) if owner not in ("energy",) else ())
+    if what in ("q", "v", "a", "tau") and not parts:
+        names = run.mech.q_names if what == "q" else run.mech.v_names
+        parts = tuple(n[len(owner) + 1 :] for n in names if n.startswith(f"{owner}."))
+    return Entry(title, channel, "plot", tuple(Entry(p, f"{channel}.{p}", "plot") for p in parts))
+
+
+def leaves(rows: tuple[Entry, ...]) -> Iterator[Entry]:
+    """All entries with a channel, depth first."""
+    for row in rows:
+        if row.channel:
+            yield row
+        yield from leaves(row.children)
+
+
+# ------------------------------------------------------------------------------- proposals
+
+
+def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """What a person probably wants to see: title → (x axis, channels)."""
+    from core.analysis.tool_frame import tool_frame
+
+    moving = [name for name in run.mech.joint_names if f"{name}.q" in run.channels][:6]
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    if moving:
+        found["Joint coordinates"] = "time", tuple(f"{name}.q" for name in moving)
+        found["Joint speeds"] = "time", tuple(f"{name}.v" for name in moving)
+    sensors = tuple(sensor.name for sensor in run.model.expanded.sensors if sensor.name in run.channels)[:6]
+    if sensors:
+        found["Sensors"] = "time", sensors
+    found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total")
+    tool = tool_frame(run.model)
+    if tool:
+        found[f"Position of {tool}"] = "time", tuple(f"{tool}.position.{axis}" for axis in "xyz")
+        spread = {axis: float(run[f"{tool}.position"][:, k].std()) for k, axis in enumerate("xyz")}
+        across, up = sorted(sorted(spread, key=lambda axis: -spread[axis])[:2])
+        found[f"Path of {tool}"] = f"{tool}.position.{across}", (f"{tool}.position.{up}",)
+    if len(moving) == 1:
+        found["Phase portrait"] = f"{moving[0]}.q", (f"{moving[0]}.v",)
+    if run.mech.loops:
+        found["Constraint residual"] = "time", ("constraint.residual",)
+    return found

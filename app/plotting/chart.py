@@ -1,0 +1,240 @@
+"""One plot: curves on axes by unit, the playhead, two measuring lines, and the legend beside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
+
+from app.plotting.axes import Axes, Box
+from app.plotting.curves import Curve
+from app.plotting.legend import Legend, pen_of
+from app.plotting.sheets import Plot
+from app.theme import Colors
+
+CHANNELS = "application/x-kinetostat-channel"
+"""What is dragged onto a plot: names of channels, one per line."""
+SMOOTH = 20_000
+"""Curves of more samples are drawn without smoothed edges."""
+
+
+class Chart(QFrame):
+    """Shows a `Plot`; whoever owns it hands it curves and times."""
+
+    seeked = Signal(float)
+    """The playhead was moved to this time, s."""
+    measured = Signal(float, float)
+    """The measuring lines were moved to these times, s."""
+    dropped = Signal(list)
+    removed = Signal(str)
+    activated = Signal()
+    menu_wanted = Signal(QPointF)
+
+    def __init__(self, colors: Colors) -> None:
+        super().__init__()
+        self.setObjectName("chart")
+        self.setAcceptDrops(True)
+        self.setMinimumHeight(96)
+        self.colors, self.plot = colors, Plot()
+        self.curves: list[Curve] = []
+        self.box = Box()
+        self.view = pg.PlotWidget(viewBox=self.box)
+        self.view.viewport().setAcceptDrops(False)
+        self.view.setAcceptDrops(False)
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.item: pg.PlotItem = self.view.getPlotItem()
+        self.item.hideButtons()
+        self.item.setMenuEnabled(False)
+        self.axes = Axes(self.item, self.box)
+        self.legend = Legend()
+        self.note = QLabel(self.view)
+        self.note.setObjectName("chartNote")
+        self.note.move(60, 4)
+        self.note.hide()
+        self._lines: dict[tuple[int, str], pg.PlotDataItem] = {}
+        self._cursors()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(2, 2, 0, 2)
+        row.setSpacing(0)
+        row.addWidget(self.view, 1)
+        row.addWidget(self.legend)
+        self.legend.removed.connect(self.removed)
+        self.view.scene().sigMouseClicked.connect(self._clicked)
+        self.axes.set_units(("",))
+        self.paint(colors)
+
+    def _cursors(self) -> None:
+        """The playhead, the two measuring lines, and the points of plots that are not over time."""
+        self._quiet = False
+        self.head = pg.InfiniteLine(angle=90, movable=True)
+        self.pair = [pg.InfiniteLine(angle=90, movable=True, label=name, labelOpts={"position": 0.92})
+                     for name in ("A", "B")]  # fmt: skip
+        self.points = pg.ScatterPlotItem(size=9, pxMode=True)
+        self.points.setZValue(30)
+        for line in (self.head, *self.pair):
+            line.setZValue(20)
+            line.setVisible(False)
+            self.item.addItem(line, ignoreBounds=True)
+        self.item.addItem(self.points, ignoreBounds=True)
+        self.head.sigDragged.connect(lambda line: self.seeked.emit(float(line.value())))
+        for line in self.pair:
+            line.sigDragged.connect(lambda _: self.measured.emit(*(float(each.value()) for each in self.pair)))
+
+    # ----------------------------------------------------------------------------- showing
+
+    def show_curves(self, plot: Plot, curves: list[Curve]) -> None:
+        """Draw these curves; lines that only have other numbers are kept."""
+        another = plot.x != self.plot.x
+        self.plot, self.curves = plot, curves
+        units = tuple(dict.fromkeys(curve.unit for curve in sorted(curves, key=lambda c: plot.channels.index(c.label))))
+        if (units or ("",)) != self.axes.units or another:
+            for key in list(self._lines):
+                self._drop(key)
+            self.axes.set_units(units)
+            self.paint(self.colors)
+            self.auto()
+        for key in set(self._lines) - {curve.key for curve in curves}:
+            self._drop(key)
+        for depth, curve in enumerate(curves):
+            self._draw(curve, depth)
+        self.axes.label(self._x_title())
+        self.legend.show_curves(curves)
+
+    def _x_title(self) -> str:
+        unit = self.curves[0].x_unit if self.curves else "s"
+        name = "t" if self.plot.over_time else self.plot.x
+        return f"{name}, {unit}" if unit else name
+
+    def _draw(self, curve: Curve, depth: int) -> None:
+        line = self._lines.get(curve.key)
+        if line is None:
+            line = self._lines[curve.key] = pg.PlotDataItem()
+            line.curve.setClickable(False)
+            line.style = None
+            self.axes.area(curve.unit).addItem(line)
+        if line.style != curve.style:
+            line.style = curve.style
+            line.setPen(pen_of(curve))
+        line.setZValue(depth)
+        thin = curve.increasing
+        if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
+            line.setClipToView(thin)
+            line.setDownsampling(auto=thin, method="peak")
+        if getattr(line, "numbers", None) is not curve.y or line.across is not curve.x:
+            line.numbers, line.across = curve.y, curve.x
+            line.setData(curve.x, curve.y, antialias=len(curve.y) <= SMOOTH)
+
+    def _drop(self, key: tuple[int, str]) -> None:
+        line = self._lines.pop(key)
+        box = line.getViewBox()
+        if box is not None:
+            box.removeItem(line)
+
+    # ----------------------------------------------------------------------------- times
+
+    def set_time(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
+        """Where the playhead and the measuring lines stand, s."""
+        over_time = self.plot.over_time and bool(self.curves)
+        self.head.setVisible(over_time and time is not None)
+        if time is not None:
+            self.head.setValue(time)
+        for line, place in zip(self.pair, pair or (0.0, 0.0), strict=True):
+            line.setVisible(over_time and pair is not None)
+            line.setValue(place)
+        self._show_points(None if over_time else time)
+        self._show_note(pair if over_time else None)
+        self.legend.say(time, pair)
+
+    def _show_points(self, time: float | None) -> None:
+        """Where the curves of a plot that is not over time are now."""
+        spots = []
+        for curve in self.curves if time is not None else ():
+            place = curve.at(time) if curve.opacity >= 1.0 and curve.unit == self.axes.units[0] else None
+            if place is not None:
+                spots.append({"pos": place, "brush": pg.mkBrush(curve.color), "pen": pg.mkPen(self.colors.base)})
+        self.points.setData(spots)
+
+    def _show_note(self, pair: tuple[float, float] | None) -> None:
+        self.note.setVisible(pair is not None)
+        if pair is not None:
+            gap = abs(pair[1] - pair[0])
+            rate = f"    1/Δt = {1.0 / gap:.5g} Hz" if gap > 0.0 else ""
+            self.note.setText(f"Δt = {gap:.5g} s{rate}")
+            self.note.adjustSize()
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """The part of the x axis that is seen."""
+        low, high = self.box.viewRange()[0]
+        return float(low), float(high)
+
+    # ----------------------------------------------------------------------------- looks and views
+
+    def paint(self, colors: Colors) -> None:
+        """Take the colours of a look."""
+        self.colors = colors
+        self.view.setBackground(colors.base)
+        font = self.font()
+        font.setPointSizeF(max(self.font().pointSizeF() * 0.88, 7.0))
+        self.axes.paint(colors, font)
+        self.item.showGrid(x=True, y=len(self.axes.units) == 1, alpha=0.28)
+        self.head.setPen(pg.mkPen(colors.accent, width=1))
+        self.head.setHoverPen(pg.mkPen(colors.accent, width=3))
+        for line in self.pair:
+            line.setPen(pg.mkPen(colors.warning, width=1, style=Qt.PenStyle.DashLine))
+            line.setHoverPen(pg.mkPen(colors.warning, width=3))
+            line.label.setColor(QColor(colors.warning))
+        self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
+                                " border-radius: 4px; padding: 1px 5px;")  # fmt: skip
+
+    def auto(self) -> None:
+        """Show all of everything."""
+        self.axes.auto()
+
+    def box_zoom(self, on: bool) -> None:
+        """Dragging with the left button draws a box to zoom into, instead of moving the curves."""
+        self.box.setMouseMode(self.box.RectMode if on else self.box.PanMode)
+
+    # ----------------------------------------------------------------------------- hands
+
+    def _clicked(self, event: Any) -> None:
+        self.activated.emit()
+        inside = self.box.sceneBoundingRect().contains(event.scenePos())
+        if event.button() == Qt.MouseButton.RightButton:
+            self.menu_wanted.emit(QPointF(event.screenPos()))
+        elif inside and event.double():
+            self.auto()
+        elif inside and self.plot.over_time and event.button() == Qt.MouseButton.LeftButton and self.curves:
+            self.seeked.emit(float(self.box.mapSceneToView(event.scenePos()).x()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Whoever touches a plot means it."""
+        self.activated.emit()
+        super().mousePressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Channels may be dropped."""
+        if event.mimeData().hasFormat(CHANNELS):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Channels were dropped."""
+        names = channels_of(event.mimeData())
+        if names:
+            event.acceptProposedAction()
+            self.dropped.emit(names)
+
+    def nearest(self, time: float) -> float:
+        """The sample of the current run next to a time, s."""
+        times = next((curve.times for curve in self.curves if curve.current), np.zeros(0))
+        return float(times[np.argmin(np.abs(times - time))]) if len(times) else time
+
+
+def channels_of(data: Any) -> list[str]:
+    """The names of channels that are dragged."""
+    text = bytes(data.data(CHANNELS)).decode("utf-8", "replace")
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,95 @@
+"""Curves of a plot: numbers in the person's units, and how each is drawn. Knows no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from app.plotting.channels import measure
+from app.plotting.series import Array, Series
+from app.plotting.sheets import TIME, Plot
+from app.runs import COLORS, Record, Runs
+from app.widgets.quantity_text import Units
+
+Dash = Literal["solid", "dash", "dot", "dash_dot"]
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dash_dot")
+FAINT = 0.45
+"""Opacity of the curves of faint runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One line: x and y (n,) as shown, with their units; `times` (n,) s for the playhead."""
+
+    key: tuple[int, str]
+    """Id of the run, and channel."""
+    label: str
+    run: str
+    times: Array
+    x: Array
+    y: Array
+    x_unit: str
+    unit: str
+    color: str
+    dash: Dash = "solid"
+    opacity: float = 1.0
+    current: bool = False
+
+    @property
+    def style(self) -> tuple[str, Dash, float]:
+        """What its pen depends on."""
+        return self.color, self.dash, self.opacity
+
+    @cached_property
+    def increasing(self) -> bool:
+        """Whether x only grows, so that it can be thinned and clipped."""
+        return len(self.x) < 2 or bool(self.x[-1] > self.x[0] and (np.diff(self.x) > 0.0).all())
+
+    def at(self, time: float) -> tuple[float, float] | None:
+        """(x, y) at a time, linear between samples; None outside of the run."""
+        if not len(self.times) or not self.times[0] - 1e-12 <= time <= self.times[-1] + 1e-12:
+            return None
+        return float(np.interp(time, self.times, self.x)), float(np.interp(time, self.times, self.y))
+
+
+def curves(plot: Plot, runs: Runs, series: Series, units: Units) -> list[Curve]:
+    """The curves of a plot for all visible runs: faint ones first, the current run's last, on top.
+
+    With one run channels differ by colour; with several each run has its colour and channels differ by their dashes.
+    """
+    shown = [record for record in runs.items if len(record.run.time) and (record.visible or record is runs.current)]
+    shown.sort(key=lambda record: (not record.faint, record is runs.current))
+    several = sum(not record.faint for record in shown) > 1
+    return [
+        curve
+        for record in shown
+        for k, channel in enumerate(plot.channels)
+        if (curve := _curve(plot, record, channel, k, several, runs, series, units)) is not None
+    ]
+
+
+def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs: Runs, series: Series,
+           units: Units) -> Curve | None:  # fmt: skip
+    run = record.run
+    x, y = series.column(record, plot.x if not plot.over_time else TIME), series.column(record, channel)
+    if x is None or y is None:
+        return None
+    across, up = (measure(run, name).display(units) for name in (TIME if plot.over_time else plot.x, channel))
+    color = record.color if several else COLORS[k % len(COLORS)]
+    dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
+    return Curve(
+        (record.id, channel), channel, record.name, run.time,
+        x if across.factor == 1.0 else x / across.factor, y if up.factor == 1.0 else y / up.factor,
+        across.symbol, up.symbol, color, dash, FAINT if record.faint else 1.0, record is runs.current,
+    )  # fmt: skip
+
+
+def shown_number(value: float) -> str:
+    """A value as the legend shows it: five digits, a true minus."""
+    if not np.isfinite(value):
+        return "–"
+    text = f"{value:.5g}"
+    return (text if float(text) else "0").replace("-", "−").replace("e−0", "e−").replace("e+0", "e")

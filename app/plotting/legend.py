@@ -1,0 +1,139 @@
+"""The curves of a plot by name, with their values at the playhead, or between the two measuring lines."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app.icons import icon
+from app.plotting.curves import Curve, shown_number
+
+STYLES = {
+    "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
+    "dash_dot": Qt.PenStyle.DashDotLine,
+}  # fmt: skip
+WIDTH = 214
+
+
+def pen_of(curve: Curve, width: float = 1.0) -> QPen:
+    """How a curve is drawn."""
+    color = QColor(curve.color)
+    color.setAlphaF(curve.opacity)
+    pen = QPen(color, width, STYLES[curve.dash])
+    pen.setCosmetic(True)
+    return pen
+
+
+class _Swatch(QWidget):
+    """A piece of the line."""
+
+    def __init__(self, curve: Curve) -> None:
+        super().__init__()
+        self.curve = curve
+        self.setFixedSize(QSize(22, 14))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen_of(self.curve, 2.0))
+        painter.drawLine(QPointF(1.0, 7.0), QPointF(21.0, 7.0))
+        painter.end()
+
+
+class _Row(QFrame):
+    """One curve."""
+
+    removed = Signal(str)
+
+    def __init__(self, curve: Curve, many_runs: bool) -> None:
+        super().__init__()
+        self.curve = curve
+        self.name = QLabel(curve.label)
+        self.name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.value = QLabel()
+        self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(4, 1, 4, 1)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(0)
+        grid.addWidget(_Swatch(curve), 0, 0)
+        grid.addWidget(self.name, 0, 1)
+        grid.addWidget(self.value, 0, 2)
+        grid.setColumnStretch(1, 1)
+        if many_runs:
+            run = QLabel(curve.run)
+            run.setProperty("muted", True)
+            run.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            grid.addWidget(run, 1, 1, 1, 2)
+        self.setToolTip(f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else ""))
+
+    def say(self, text: str) -> None:
+        if text != self.value.text():
+            self.value.setText(text)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.RightButton:
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction(icon("remove"), "Remove from the plot", lambda: self.removed.emit(self.curve.label))
+            menu.popup(event.globalPosition().toPoint())
+
+
+class Legend(QScrollArea):
+    """Stands beside its plot. `removed(channel)`: the person does not want it any more."""
+
+    removed = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedWidth(WIDTH)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside = QWidget()
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(0, 4, 4, 4)
+        self._column.setSpacing(0)
+        self._column.addStretch(1)
+        self.setWidget(inside)
+        self.rows: list[_Row] = []
+
+    def show_curves(self, curves: list[Curve]) -> None:
+        """A row for each curve that is not faint."""
+        wanted = [curve for curve in curves if curve.opacity >= 1.0][::-1]
+        wanted.sort(key=lambda curve: not curve.current)
+        if [_facts(row.curve) for row in self.rows] == [_facts(curve) for curve in wanted]:
+            for row, curve in zip(self.rows, wanted, strict=True):
+                row.curve = curve
+            return
+        for row in self.rows:
+            row.hide()
+            row.deleteLater()
+        many = len({curve.run for curve in wanted}) > 1
+        order = {label: k for k, label in enumerate(dict.fromkeys(curve.label for curve in curves))}
+        wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
+        self.rows = [_Row(curve, many) for curve in wanted]
+        for k, row in enumerate(self.rows):
+            row.removed.connect(self.removed)
+            self._column.insertWidget(k, row)
+
+    def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
+        """Values at a time, or differences between two."""
+        for row in self.rows:
+            row.say(_text(row.curve, time, pair))
+
+
+def _facts(curve: Curve) -> tuple[object, ...]:
+    return curve.key, curve.run, curve.style, curve.unit
+
+
+def _text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
+    if pair is not None:
+        ends = [curve.at(each) for each in pair]
+        if ends[0] is None or ends[1] is None:
+            return "–"
+        return f"Δ {shown_number(ends[1][1] - ends[0][1])} {curve.unit}".rstrip()
+    found = curve.at(time) if time is not None else None
+    gap = "" if curve.unit.startswith("°") else "\u202f"
+    return f"{shown_number(found[1])}{gap}{curve.unit}" if found is not None else "–"

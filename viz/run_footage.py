@@ -1,0 +1,85 @@
+"""Footage of runs: poses, traces, arrows and other runs as ghosts, at the times of a film's frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import ModelError
+from core.simulation.moments import resampled
+from viz import vectors
+from viz.camera import View
+from viz.film import Array, Footage, Ghost, Trace, frame_times
+from viz.look import Colour
+from viz.vectors import Wanted
+
+if TYPE_CHECKING:
+    from core.simulation.run import Run
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """A point whose way is drawn: (3,) m in the axes of a body or frame."""
+
+    frame: str
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    colour: Colour = "trace"
+    whole: bool = False
+
+
+def footage(
+    run: Run, *, fps: float | Fraction = 30, speed: float = 1.0, start: float | None = None, end: float | None = None,
+    view: str | View = "iso", turn: float = 0.0, traces: Sequence[Tracing] = (), arrows: Iterable[Wanted] = (),
+    scales: dict[str, float] | None = None, others: Sequence[Run] = (), caption: bool = True,
+    **display: Any,
+) -> Footage:  # fmt: skip
+    """What a film of a run shows.
+
+    start, end : s of the run; default all of it. speed: seconds of the run per second of film
+    view : a camera preset, or a `View`; turn: rad per second of film about the vertical
+    arrows : which vectors are shown; scales: metres per SI unit of each kind, by default from the longest ones
+    others : runs of the same model that go along as ghosts; caption: the time stands in the corner
+    """
+    first, last = float(run.time[0]), float(run.time[-1])
+    times = frame_times(
+        first if start is None else max(start, first), last if end is None else min(end, last), fps, speed
+    )
+    shown = resampled(run, times)
+    parameters = dict(run.settings.parameters)
+    found = vectors.fields(shown, arrows)
+    if found and scales is None:
+        every = vectors.longest(vectors.fields(vectors.thinned(run), arrows))
+        scales = vectors.scales(every, machine_size(run))
+    return Footage(
+        run.model, parameters, times, run.mech.frame_names, poses(shown), view, turn / float(fps), display,
+        {f"{each.frame} {k}": trace(run, each) for k, each in enumerate(traces)},
+        [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
+        tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
+        [f"t = {time:.2f} s" for time in times] if caption else (),
+    )  # fmt: skip
+
+
+def poses(run: Run) -> Array:
+    """(samples, frames, 4, 4) world ← frame of all frames, with the run's parameter values."""
+    return np.asarray(run.mech.poses(run.q, dict(run.settings.parameters) or None))
+
+
+def trace(run: Run, tracing: Tracing) -> Trace:
+    """The way of a point over the run."""
+    if tracing.frame not in run.mech.frame_names:
+        raise ModelError(f"There is no body and no frame '{tracing.frame}' to trace.",
+                         remedy=f"There are: {', '.join(run.mech.frame_names[:12])}.")  # fmt: skip
+    matrices = run.mech.frame(run.q, tracing.frame, p=dict(run.settings.parameters) or None)
+    places = matrices[:, :3, 3] + matrices[:, :3, :3] @ np.asarray(tracing.point)
+    return Trace(run.time, places, tracing.colour, tracing.whole)
+
+
+def machine_size(run: Run) -> float:
+    """The largest side of the box around all frames over the run, m; what arrows are measured by."""
+    places = poses(vectors.thinned(run))[:, :, :3, 3].reshape(-1, 3)
+    extent = places.max(axis=0) - places.min(axis=0) if len(places) else np.zeros(3)
+    return float(extent.max(initial=0.0)) or 1.0

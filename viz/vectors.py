@@ -1,0 +1,184 @@
+"""Vectors of a motion as arrows: forces and torques in joints and of force elements, velocities and accelerations.
+
+Which arrows there are is plain data (`Wanted`); their numbers come from the channels of a run, so that a plot of the
+same name shows the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError
+from core.model import WORLD, Model
+from viz.arrows import VectorGlyph
+
+if TYPE_CHECKING:
+    from core.simulation.run import Run
+
+Array = NDArray[np.float64]
+
+LENGTH = 0.32
+"""Length of the longest arrow of a kind as a share of the machine's size, at scale 1."""
+LOOKS = 200
+"""Samples of a run from which the longest arrow is found."""
+
+
+class VectorKind(NamedTuple):
+    """Facts of a kind of arrow. `channel`: the quantity of a frame, '' for those of joints and force elements."""
+
+    id: str
+    title: str
+    unit: str
+    colour: str
+    collections: tuple[str, ...]
+    """Collections whose elements have such a vector."""
+    channel: str = ""
+    turning: bool = False
+
+
+_MOVING = ("bodies", "frames")
+_ACTING = ("joints", "forces")
+KINDS: Mapping[str, VectorKind] = MappingProxyType({
+    kind.id: kind for kind in (
+        VectorKind("force", "Force", "N", "vector_force", _ACTING),
+        VectorKind("torque", "Torque", "N·m", "vector_torque", _ACTING, turning=True),
+        VectorKind("velocity", "Velocity", "m/s", "vector_velocity", _MOVING, "velocity"),
+        VectorKind("acceleration", "Acceleration", "m/s²", "vector_acceleration", _MOVING, "acceleration"),
+        VectorKind("omega", "Angular velocity", "rad/s", "vector_omega", _MOVING, "omega", True),
+    )
+})  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """An arrow that is shown: kind (a key of KINDS), collection and name of its element."""
+
+    kind: str
+    collection: str
+    name: str
+
+
+class Field(NamedTuple):
+    """The arrows of one element over samples: origins (n, 3), m, and vectors (n, 3), SI, world axes."""
+
+    wanted: Wanted
+    origins: Array
+    vectors: Array
+
+
+def possible(model: Model, kind: str) -> tuple[Wanted, ...]:
+    """All arrows of a kind that a model may show."""
+    expanded = model.expanded
+    return tuple(
+        Wanted(kind, collection, element.name)
+        for collection in KINDS[kind].collections
+        for element in getattr(expanded, collection)
+    )
+
+
+def fields(run: Run, wanted: Iterable[Wanted]) -> list[Field]:
+    """The arrows at all samples of a run; elements that have no such vector (or no longer exist) are left out."""
+    found = []
+    poses: dict[str, tuple[Array, Array]] = {}
+    for each in wanted:
+        try:
+            pairs = _pairs(run, each, poses)
+        except (KinetostatError, KeyError, ValueError):
+            continue
+        found += [Field(each, origins, vectors) for origins, vectors in pairs]
+    return found
+
+
+def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+    kind = KINDS[wanted.kind]
+    if kind.channel:
+        return [(run[f"{wanted.name}.position"], run[f"{wanted.name}.{kind.channel}"])]
+    part = slice(0, 3) if kind.turning else slice(3, 6)
+    if wanted.collection == "joints":
+        if not poses:
+            poses.update(run.mech.joint_poses(run.q, p=_parameters(run)))
+        places = np.asarray(poses[wanted.name][1])[:, :3, 3]
+        return [(places, run[f"{wanted.name}.reaction"][:, part])]
+    return _of_force(run, wanted, part)
+
+
+def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
+    """Arrows of a force element: at both ends of a line; of a wrench on b, and the opposite on a at the same point."""
+    force = run.model.expanded.find("forces", wanted.name)
+    values = run[f"{wanted.name}.force"]
+    if force.kind in ("line", "series"):
+        if KINDS[wanted.kind].turning:
+            return []
+        a, b = (_point(run, name) for name in (force.a, force.b))
+        way = b - a
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        pull = values.reshape(len(values), -1)[:, :1] * way / np.maximum(length, 1e-12)
+        return [(a, pull), (b, -pull)]
+    if values.ndim == 2 and values.shape[1] in (3, 6):
+        place = _point(run, force.b)
+        if values.shape[1] == 6:
+            return [(place, values[:, part])]
+        return [] if KINDS[wanted.kind].turning else [(place, values)]
+    return []
+
+
+def _point(run: Run, name: str) -> Array:
+    """(n, 3) places of a body, frame or junction."""
+    if name in ("", WORLD):
+        return np.zeros((len(run.time), 3))
+    return np.asarray(run[f"{name}.position"])
+
+
+def _parameters(run: Run) -> dict[str, float] | None:
+    return dict(run.settings.parameters) or None
+
+
+def longest(found: Sequence[Field]) -> dict[str, float]:
+    """The greatest length of each kind, SI."""
+    result: dict[str, float] = {}
+    for each in found:
+        lengths = np.linalg.norm(each.vectors, axis=1)
+        finite = lengths[np.isfinite(lengths)]
+        result[each.wanted.kind] = max(result.get(each.wanted.kind, 0.0), float(finite.max(initial=0.0)))
+    return result
+
+
+def thinned(run: Run) -> Run:
+    """Some samples of the run, from which the longest arrows are found."""
+    from core.simulation.moments import resampled
+
+    count = len(run.time)
+    if count <= LOOKS:
+        return run
+    return resampled(run, run.time[np.unique(np.linspace(0, count - 1, LOOKS).astype(int))])
+
+
+def scales(largest: Mapping[str, float], size: float, factors: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Metres of arrow per SI unit of each kind, for a machine of `size` m; factors: the person's own, by kind."""
+    return {
+        kind: LENGTH * size * (factors or {}).get(kind, 1.0) / value if value > 0.0 else 0.0
+        for kind, value in largest.items()
+    }
+
+
+def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
+    """The arrows of one sample, as they are drawn."""
+    return [
+        VectorGlyph(each.origins[index], scale.get(each.wanted.kind, 0.0) * each.vectors[index],
+                    KINDS[each.wanted.kind].colour, KINDS[each.wanted.kind].turning)
+        for each in found
+    ]  # fmt: skip
+
+
+def reference(scale: float, size: float) -> tuple[float, float]:
+    """(value, length in m) of the round arrow of a legend: 1, 2 or 5 times a power of ten, some eighth of `size`."""
+    if scale <= 0.0:
+        return 0.0, 0.0
+    value = size / 8.0 / scale
+    power = 10.0 ** np.floor(np.log10(value))
+    round_ = max((factor for factor in (1.0, 2.0, 5.0) if factor * power <= value * (1.0 + 1e-9)), default=1.0) * power
+    return float(round_), float(round_ * scale)
