@@ -84,6 +84,7 @@ class Chain:
     def __init__(self, model: Model, tip: str = "", given: Mapping[str, float] | None = None, *, recognise: bool = True
                  ) -> None:  # fmt: skip
         self.model = model
+        self.given = dict(given or {})
         self.tip = tip or tool_frame(model)
         self.topology = topology_of(model)
         if self.topology.cuts:
@@ -117,8 +118,8 @@ class Chain:
         """Symbols for the chain's coordinates; what else moves stands at its rest position."""
         from core.kernel.coordinates import Coordinates
 
-        rest = Coordinates(self.topology, self.model.values()).rest()
-        q: list[Scalar] = [float(x) for x in rest]
+        self.rest = tuple(float(x) for x in Coordinates(self.topology, self.model.values()).rest())
+        q: list[Scalar] = list(self.rest)
         for variable in self.variables:
             q[variable.q] = self.ring.symbol(variable.symbol)
         return q

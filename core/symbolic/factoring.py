@@ -99,7 +99,7 @@ def _rank(atom: Atom) -> tuple[bool, str]:
     return isinstance(atom, Trig), atom.name if isinstance(atom, Symbol) else str((atom.angle, atom.function))
 
 
-def shared(forms: Iterable[Form]) -> tuple[list[tuple[str, Form]], list[Form]]:
+def shared(forms: Iterable[Form], stem: str = "x") -> tuple[list[tuple[str, Form]], list[Form]]:
     """Common subexpressions of several forms: (name, definition) in order of use, and the forms in these names."""
     census = _Census()
     roots = [census.number(form) for form in forms]
@@ -112,7 +112,7 @@ def shared(forms: Iterable[Form]) -> tuple[list[tuple[str, Form]], list[Form]]:
         form, inner = census.nodes[number]
         result = _rebuilt(form, [replaced(child) for child in inner])
         if census.uses[number] > 1 and not isinstance(form, Number | Symbol):
-            definitions.append((f"x{len(definitions) + 1}", result))
+            definitions.append((f"{stem}{len(definitions) + 1}", result))
             result = Symbol(definitions[-1][0])
         named[number] = result
         return result

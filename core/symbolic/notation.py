@@ -62,7 +62,7 @@ class Language:
         for term in form.terms:
             negative, positive = sign_of(term)
             sign = ("-" if negative else "") if not text else (self.minus if negative else self.plus)
-            text += sign + self.write(positive)
+            text += sign + (self._inside(positive) if isinstance(positive, Sum) else self.write(positive))
         return text
 
     def _inside(self, form: Form, *, product: bool = False) -> str:

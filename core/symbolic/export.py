@@ -1,0 +1,162 @@
+"""Results as text for people and programs: Robotica's prints, LaTeX, Mathematica, Python, C, SymPy.
+
+export(robot, "M", language="python")     # a function that NumPy programs can call
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from core.errors import ModelError
+from core.symbolic.factoring import shared
+from core.symbolic.forms import Form, Number, names, walk
+from core.symbolic.forms import Trig as TrigForm
+from core.symbolic.notation import text
+from core.symbolic.robot import Forms
+
+if TYPE_CHECKING:
+    from core.symbolic.robot import Robot
+
+CONVENTIONS = (
+    "Rows of J are [v; w] of the tip in the axes of frame 0. M qdd + C qd + G = tau; C from Christoffel symbols.",
+    "Inertia about each centre of mass in link axes, products with the minus sign: Ixy = -int(x y dm).",
+    "C1 = cos(q1), S12 = sin(q1 + q2), Dq1 = speed and DDq1 = acceleration of q1.",
+)
+"""What a reader of a result must know; stands with every export."""
+
+
+def elements(forms: Forms, label: str) -> str:
+    """One entry per line, as Robotica's EPrint: label[[1,2]] = …"""
+    single = len(forms[0]) == 1
+    lines = []
+    for i, row in enumerate(forms, 1):
+        for j, form in enumerate(row, 1):
+            lines.append(f"{label}[[{i}]] = {text(form)}" if single else f"{label}[[{i},{j}]] = {text(form)}")
+    return "\n".join(lines) + "\n"
+
+
+def grid(forms: Forms, label: str) -> str:
+    """Two-dimensional, as Robotica's MPrint."""
+    cells = [[text(form) for form in row] for row in forms]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+    head = f"{label} = "
+    lines = []
+    for i, row in enumerate(cells):
+        front = head if i == len(cells) // 2 else " " * len(head)
+        lines.append((front + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def latex(forms: Forms, label: str) -> str:
+    """A display equation."""
+    rows = " \\\\\n  ".join(" & ".join(text(form, "latex") for form in row) for row in forms)
+    if len(forms) == 1 and len(forms[0]) == 1:
+        return f"{label} = {rows}\n"
+    return f"{label} = \\begin{{bmatrix}}\n  {rows}\n\\end{{bmatrix}}\n"
+
+
+def mathematica(forms: Forms, label: str) -> str:
+    """An assignment of a list of lists."""
+    rows = ",\n  ".join("{" + ", ".join(text(form, "mathematica") for form in row) + "}" for row in forms)
+    return f"{re.sub(r'[^A-Za-z0-9]', '', label)} = {{{rows}}}\n"
+
+
+def sympy_source(forms: Forms, label: str) -> str:
+    """Python source that builds the matrix with SymPy."""
+    used = sorted(set().union(*(names(form) for row in forms for form in row)) - {"sqrt(2)", "sqrt(3)"})
+    rows = ",\n    ".join("[" + ", ".join(text(form, "sympy") for form in row) + "]" for row in forms)
+    lines = ["from sympy import Matrix, Rational, cos, sin, sqrt, symbols", ""]
+    if used:
+        plain = [_identifier(name) for name in used]
+        lines.append(f"{', '.join(plain)} = symbols({' '.join(plain)!r}, real=True)")
+    return "\n".join([*lines, f"{_identifier(label)} = Matrix([\n    {rows},\n])", ""])
+
+
+def python(forms: Forms, label: str) -> str:
+    """A function of numbers or NumPy arrays; common subexpressions computed once."""
+    definitions, rows, used = _code(forms, "python")
+    body = [f"    {name} = {value}" for name, value in definitions]
+    shown = ",\n        ".join("[" + ", ".join(row) + "]" for row in rows)
+    return "\n".join([
+        "from numpy import array, cos, sin, sqrt", "", "",
+        f"def {_identifier(label)}({', '.join(used)}):", *body, f"    return array([\n        {shown},\n    ])", "",
+    ])  # fmt: skip
+
+
+def c_source(forms: Forms, label: str) -> str:
+    """A C function that fills a matrix row by row."""
+    definitions, rows, used = _code(forms, "c")
+    arguments = ", ".join(f"double {name}" for name in used)
+    body = [f"    const double {name} = {value};" for name, value in definitions]
+    columns = len(rows[0])
+    body += [f"    out[{i * columns + j}] = {value};" for i, row in enumerate(rows) for j, value in enumerate(row)]
+    front = f"void {_identifier(label)}({arguments + ', ' if arguments else ''}double out[{len(rows) * columns}])"
+    return "\n".join(["#include <math.h>", "", front, "{", *body, "}", ""])
+
+
+def _code(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list[str]], list[str]]:
+    """Definitions of common subexpressions, the entries in them, and the names a function needs."""
+    flat = [form for row in forms for form in row]
+    used = sorted({_identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural)
+    taken = {name for name in used if re.fullmatch(r"x\d+", name)}
+    definitions, short = shared(flat, "t" if taken else "x")
+    columns = len(forms[0])
+    entries = [text(form, language) for form in short]
+    rows = [entries[i : i + columns] for i in range(0, len(entries), columns)]
+    return [(name, text(form, language)) for name, form in definitions], rows, used
+
+
+def _identifier(name: str) -> str:
+    plain = re.sub(r"\W", "_", name)
+    return plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """q2 before q10."""
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+
+
+EXPORTS: dict[str, tuple[str, str, Callable[[Forms, str], str]]] = {
+    "elements": ("One entry per line (EPrint)", "#", elements),
+    "text": ("Two-dimensional text (MPrint)", "#", grid),
+    "latex": ("LaTeX", "%", latex),
+    "mathematica": ("Mathematica", "(*", mathematica),
+    "python": ("Python function (NumPy)", "#", python),
+    "c": ("C function", "//", c_source),
+    "sympy": ("SymPy source", "#", sympy_source),
+}
+"""language → title, comment sign, writer."""
+
+
+def export(robot: Robot, what: str, *indices: int, language: str = "text", label: str = "", notes: bool = True) -> str:
+    """A result of `Robot.form` as text, with its conventions as comments.
+
+    Raises ModelError for an unknown language.
+    """
+    if language not in EXPORTS:
+        raise ModelError(f"There is no export '{language}'.", where="language",
+                         remedy=f"Use one of {', '.join(EXPORTS)}.")  # fmt: skip
+    _, sign, write = EXPORTS[language]
+    name = label or (f"{what}{''.join(map(str, indices))}" if language in ("python", "c", "sympy", "mathematica")
+                     else what + (f"[{','.join(map(str, indices))}]" if indices else ""))  # fmt: skip
+    end = " *)" if sign == "(*" else ""
+    head = [f"{sign} {line}{end}" for line in (robot.model.name, *CONVENTIONS)] if notes else []
+    return "\n".join([*head, write(robot.form(what, *indices), name)])
+
+
+class Cost:
+    """Operations that evaluating forms takes: additions, multiplications, sines and cosines."""
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        from core.symbolic.forms import operations
+
+        flat = list(forms)
+        self.written = sum(map(operations, flat))
+        """As they are written."""
+        definitions, short = shared(flat)
+        self.shared = sum(operations(form) for form in [*(form for _, form in definitions), *short])
+        """With common subexpressions computed once."""
+        self.terms = sum(1 for form in flat for part in walk(form) if not isinstance(part, Number))
+        self.sines = len({part for form in flat for part in walk(form) if isinstance(part, TrigForm)})
