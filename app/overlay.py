@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from app.viewport import Viewport
 
 BUTTONS = ("view.fit", "view.iso", "view.front", "view.right", "view.top", "view.ortho", "-",
-           "view.show_grid", "view.show_frames", "view.show_labels", "view.show_joints", "view.show_com",
-           "view.show_inertia", "-", "view.trace", "view.ellipsoid")  # fmt: skip
+           "view.show_grid", "view.show_frames", "view.show_labels", "view.show_joints", "view.show_forces",
+           "view.show_sensors", "view.show_com", "view.show_inertia", "-", "view.trace", "view.ellipsoid")  # fmt: skip
 """Commands in the toolbar; "-" is a gap."""
 MARGIN = 12
 TOP = 126

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DISPLAY = {
     "grid": "ground", "axes": "axes", "gravity": "gravity", "frames": "frames", "labels": "labels",
     "com": "centers_of_mass", "inertia": "inertia", "collision": "collision",
+    "forces": "forces", "sensors": "sensors", "marks": "marks",
 }  # fmt: skip
 """Settings flag → field of the scene's display."""
 
@@ -35,6 +36,7 @@ class SceneFollower:
         for signal, slot in self._pairs:
             signal.connect(slot)
         self._shown_p: dict[str, float] = {}
+        view.scene.words = view.settings.shown
         self._display()
         self._show()
         self._moved()
@@ -91,6 +93,9 @@ class SceneFollower:
         if key.startswith("view/"):
             self._display()
             self._view.update()
+        elif key.startswith("units/"):
+            self._show()
+            self._moved()
 
     def _display(self) -> None:
         settings = self._view.settings

@@ -25,6 +25,9 @@ VIEW_FLAGS = {
     "inertia": False,
     "collision": False,
     "handles": False,
+    "forces": True,
+    "sensors": True,
+    "marks": True,
 }
 """What the scene may show besides the machine, and whether it does at first."""
 

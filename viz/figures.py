@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
-from viz.items import Item
+from viz.item import Item
 from viz.look import LIGHT, Look
 from viz.meshes import mesh
-from viz.placement import Array, along, matrix
+from viz.placement import Array, matrix
+from viz.spans import pose_of
 
 Poses = Mapping[str, ArrayLike]
 """Name of a body or frame → (4, 4) world ← that frame."""
@@ -63,6 +64,8 @@ def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shap
     surface.SetLineWidth(1.6)
 
 
+WRITTEN = ("label", "dimension")
+"""Roles that are words (see `viz.labels`)."""
 IN_FRONT = ("com", "frame")
 """Roles drawn in front of the machine, which would hide them."""
 
@@ -88,7 +91,9 @@ class Figures:
 
     def refresh(self) -> None:
         """Follow changes of what is to be shown."""
-        wanted = {item.id: item for item in self.items if item.role != "label" and self.is_shown(item)}
+        wanted = {
+            item.id: item for item in self.items if item.role not in ("label", "dimension") and self.is_shown(item)
+        }
         for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
             figure = self.table.pop(name)
             self._layer(figure.item).RemoveActor(figure.actor)
@@ -108,8 +113,8 @@ class Figures:
         return self.front if item.role in IN_FRONT else self.renderer
 
     def _arrange(self) -> None:
-        self._stiff = [figure for figure in self.table.values() if figure.item.until is None]
-        self._stretched = [figure for figure in self.table.values() if figure.item.until is not None]
+        self._stiff = [figure for figure in self.table.values() if figure.item.is_stiff]
+        self._stretched = [figure for figure in self.table.values() if not figure.item.is_stiff]
         self._places = np.array([figure.place for figure in self._stiff]).reshape(-1, 4, 4)
 
     def move(self, poses: Poses) -> None:
@@ -122,7 +127,7 @@ class Figures:
             for figure, pose, row in zip(self._stiff, placed, placed.reshape(-1, 16).tolist(), strict=True):
                 figure.put(pose, row)
         for figure in self._stretched:
-            pose = stretched(figure.item, poses)
+            pose = pose_of(figure.item, poses)
             figure.put(pose, pose.ravel().tolist())
 
     def paint(self, look: Look) -> None:
@@ -139,30 +144,6 @@ class Figures:
 def _same(figure: Figure, item: Item) -> bool:
     """True if the actor can stay: what differs, if anything, is only the place or the colour."""
     return figure.item.geometry == item.geometry and figure.item.role == item.role
-
-
-def stretched(item: Item, poses: Poses) -> Array:
-    """(4, 4) pose of a form one unit long in z, centred, between its own place and that of `item.until`.
-
-    It keeps its x direction where it can, so that square rods do not twist.
-    """
-    assert item.until is not None
-    identity = np.eye(4)
-    start = np.asarray(poses.get(item.frame, identity), dtype=float) @ matrix(item.placement)
-    end = (np.asarray(poses.get(item.until.frame, identity), dtype=float) @ matrix(item.until.placement))[:3, 3]
-    way = end - start[:3, 3]
-    length = float(np.linalg.norm(way))
-    if length < 1e-9:
-        return start @ np.diag([1.0, 1.0, 1e-6, 1.0])
-    sign = 1.0 if float(way @ start[:3, 2]) >= 0.0 else -1.0
-    result = along(way * sign)
-    side = start[:3, 0] - result[:3, 2] * float(start[:3, 0] @ result[:3, 2])
-    if float(np.linalg.norm(side)) > 1e-6:
-        result[:3, 0] = side / np.linalg.norm(side)
-        result[:3, 1] = np.cross(result[:3, 2], result[:3, 0])
-    result[:3, 2] *= length
-    result[:3, 3] = start[:3, 3] + way / 2.0
-    return result
 
 
 def ghostly(item: Item, opacity: float) -> Item:

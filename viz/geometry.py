@@ -117,6 +117,42 @@ class Helix(Geometry):
 
 
 @dataclass(frozen=True)
+class Coil(Geometry):
+    """A helical spring along z with straight ends, drawn for a `length` but one unit long, to be stretched; `start` and
+    `end` (shares of the line, 0 … 1) are where it begins and ends, `ends` the share of the straight pieces."""
+
+    radius: float
+    wire: float
+    turns: float
+    length: float
+    start: float = 0.0
+    end: float = 1.0
+    ends: float = 0.12
+    aside: float = 0.0
+    """Distance of its axis from z, along x."""
+
+
+@dataclass(frozen=True)
+class Spiral(Geometry):
+    """A flat spiral spring in the xy plane, from `inner` to `outer` radius."""
+
+    inner: float
+    outer: float
+    tube: float
+    turns: float
+
+
+@dataclass(frozen=True)
+class Gearwheel(Geometry):
+    """A gearwheel about z, centred: `radius` of the pitch circle, straight-sided teeth, a round bore."""
+
+    radius: float
+    width: float
+    teeth: int
+    bore: float = 0.0
+
+
+@dataclass(frozen=True)
 class Triad(Geometry):
     """Three arrows x red, y green, z blue from the origin; `z_factor` lengthens z (axes of DH frames)."""
 

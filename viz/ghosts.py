@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer
 
-from viz.figures import Figure, Poses, ghostly, stretched
+from viz.figures import Figure, Poses, ghostly
 from viz.items import Item, items
 from viz.look import Look
-from viz.placement import matrix
+from viz.spans import pose_of
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -38,12 +38,8 @@ class _Copy:
         return drawn is self.drawn and names == self.names and opacity == self.opacity
 
     def move(self, poses: Poses) -> None:
-        identity = np.eye(4)
         for figure in self.figures:
-            item = figure.item
-            pose = stretched(item, poses) if item.until else (
-                np.asarray(poses.get(item.frame, identity)) @ matrix(item.placement)
-            )  # fmt: skip
+            pose = pose_of(figure.item, poses)
             figure.put(pose, pose.ravel().tolist())
 
     def remove(self) -> None:

@@ -7,7 +7,7 @@ list (lengths, shapes, joint places): call `items(model, p)` again, unchanged it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,46 +16,17 @@ from core.files.mesh_lookup import resolve_mesh
 from core.model import WORLD, Body, Joint, Material, Model
 from core.model import shapes as s
 from viz import geometry as g
+from viz.constraintitems import constraint_items, driver_items
+from viz.forceitems import force_items, junction_items
+from viz.item import Item, Ref, Span
 from viz.jointshapes import Facts, depth_below, gripper, pieces, plinth
 from viz.look import BODY_HUES, Colour
 from viz.masspoints import mass_items
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
+from viz.sensoritems import sensor_items
 from viz.skeleton import Port, Skeleton, route
 
-Ref = tuple[str, str]
-"""(collection, name) of an element of the model; equal to the session's `Ref`."""
-
-
-@dataclass(frozen=True)
-class Span:
-    """Where a stretched item ends: the origin of a frame fixed to another body or frame."""
-
-    frame: str
-    placement: Placement
-
-
-@dataclass(frozen=True)
-class Item:
-    """One thing to draw. Items with the same id in two lists are the same thing, changed or not.
-
-    role  : shape, collision, link, joint, ground, frame, com, inertia, label: what toggles act on
-    shown : seen unless a toggle says otherwise
-    paint_over : its colour covers the colours that a mesh file brings
-    until : if set, the form is one unit long in z and is stretched from its place to there
-    """
-
-    id: str
-    ref: Ref | None
-    frame: str
-    geometry: g.Geometry
-    role: str
-    colour: Colour
-    placement: Placement = IDENTITY
-    shown: bool = True
-    until: Span | None = None
-    opacity: float = 1.0
-    text: str = ""
-    paint_over: bool = False
+__all__ = ["Item", "Ref", "Span", "bars", "items", "shape_geometry"]
 
 
 def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
@@ -73,6 +44,8 @@ def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...
     found += _frame_items(skeleton, model, bare)
     for body in skeleton.model.bodies:
         found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
+    for make in (junction_items, force_items, sensor_items, constraint_items, driver_items):
+        found += make(skeleton)
     return tuple(found)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+
 from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D, vtkRenderer, vtkTextProperty
 
 from viz.camera import View, project
 from viz.figures import Poses
-from viz.items import Item
+from viz.item import Item
 from viz.look import Look
-from viz.placement import matrix
+from viz.spans import pose_of
 
 SIZES = {"bodies": 13, "joints": 13, "frames": 12}
 OFFSET = (9, 6)
@@ -17,7 +18,9 @@ OFFSET = (9, 6)
 LINE, LETTER = 17.0, 7.4
 """Pixels a line of writing is high and a letter wide, for keeping labels apart."""
 ROWS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5)
-"""Lines up from its place at which a label looks for room."""
+"""Lines up from its place at which a label looks for room; one that finds none is left out."""
+FIRST = ("sensors", "joints", "bodies", "chains", "junctions", "frames")
+"""Whose labels find room first."""
 
 
 class Labels:
@@ -28,6 +31,8 @@ class Labels:
         self.look = look
         self.scale = 1.0
         self._actors: dict[str, tuple[Item, vtkBillboardTextActor3D]] = {}
+        self.measure: Callable[[Item, Poses], str] = lambda item, _poses: item.text
+        """Words of an item of the role `dimension` at poses."""
 
     def show(self, items: tuple[Item, ...]) -> None:
         """Show these labels and no others."""
@@ -52,7 +57,7 @@ class Labels:
         self.look = look
         for item, actor in self._actors.values():
             collection = item.ref[0] if item.ref else "frames"
-            colour = look.colour("accent" if collection == "joints" else "text")
+            colour = look.colour({"joints": "accent", "sensors": "sensor"}.get(collection, "text"))
             write(actor.GetTextProperty(), look, colour, round(SIZES.get(collection, 12) * self.scale))
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
@@ -63,19 +68,28 @@ class Labels:
         taken: list[tuple[float, float, float]] = []
         right, up = (self.scale * d for d in OFFSET)
         line = LINE * self.scale
-        for item, actor in self._actors.values():
+        for _item, actor in sorted(self._actors.values(), key=_turn):
             x, y = project(view, size, actor.GetPosition())
-            width = LETTER * self.scale * len(item.text)
-            free = (row for row in ROWS if not _covered(taken, x, y - row * line, width, line))
-            row = next(free, 0)
-            taken.append((x, y - row * line, width))
-            actor.SetDisplayOffset(round(right), round(up + row * line))
+            width = LETTER * self.scale * len(actor.GetInput() or "")
+            row = next((row for row in ROWS if not _covered(taken, x, y - row * line, width, line)), None)
+            actor.SetVisibility(row is not None)
+            if row is not None:
+                taken.append((x, y - row * line, width))
+                actor.SetDisplayOffset(round(right), round(up + row * line))
 
     def move(self, poses: Poses) -> None:
-        """Follow the frames."""
+        """Follow the frames; dimension lines say what they measure now."""
         for item, actor in self._actors.values():
-            pose = np.asarray(poses.get(item.frame, np.eye(4)), dtype=float) @ matrix(item.placement)
-            actor.SetPosition(*pose[:3, 3])
+            actor.SetPosition(*pose_of(item, poses)[:3, 3])
+            if item.role == "dimension":
+                words = self.measure(item, poses)
+                if words != actor.GetInput():
+                    actor.SetInput(words)
+
+
+def _turn(entry: tuple[Item, vtkBillboardTextActor3D]) -> int:
+    collection = entry[0].ref[0] if entry[0].ref else ""
+    return FIRST.index(collection) if collection in FIRST else len(FIRST)
 
 
 def _covered(taken: list[tuple[float, float, float]], x: float, y: float, width: float, line: float) -> bool:

@@ -12,6 +12,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from viz import geometry as g
 from viz.look import LIGHT
+from viz.machinemeshes import coil, gearwheel, spiral
 from viz.placement import along, matrix
 from viz.polydata import coloured, joined, moved, revolved, surface, swept, wire, with_normals
 
@@ -185,6 +186,9 @@ _BUILDERS: dict[type, Callable[[Any], vtkPolyData]] = {
     g.Sector: _sector,
     g.Arrow: _arrow,
     g.Helix: _helix,
+    g.Coil: coil,
+    g.Spiral: spiral,
+    g.Gearwheel: gearwheel,
     g.Triad: _triad,
     g.CenterMark: _center_mark,
     g.MissingMesh: _missing,

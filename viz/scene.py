@@ -20,6 +20,7 @@ from viz import camera, picking, quality
 from viz.balance import Balance
 from viz.camera import Ray, View
 from viz.cube import Cube
+from viz.dimensions import Readings, Words, guesses, in_si
 from viz.figures import IN_FRONT, Figure, Figures, Poses
 from viz.geometry import MeshFile
 from viz.handleparts import Part
@@ -32,11 +33,13 @@ from viz.meshfiles import problem
 from viz.overlays import Overlays
 from viz.picking import Target
 from viz.placement import Array
-from viz.polydata import points_of
 from viz.quality import Quality
 from viz.skeleton import Skeleton
 from viz.surroundings import Surroundings, light_up
 from viz.tracks import Tracks
+
+CHOSEN = ("frame", "force", "sensor", "mark")
+"""Roles that are shown while their element is selected, also where a toggle hides them."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Display:
     joints: bool | None = None
     collision: bool = False
     cube: bool = True
+    forces: bool = True
+    sensors: bool = True
+    marks: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,8 @@ class Scene:
         self._selected: Ref | None = None
         self._hovered: Ref | None = None
         self._poses: Poses = {}
+        self._homes: Poses = {}
+        self.words: Words = in_si
         self._extent = 1.0
         self._balance: Balance | None = None
         self.tracks = Tracks()
@@ -122,6 +130,9 @@ class Scene:
         self.figures.reconcile(self.items)
         self.overlays.model, self.overlays.items = model, self.items
         self._balance = Balance(model, self._values)
+        self._homes = guesses(model, self._values)
+        self._poses = {**self._homes, **self._poses}
+        self.labels.measure = Readings(model, self._values, self.words)
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
         self._after_change()
@@ -145,8 +156,8 @@ class Scene:
         self._after_change()
 
     def _after_change(self) -> None:
-        wanted = self.display.labels
-        self.labels.show(tuple(item for item in self.items if item.role == "label" and wanted))
+        wanted = {"label": self.display.labels, "dimension": self.display.sensors}
+        self.labels.show(tuple(item for item in self.items if wanted.get(item.role, False)))
         self.labels.move(self._poses)
         self._highlight()
         self._fit_surroundings()
@@ -156,8 +167,9 @@ class Scene:
         d = self.display
         if item.role == "joint":
             return item.shown if d.joints is None else d.joints
-        toggles = {"frame": d.frames, "com": d.centers_of_mass, "inertia": d.inertia, "collision": d.collision}
-        chosen = item.role == "frame" and item.ref is not None and item.ref == self._selected
+        toggles = {"frame": d.frames, "com": d.centers_of_mass, "inertia": d.inertia, "collision": d.collision,
+                   "force": d.forces, "sensor": d.sensors, "mark": d.marks}  # fmt: skip
+        chosen = item.role in CHOSEN and item.ref is not None and item.ref == self._selected
         return toggles.get(item.role, item.shown) or chosen
 
     def move(self, poses: Poses | Sequence[str], arrays: ArrayLike | None = None) -> None:
@@ -165,7 +177,7 @@ class Scene:
         if arrays is not None:
             poses = dict(zip(poses, np.asarray(arrays, dtype=float), strict=True))
         assert isinstance(poses, Mapping)
-        self._poses = poses
+        poses = self._poses = {**self._homes, **poses}
         self.figures.move(poses)
         self.labels.move(poses)
         self.handles.move(poses)
@@ -324,11 +336,16 @@ class Scene:
         if abs(np.log(max(size, 1e-6) / self._extent)) > 0.5:
             self._extent = max(size, 1e-6)
             self._refine()
-        ground = [figure for figure in self.figures.table.values() if figure.item.role == "ground"]
-        low = min([0.0, *(float((points_of(f.data) @ f.pose[:3, :3].T + f.pose[:3, 3])[:, 2].min()) for f in ground)])
-        look, d = self.palette, self.display
-        self.surroundings.show(self.model, dict(self._values), _rounded(size), low, look)
+        self.floor, d = min(0.0, self._lowest()), self.display
+        self.surroundings.show(self.model, dict(self._values), _rounded(size), self.floor, self.palette)
         self.surroundings.toggle(d.ground, d.axes, d.gravity)
+
+    floor = 0.0
+    """Height of the ground grid: 0, or that of the machine's lowest point below it, m."""
+
+    def _lowest(self) -> float:
+        standing = (f for f in self.figures.table.values() if f.item.role in ("ground", "shape", "link", "joint"))
+        return min((f.actor.GetBounds()[4] for f in standing if f.data.GetNumberOfPoints()), default=0.0)
 
     # ------------------------------------------------------------------------------- drawing
 

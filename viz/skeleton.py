@@ -13,12 +13,14 @@ from itertools import pairwise
 import numpy as np
 
 from core.model import WORLD, Body, Frame, Joint, Model
-from viz.placement import Array, numbers, pose_matrix, unit
+from viz.placement import Array, inverse, numbers, pose_matrix, unit
 
 RADIUS_PER_REACH = 0.045
 RADIUS_PER_LINK = (0.12, 0.17)
 """A joint's radius: 4.5 % of the machine's reach, but 12 … 17 % of its typical link: long chains stay slim, a
 single link is not thin as a wire."""
+GLYPH_BESIDE_SHAPES = 0.6
+"""Size of springs and marks, in joint radii, where bodies have shapes of their own."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ class Skeleton:
                 self._anchors[name] = (body, pose @ pose_matrix(frame.pose, self.values))
         return self._anchors[name]
 
+    def joint(self, name: str) -> Joint | None:
+        """The joint of a name; None if there is none (a free body's own)."""
+        return next((joint for joint in self.model.joints if joint.name == name), None)
+
     def side(self, joint: Joint, which: str) -> tuple[str, Array]:
         """Body and pose of a joint's frame "a" or "b"."""
         body, pose = self.anchor(joint.parent if which == "a" else joint.child)
@@ -86,6 +92,30 @@ class Skeleton:
         """(3,) the given centre of mass in the body's frame."""
         return numbers(body.center_of_mass, self.values)
 
+    @cached_property
+    def drawn(self) -> dict[str, Array]:
+        """(4, 4) world ← body as the machine is drawn, all coordinates zero, for sizes; loops need not close."""
+        poses: dict[str, Array] = {WORLD: np.eye(4)}
+        for name in self.driver:
+            path: list[str] = []
+            body = name
+            while body not in poses and body not in path and body in self.driver:
+                path.append(body)
+                body = self.side(self.driver[body], "a")[0]
+            for each in reversed(path):
+                carrier, X_PA = self.side(self.driver[each], "a")
+                X_BB = self.side(self.driver[each], "b")[1]
+                poses[each] = poses.get(carrier, np.eye(4)) @ X_PA @ inverse(X_BB)
+        return poses
+
+    def place(self, name: str) -> Array:
+        """(3,) where the origin of a body, frame or junction is in the world as the machine is drawn, m."""
+        for junction in self.model.junctions:
+            if junction.name == name:
+                return numbers(junction.guess, self.values)
+        body, pose = self.anchor(name or WORLD)
+        return (self.drawn.get(body, np.eye(4)) @ pose)[:3, 3]
+
     def lengths(self) -> list[float]:
         """Distances between the first port and the others, over all bodies, m; without zeros."""
         found = []
@@ -106,6 +136,12 @@ class Skeleton:
         typical = float(np.median([length for length in lengths if length > 0.02 * reach] or lengths))
         least, most = (share * typical for share in RADIUS_PER_LINK)
         return min(max(RADIUS_PER_REACH * reach, least), most)
+
+    @cached_property
+    def glyph(self) -> float:
+        """Size of springs, sensors and marks, m: as joints where joints are drawn, finer beside bodies with shapes."""
+        formed = sum(bool(body.shapes) for body in self.model.bodies)
+        return (GLYPH_BESIDE_SHAPES if 2 * formed > len(self.model.bodies) else 1.0) * self.radius
 
     def _reach(self) -> float:
         """The longest way from the ground along the links, m."""

@@ -24,6 +24,9 @@ FLAGS = {
     "com": ("Centres of mass", "com", "The centre of mass of every body and of the machine."),
     "inertia": ("Inertia ellipsoids", "inertia", "The homogeneous ellipsoid that has each body's inertia."),
     "handles": ("All handles", "joints", "The handles of all joints; off: of the selected one and under the pointer."),
+    "forces": ("Forces", "force", "Springs, dampers, arrows of forces and torques, junctions."),
+    "sensors": ("Sensors", "sensor", "Dimension lines and gauges of sensors, with what they measure."),
+    "marks": ("Constraints and drivers", "lock", "Gears, held measurements and motors."),
     "collision": ("Collision shapes", "shape", "The shapes used for collision."),
 }
 
