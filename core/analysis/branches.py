@@ -1,0 +1,192 @@
+"""Assembly branches: the different ways in which a machine's loops close for given coordinates.
+
+Closing is tried from many random poses with the given coordinates held; what closes is told apart by where joints and
+bodies are, so that whole turns do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.closure_rank import Closure, rank_of
+from core.analysis.free_motions import free_motions
+from core.errors import AssemblyError, ModelError, near_misses
+from core.kernel import Mechanism, assembly, constraints
+from core.kernel.parameter_values import Values
+
+Array = NDArray[np.float64]
+
+STARTS = 160
+"""Random poses from which closing is tried."""
+QUIET = 60
+"""Starts without a new branch after which the search ends, at least 3 times as many as it took to find the last."""
+WELL = (0.2, 1e-4)
+"""How well a coordinate must tell the rest of the motion to be chosen, at first and then."""
+APART = 1e-4
+"""Distance (machine sizes, or difference of a direction) at which poses count as different."""
+
+
+def branches(
+    mech: Mechanism,
+    fixed: Sequence[str] | Mapping[str, float] = (),
+    q: Array | None = None,
+    p: Values = None,
+    t: float = 0.0,
+    *,
+    starts: int = STARTS,
+    seed: int = 3,
+    step: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Array]:
+    """Closed poses (nq,) in which the fixed coordinates have their values, the nearest to q first.
+
+    fixed : names of coordinates, held at their values in q, or names with values; default: independent ones that leave
+    nothing free. q : the guess, default the rest pose.
+    Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
+    """
+    closure = Closure(mech, p, t)
+    guess = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    held, guess = _held(mech, closure, fixed, guess)
+    rng = np.random.default_rng(seed)
+    found: list[Array] = []
+    marks: list[Array] = []
+    mark_of = _Marks(closure)
+    last = 0
+    for k in range(starts):
+        step(k, starts)
+        trial = guess if k == 0 else _scattered(mech, guess, held, rng)
+        pose, gap = assembly.close(closure.problem, trial, 1.0 / closure.units, held)
+        if not gap < assembly.ACCEPTABLE:
+            continue
+        if not found:
+            _check_held(closure, pose, held)
+        mark = mark_of(pose)
+        if all(np.max(np.abs(mark - other)) > APART for other in marks):
+            found.append(_wound(mech, pose, guess))
+            marks.append(mark)
+            last = k
+        elif k > max(QUIET, 4 * last):
+            break
+    if not found:
+        raise AssemblyError("No pose closes the loops with these coordinates.",
+                            where=", ".join(f"coordinate '{name}'" for name in fixed),
+                            remedy="Give them other values, or hold fewer of them.")  # fmt: skip
+    return sorted(found, key=lambda pose: float(np.linalg.norm(mech.difference(guess, pose) / closure.units)))
+
+
+def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: float = 0.0) -> tuple[str, ...]:
+    """Coordinates that leave nothing free when they are held: of joints with one coordinate and early ones, if these
+    do well."""
+    closure = Closure(mech, p, t)
+    rows = closure.motions(q) / closure.units[:, None]
+    plain = _plain(mech)
+    several = {name for name in plain.values() if "." in name}
+    order = sorted(plain, key=lambda k: (plain[k] in several, k))
+    chosen: list[int] = []
+    for share in WELL:
+        largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
+        for k in order:
+            row = rows[k]
+            if len(chosen) < rows.shape[1] and np.linalg.norm(row) > share * largest > 0.0:
+                chosen.append(k)
+                rows = rows - np.outer(rows @ row, row) / float(row @ row)
+    return tuple(plain[k] for k in sorted(chosen))
+
+
+def _plain(mech: Mechanism) -> dict[int, str]:
+    """Index of a speed → the coordinate whose rate it is, where there is one."""
+    result = {}
+    for coordinate in mech.coordinates:
+        at, q_at = mech.joint_v(coordinate.joint), mech.joint_q(coordinate.joint)
+        if at.stop - at.start == q_at.stop - q_at.start:
+            result[at.start + coordinate.index - q_at.start] = coordinate.name
+    return result
+
+
+def _held(
+    mech: Mechanism, closure: Closure, fixed: Sequence[str] | Mapping[str, float], guess: Array
+) -> tuple[NDArray[np.bool_], Array]:
+    """Flags of the held speeds, and the guess with the given values."""
+    guess = guess.copy()
+    names = list(fixed) or list(independent_coordinates(mech, closure.closed(guess)[0], closure.p, closure.t))
+    indices = {name: k for k, name in _plain(mech).items()}
+    held = np.zeros(mech.nv, dtype=bool)
+    for name in names:
+        if name not in indices:
+            raise ModelError(f"There is no coordinate '{name}' that can be held.", remedy=near_misses(name, indices))
+        held[indices[name]] = True
+        if isinstance(fixed, Mapping):
+            guess[mech.q_names.index(name)] = fixed[name]
+    return held, guess
+
+
+def _check_held(closure: Closure, q: Array, held: NDArray[np.bool_]) -> None:
+    """Raises ModelError if more is free than bodies that turn about their own lines."""
+    N = closure.motions(q)
+    _, sigma, vt = np.linalg.svd((N / closure.units[:, None])[held])
+    left = N @ vt[rank_of(sigma) :].T
+    moving = [motion for motion in free_motions(closure, q, left) if not motion.idle] if left.shape[1] else []
+    if moving:
+        name = moving[0].joints[0][0]
+        raise ModelError(f"{len(moving)} more coordinates must be held: the machine still moves at '{name}'.",
+                         remedy="Hold as many coordinates as the machine has freedoms.")  # fmt: skip
+
+
+def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
+    """A random pose in which the held coordinates are those of the guess."""
+    trial = mech.random(rng)
+    for k, name in _plain(mech).items():
+        if held[k]:
+            at = mech.q_names.index(name)
+            trial[at] = guess[at]
+    return trial
+
+
+class _Marks:
+    """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
+    line the places say all that matters (a leg may stand turned about its own line)."""
+
+    def __init__(self, closure: Closure) -> None:
+        self.closure = closure
+        mech = closure.mech
+        carriers = mech._program.topology.carriers
+        pairs = mech.joint_poses(mech.rest(), closure.p)
+        points: dict[str, list[Array]] = {}
+        for joint in mech.model.expanded.joints:
+            for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
+                points.setdefault(carriers[side], []).append(X[:3, 3])
+        names = [body.name for body in mech.model.expanded.bodies]
+        self.turned = [i for i, name in enumerate(names) if not _on_a_line(points.get(name, []), closure.size)]
+
+    def __call__(self, q: Array) -> Array:
+        """The numbers of a pose."""
+        mech, p = self.closure.mech, self.closure.p
+        places = [side[:3, 3] for sides in mech.joint_poses(q, p).values() for side in sides]
+        turns = mech.poses(q, p)[self.turned, :3, :3]
+        return np.concatenate([np.ravel(places) / self.closure.size, turns.ravel()])
+
+
+def _on_a_line(points: Sequence[Array], size: float) -> bool:
+    """Whether points, at least two of them apart, lie on a line."""
+    if len(points) < 2:
+        return False
+    spread = np.linalg.svd(np.array(points) - np.mean(points, axis=0), compute_uv=False)
+    return bool(spread[0] > APART * size and (len(spread) < 2 or spread[1] < APART * size))
+
+
+def _wound(mech: Mechanism, q: Array, guess: Array) -> Array:
+    """q with angles within half a turn of the guess (where limits allow it)."""
+    result = q.copy()
+    for name in _plain(mech).values():
+        at = mech.q_names.index(name)
+        coordinate = mech.coordinates[at]
+        if coordinate.dimension != "angle" or mech.model.expanded.joint(coordinate.joint).kind == "screw":
+            continue
+        turned = guess[at] + np.remainder(q[at] - guess[at] + np.pi, 2.0 * np.pi) - np.pi
+        low = -np.inf if coordinate.lower is None else coordinate.lower
+        high = np.inf if coordinate.upper is None else coordinate.upper
+        if low <= turned <= high:
+            result[at] = turned
+    return result

@@ -1,0 +1,238 @@
+"""Static equilibrium: poses in which all forces balance, of trees and loops.
+
+With free motions N (G N = 0) the forces balance when g = Nᵀ h(q, 0) = τ-free load vanishes. Newton's method on the
+manifold with the stiffness K = Nᵀ ∂(h − Gᵀ λ)/∂q N; where K is not positive its eigenvalues are taken by size, so that
+each step goes down in energy and stable equilibria are found (Nocedal and Wright, Numerical Optimization, 3.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.closure_rank import Closure
+from core.analysis.linearisation import Linearisation, linearise
+from core.errors import SimulationError
+from core.kernel import Mechanism, assembly, constraints
+from core.kernel.derivatives import derivatives
+from core.kernel.parameter_values import Values
+
+Array = NDArray[np.float64]
+
+BALANCED = 1e-10
+"""Part of the largest force (of gravity, springs …) that may be left over."""
+MAX_STEPS = 200
+LONGEST = 0.4
+"""Longest step, rad or machine sizes."""
+SOFT = 1e-9
+"""Part of the largest stiffness below which a direction has none."""
+OVERSHOOT = 0.5
+"""A step is too long when the force along it turned round and kept more than this part of its size."""
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A pose of rest.
+
+    q : (nq,); residual : largest generalised force left (N·m, N); forces : (nv,) those that act in the joints of the
+    tree, held by the constraints; stiffness : (k,) eigenvalues of the stiffness in units of the machine, smallest first
+    stability : "stable", "asymptotically stable", "indifferent", "unstable"; linear : the motion about the pose
+    """
+
+    q: Array
+    residual: float
+    forces: Array
+    stiffness: Array
+    stability: str
+    steps: int
+    linear: Linearisation | None
+
+
+class _Balance:
+    """Loads at poses of a machine, in units of its size."""
+
+    def __init__(self, closure: Closure, tau: Array) -> None:
+        self.closure, self.tau = closure, tau
+
+    def load(self, q: Array) -> Array:
+        """(nv,) h(q, 0) − τ."""
+        closure = self.closure
+        still = np.zeros(closure.mech.nv)
+        return np.asarray(closure.mech.bias(q, still, p=closure.p, t=closure.t)) - self.tau
+
+    def gradient(self, q: Array) -> tuple[Array, Array]:
+        """(N (nv, k), g (k,))."""
+        N = self.closure.motions(q)
+        return N, N.T @ self.load(q)
+
+    def stiffness(self, q: Array, N: Array) -> Array:
+        """(k, k) of the loads along N, symmetric part and all."""
+        closure, mech = self.closure, self.closure.mech
+        h = self.load(q)
+        G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
+        multipliers = np.linalg.lstsq(G.T, h, rcond=1e-9)[0] if closure.rows else np.zeros(0)
+        still = np.zeros(mech.nv)
+        slopes = derivatives(mech._program)({"q": q, "v": still, "u": still}, multipliers, closure.p)
+        return np.asarray(N.T @ slopes.f_q @ N)
+
+
+def equilibrium(
+    mech: Mechanism, q: Array | None = None, p: Values = None, t: float = 0.0, *, tau: Array | None = None,
+    nearest: bool = False,
+) -> Equilibrium:  # fmt: skip
+    """The pose of rest reached from q (nq,), default the rest pose.
+
+    tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones too, instead of downhill
+    Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
+    """
+    closure = Closure(mech, p, t)
+    start = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    pose = np.asarray(mech.assemble(start, p=closure.p, t=t)) if closure.rows else start
+    balance = _Balance(closure, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
+    pose, steps = _descended(balance, pose, nearest)
+    N = closure.motions(pose)
+    load = balance.load(pose)
+    G = closure.jacobian(pose) if closure.rows else np.zeros((0, mech.nv))
+    left = load - G.T @ np.linalg.lstsq(G.T, load, rcond=1e-9)[0] if closure.rows else load
+    K = balance.stiffness(pose, N)
+    eigenvalues = np.linalg.eigvalsh(0.5 * (K + K.T)) if len(K) else np.zeros(0)
+    linear = _linear(mech, pose, closure, balance.tau)
+    return Equilibrium(pose, float(np.max(np.abs(left), initial=0.0)), load - left, eigenvalues,
+                       _verdict(eigenvalues, linear), steps, linear)  # fmt: skip
+
+
+def _linear(mech: Mechanism, q: Array, closure: Closure, tau: Array) -> Linearisation | None:
+    """None where masses are missing."""
+    try:
+        return linearise(mech, q, tau=tau, p=closure.p, t=closure.t)
+    except (SimulationError, np.linalg.LinAlgError):
+        return None
+
+
+def _verdict(stiffness: Array, linear: Linearisation | None) -> str:
+    scale = max(float(np.max(np.abs(stiffness), initial=0.0)), 1e-300)
+    if linear is not None and linear.stability == "unstable":
+        return "unstable"
+    if len(stiffness) and stiffness[0] < -1e-7 * scale:
+        return "unstable"
+    if len(stiffness) and stiffness[0] < 1e-7 * scale:
+        return "indifferent"
+    return linear.stability if linear is not None and linear.stability != "indifferent" else "stable"
+
+
+def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
+    closure = balance.closure
+    scale = _scale(balance, q)
+    longest = LONGEST
+    for step in range(MAX_STEPS):
+        N, g = balance.gradient(q)
+        if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _on_a_ridge(balance, q, N)):
+            return q, step
+        K = balance.stiffness(q, N)
+        way = _newton(K, g) if nearest else _downhill(K, g, scale)
+        length = float(np.linalg.norm(way))
+        way *= min(1.0, longest / length) if length > 0.0 else 0.0
+        trial, accepted = _accepted(balance, q, N, g, way, scale, nearest)
+        if not accepted:
+            break
+        q = trial
+    N, g = balance.gradient(q)
+    if np.max(np.abs(g), initial=0.0) > 1e-7 * scale:
+        raise _falls(closure, N, g)
+    return q, MAX_STEPS
+
+
+def _scale(balance: _Balance, q: Array) -> float:
+    """A force to compare with: the largest load, or the weight times the size if the joints carry nothing here."""
+    closure = balance.closure
+    rng = np.random.default_rng(5)
+    units = closure.units
+    loads = [np.max(np.abs(balance.load(x) * units), initial=0.0)
+             for x in (q, closure.moved(q, 0.3 * units * rng.normal(size=len(units))))]  # fmt: skip
+    return max(float(np.max(loads)), 1e-12)
+
+
+def _on_a_ridge(balance: _Balance, q: Array, N: Array) -> bool:
+    """Whether an exact balance is one to fall from."""
+    K = balance.stiffness(q, N)
+    if not len(K):
+        return False
+    values = np.linalg.eigvalsh(0.5 * (K + K.T))
+    return bool(values[0] < -1e-7 * max(np.max(np.abs(values)), 1e-300))
+
+
+def _newton(K: Array, g: Array) -> Array:
+    return -np.linalg.lstsq(K, g, rcond=SOFT)[0]
+
+
+def _downhill(K: Array, g: Array, scale: float) -> Array:
+    """−|K|⁻¹ g; along directions without stiffness as far as allowed; off a ridge with a nudge."""
+    values, vectors = np.linalg.eigh(0.5 * (K + K.T))
+    along = vectors.T @ g
+    size = np.abs(values)
+    stiffest = max(float(np.max(size, initial=0.0)), SOFT * scale)
+    soft = size <= SOFT * stiffest
+    step = -along / np.where(soft, 1.0, size)
+    loaded = np.abs(along) > BALANCED * scale
+    step[soft] = np.where(loaded[soft], -np.sign(along[soft]) * LONGEST, 0.0)
+    ridge = ~loaded & (values < -1e-7 * stiffest)
+    step[ridge] += 0.01
+    return np.asarray(vectors @ step)
+
+
+def _accepted(
+    balance: _Balance, q: Array, N: Array, g: Array, way: Array, scale: float, nearest: bool
+) -> tuple[Array, bool]:
+    """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
+    before = float(g @ way)
+    for _ in range(30):
+        trial, gap = balance.closure.closed(balance.closure.moved(q, N @ way))
+        if gap < assembly.ACCEPTABLE:
+            N_trial, g_trial = balance.gradient(trial)
+            if nearest:
+                if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:
+                    return trial, True
+            else:
+                gone = balance.closure.mech.difference(q, trial)
+                after = float(balance.load(trial) @ _tangent(N_trial, gone, balance.closure.units))
+                if after <= OVERSHOOT * abs(before) or abs(before) < 1e-14 * scale:
+                    return trial, True
+        way = 0.5 * way
+        before = float(g @ way)
+    return q, False
+
+
+def _tangent(N: Array, way: Array, units: Array) -> Array:
+    """The part of a displacement along the free motions."""
+    return np.asarray(N @ (N / units[:, None]).T @ (way / units))
+
+
+def _falls(closure: Closure, N: Array, g: Array) -> SimulationError:
+    """Which joint nothing holds."""
+    mech = closure.mech
+    drive = np.abs(N @ g) / closure.units
+    joint = max((c.joint for c in mech.coordinates), key=lambda name: float(np.max(drive[mech.joint_v(name)])))
+    return SimulationError(
+        "No pose of rest was found: nothing holds the machine there.", where=f"joint '{joint}'",
+        remedy="Fix it, give it a spring, or begin from another pose.",
+    )  # fmt: skip
+
+
+def equilibria(mech: Mechanism, starts: Sequence[Array], p: Values = None, t: float = 0.0) -> list[Equilibrium]:
+    """Different poses of rest reached from several starts, the nearest balance of each, most stable first."""
+    found: list[Equilibrium] = []
+    for start in starts:
+        try:
+            one = equilibrium(mech, start, p, t, nearest=True)
+        except SimulationError:
+            continue
+        if not any(_same(mech, one.q, other.q, p) for other in found):
+            found.append(one)
+    return sorted(found, key=lambda item: -float(np.min(item.stiffness, initial=np.inf)))
+
+
+def _same(mech: Mechanism, q0: Array, q1: Array, p: Values) -> bool:
+    return bool(np.allclose(mech.poses(q0, p), mech.poses(q1, p), atol=1e-6))

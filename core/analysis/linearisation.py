@@ -1,0 +1,175 @@
+"""Linearisation of the motion on the constraint manifold.
+
+At a closed state (q, v) with accelerations a and multipliers λ, displacements ξ and changes of speed δv obey
+
+    G ξ = 0,   G δv + ∂(G v)/∂q ξ = 0,   ξ̇ = δv (+ what quaternions turn),
+    M δa − Gᵀ δλ = −∂f/∂q ξ − ∂f/∂v δv,   G δa = −∂g/∂q ξ − ∂g/∂v δv
+
+with f = M a + h − Gᵀ λ and g = G a + Ġ v. In independent coordinates s and speeds u: ẏ = A y, y = (s, u). All
+derivatives are exact (`core.kernel.derivatives`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from core.analysis.closure_rank import Closure
+from core.errors import ModelError, near_misses
+from core.kernel import Mechanism, constraints
+from core.kernel.derivatives import Equations, derivatives
+from core.kernel.parameter_values import Values
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+STILL = 1e-7
+"""Part of the largest eigenvalue (and 1e-9 1/s) below which one counts as zero."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """An eigenvalue λ (1/s), a pair of conjugate ones counted once, and its shape.
+
+    shape : (nv,) complex displacement of the joints, largest entry 1 in units of the machine
+    """
+
+    eigenvalue: complex
+    shape: Complex
+
+    @property
+    def frequency(self) -> float:
+        """Of the oscillation, Hz (0 if it does not oscillate)."""
+        return abs(self.eigenvalue.imag) / (2.0 * math.pi)
+
+    @property
+    def damping(self) -> float:
+        """Damping ratio −Re λ / |λ|; 1 for what dies away without oscillation, −1 for what grows so."""
+        size = abs(self.eigenvalue)
+        return -self.eigenvalue.real / size if size > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class Linearisation:
+    """ẏ = A y with y = (independent coordinates, their speeds), about a state.
+
+    coordinates : names of the independent speeds; A : (2k, 2k); eigenvalues : (2k,), sorted by size
+    basis : (nv, k) displacements of all joints per independent one; mass : (k, k) reduced mass matrix
+    modes : oscillations and exponentials, slowest first
+    residual : (k,) acceleration of the independent coordinates at the state: zero where the machine stands still
+    """
+
+    coordinates: tuple[str, ...]
+    A: Array
+    eigenvalues: Complex
+    basis: Array
+    mass: Array
+    modes: tuple[Mode, ...]
+    residual: Array
+    q: Array
+
+    @property
+    def stability(self) -> str:
+        """ "stable", "asymptotically stable", "indifferent" or "unstable"."""
+        largest = float(np.max(np.abs(self.eigenvalues), initial=0.0))
+        tolerance = max(STILL * largest, 1e-9)
+        real = self.eigenvalues.real
+        if len(real) and np.max(real) > math.sqrt(STILL) * largest:
+            return "unstable"
+        if np.any(np.abs(self.eigenvalues) < math.sqrt(tolerance)):
+            return "indifferent"
+        return "asymptotically stable" if np.max(real, initial=-1.0) < -tolerance else "stable"
+
+
+def linearise(
+    mech: Mechanism,
+    q: Array,
+    v: Array | None = None,
+    tau: Array | None = None,
+    p: Values = None,
+    t: float = 0.0,
+    coordinates: Sequence[str] = (),
+) -> Linearisation:
+    """The linearised motion about a state.
+
+    q : (nq,), closed first; v : (nv,) default rest, made consistent; tau : (nv,) joint forces, constant, default none
+    coordinates : names of independent speeds; default: chosen so that the others follow well
+    Raises ModelError when the named coordinates do not determine the rest.
+    """
+    closure = Closure(mech, p, t)
+    q = np.asarray(mech.assemble(q, p=closure.p, t=t)) if closure.rows else constraints.one_state(mech, q)
+    v = np.zeros(mech.nv) if v is None else np.asarray(v, dtype=float)
+    tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
+    N = closure.motions(q)
+    chosen = _named(mech, coordinates, N) if coordinates else _chosen(closure, N)
+    B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
+    v = B @ v[chosen] if chosen else np.zeros(mech.nv)
+    a, multipliers = constraints.motion(mech, q, v, tau, closure.p, True)
+    slopes = derivatives(mech._program)({"q": q, "v": v, "u": a}, multipliers, closure.p)
+    A, M = _reduced(closure, slopes, q, B, chosen)
+    eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
+    order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
+    eigenvalues, vectors = eigenvalues[order], vectors[:, order]
+    names = tuple(mech.v_names[i] for i in chosen)
+    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure.units)
+    return Linearisation(names, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
+
+
+def _chosen(closure: Closure, N: Array) -> list[int]:
+    """Speeds on which the others depend well, early joints preferred."""
+    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / closure.units
+    _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
+    return sorted(int(i) for i in pivots[: N.shape[1]])
+
+
+def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
+    for name in names:
+        if name not in mech.v_names:
+            raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(name, mech.v_names))
+    chosen = [mech.v_names.index(name) for name in names]
+    if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
+        raise ModelError(f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
+                         remedy="Name other coordinates, or none to let them be chosen.")  # fmt: skip
+    return chosen
+
+
+def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: list[int]) -> tuple[Array, Array]:
+    """(A, reduced mass matrix)."""
+    mech, k = closure.mech, len(chosen)
+    mass = np.asarray(mech.mass_matrix(q, p=closure.p))
+    M = B.T @ mass @ B
+    if not k:
+        return np.zeros((0, 0)), M
+    solve = np.linalg.pinv(closure.jacobian(q), rcond=1e-9) if closure.rows else np.zeros((mech.nv, 0))
+
+    def particular(target: Array) -> Array:
+        """x with G x = target and x = 0 in the independent coordinates."""
+        x = solve @ target
+        return x - B @ x[chosen]
+
+    D = particular(-slopes.Gv_q @ B)  # δv = B u + D s
+    columns = []
+    for displacement, speed in ((B, D), (np.zeros_like(B), B)):
+        f = slopes.f_q @ displacement + slopes.f_v @ speed
+        c = particular(-(slopes.g_q @ displacement + slopes.g_v @ speed))
+        columns.append(np.linalg.solve(M, -B.T @ (f + mass @ c)))
+    top = np.concatenate([(slopes.turn @ B)[chosen], np.eye(k)], axis=1)
+    return np.concatenate([top, np.concatenate(columns, axis=1)]), M
+
+
+def _modes(eigenvalues: Complex, shapes: Complex, units: Array) -> tuple[Mode, ...]:
+    """Each pair of conjugate eigenvalues once; of double zeros one."""
+    result = []
+    largest = float(np.max(np.abs(eigenvalues), initial=0.0))
+    for value, shape in zip(eigenvalues, shapes.T, strict=True):
+        if value.imag < -STILL * largest:
+            continue
+        scaled = shape / units
+        top = scaled[int(np.argmax(np.abs(scaled)))]
+        result.append(Mode(complex(value), shape / top if abs(top) > 0.0 else shape))
+    return tuple(result)
