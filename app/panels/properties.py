@@ -30,10 +30,11 @@ from core.model.fields import Element
 
 
 def element_at(model: Model, ref: Ref | None) -> Element:
-    """The element of a selection, also one that a chain brings; the model itself for nothing."""
+    """The element of a selection, also one that a chain or sub-assembly brings; the model itself for nothing."""
     if ref is None:
         return model
-    return model.expanded.find(ref.collection, ref.name) if ref.collection != "chains" else model.chain(ref.name)
+    own = next((each for each in getattr(model, ref.collection) if each.name == ref.name), None)
+    return model.expanded.find(ref.collection, ref.name) if own is None else own
 
 
 def chain_of(model: Model, ref: Ref | None) -> DHChain | None:

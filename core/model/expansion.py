@@ -1,4 +1,5 @@
-"""The whole machine: chains turned into bodies, joints and frames, sub-assemblies into their elements."""
+"""The whole machine: chains turned into bodies, joints and frames, sub-assemblies into their elements, joints that are
+given in the world into such as are given in the frames of bodies."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from core.model.assemblies import BROUGHT
 from core.model.bodies import WORLD
 from core.model.chains import expand
 from core.model.joints import Joint
+from core.model.reference_pose import in_frames
 from core.model.shapes import IDENTITY
 
 if TYPE_CHECKING:
@@ -16,12 +18,13 @@ if TYPE_CHECKING:
 
 
 def expanded(model: Model) -> Model:
-    """The same machine without chains and sub-assemblies (the model itself if it has none).
+    """The same machine without chains, sub-assemblies and joints given in the world (the model itself if it has none).
 
     The result is checked through the model it is made of, not once more. What sub-assemblies bring is remembered with
     each of them, so that a change of a parameter costs little.
     """
-    if not model.chains and not model.assemblies:
+    given = [joint for joint in model.joints if joint.given_in != "frames"]
+    if not model.chains and not model.assemblies and not given:
         return model
     whole: dict[str, list[Any]] = {collection: list(getattr(model, collection)) for collection in BROUGHT}
     for chain in model.chains:
@@ -30,6 +33,9 @@ def expanded(model: Model) -> Model:
     for assembly in model.assemblies:
         for collection, elements in assembly.brought.items():
             whole[collection] += elements
+    if given:
+        bodies, frames = ({e.name: e for e in whole[collection]} for collection in ("bodies", "frames"))
+        whole["joints"] = [in_frames(joint, bodies, frames) for joint in whole["joints"]]
     whole["joints"] += _floating(model, whole)
     plain = object.__new__(type(model))
     for field in dataclasses.fields(model):

@@ -115,7 +115,7 @@ class Joint(Element):
     cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut when it lies in a loop", "auto")
     given_in: str = choice(
         ("frames", "world"),
-        "Whether a, b and axis are given in the bodies' frames, or a and axis in the world in the reference pose",
+        "Whether a, b and axes are given in the bodies' frames, or a and axes in the world in the reference pose",
         "frames",
     )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")

@@ -1,0 +1,131 @@
+"""Joints given in the world axes of the assembled reference pose, as the bodies' frames see them.
+
+With X_WB the pose of a body in the reference pose and X_Wj the joint's frame there, at q = 0:
+
+    X_Ba = X_WB⁻¹ X_Wj   on either side,        axis in a = R_Wjᵀ · axis in the world
+
+Positions and axes may be formulas; rotations must be plain numbers, so that what is made is formulas again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from core.errors import ModelError
+from core.model.bodies import WORLD, Body, Frame
+from core.model.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
+from core.model.fields import Value
+from core.model.joints import Joint
+from core.model.shapes import IDENTITY, Pose
+
+Matrix = NDArray[np.float64]
+_TINY = 4e-16
+"""Entries of a rotation below this are rounding errors."""
+
+
+def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Frame]) -> Joint:
+    """The joint with a, b and axis given in the bodies that carry its sides (the joint itself if it is so already).
+
+    Raises ModelError when a body has no reference pose, or a rotation is a formula with names.
+    """
+    if joint.given_in == "frames":
+        return joint
+    where = f"joint '{joint.name}', given_in"
+    R_Wj, at = _turn(joint.a, where), joint.a.position
+    sides = {}
+    for side, name in (("parent", joint.parent), ("child", joint.child)):
+        body = _carrier(name, frames)
+        reference = _reference(body, bodies, where)
+        R_WB = _turn(reference, f"body '{body}', reference")
+        offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
+        sides[side] = body, Pose(position=turned(R_WB.T, offset), rotation=_rotation(R_WB.T @ R_Wj))
+    return dataclasses.replace(
+        joint, parent=sides["parent"][0], child=sides["child"][0], a=sides["parent"][1], b=sides["child"][1],
+        axis=turned(R_Wj.T, joint.axis), second_axis=turned(R_Wj.T, joint.second_axis), given_in="frames",
+    )  # fmt: skip
+
+
+def _carrier(name: str, frames: Mapping[str, Frame]) -> str:
+    """The body (or world) on which a body or frame lies."""
+    seen: set[str] = set()
+    while name in frames and name not in seen:
+        seen.add(name)
+        name = frames[name].parent
+    return name
+
+
+def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
+    if body == WORLD or body not in bodies:
+        return IDENTITY
+    reference = bodies[body].reference
+    if reference is None:
+        raise ModelError(f"The joint is given in the world, but '{body}' has no reference pose.", where=where,
+                         remedy=f"Give '{body}' a reference pose, or the joint in the bodies' frames.")  # fmt: skip
+    return reference
+
+
+def _turn(pose: Pose, where: str) -> Matrix:
+    """(3, 3) of a pose whose rotation needs no parameters."""
+    numbers = []
+    for value in pose.rotation:
+        if isinstance(value, str) and names(parse(value)):
+            raise ModelError(f"A rotation that depends on parameters ('{value}') cannot be used here.", where=where,
+                             remedy="Give the rotation in numbers, or the joint in the bodies' frames.")  # fmt: skip
+        numbers.append(float(evaluate(parse(value), {})) if isinstance(value, str) else value)
+    if len(numbers) == 4:
+        if not any(numbers):
+            raise ModelError("A quaternion of length zero is no rotation.", where=where, remedy="Use 0, 0, 0, 1.")
+        return _tidy(Rotation.from_quat(numbers).as_matrix())
+    return _tidy(Rotation.from_euler("xyz", numbers).as_matrix())
+
+
+def _tidy(matrix: Matrix) -> Matrix:
+    nearest = np.round(matrix)
+    return np.where(abs(matrix - nearest) < _TINY, nearest, matrix)
+
+
+def _rotation(matrix: Matrix) -> tuple[Value, ...]:
+    if abs(matrix - np.eye(3)).max() < _TINY:
+        return (0.0, 0.0, 0.0)
+    return tuple(float(x) for x in Rotation.from_matrix(matrix).as_quat())
+
+
+# ------------------------------------------------------------------------------- numbers and formulas
+
+
+def turned(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
+    """matrix · vector, where the vector may hold formulas."""
+    items = tuple(vector)
+    x, y, z = (_sum(zip(row, items, strict=True)) for row in matrix)
+    return x, y, z
+
+
+def difference(a: Value, b: Value) -> Value:
+    """a − b of numbers or formulas."""
+    return _sum(((1.0, a), (-1.0, b)))
+
+
+def _sum(terms: Iterable[tuple[float, Value]]) -> Value:
+    number, total = 0.0, None
+    for factor, value in terms:
+        if isinstance(value, str) and factor != 0.0:
+            total = _added(total, float(factor), parse(value))
+        elif not isinstance(value, str):
+            number += factor * value
+    if total is None:
+        return float(number)
+    if number != 0.0:
+        total = Binary("+" if number > 0.0 else "-", total, Number(abs(float(number))))
+    return text_of(total)
+
+
+def _added(total: Node | None, factor: float, node: Node) -> Node:
+    part = node if abs(factor) == 1.0 else Binary("*", Number(abs(factor)), node)
+    if total is None:
+        return part if factor > 0.0 else Negative(part)
+    return Binary("+" if factor > 0.0 else "-", total, part)
