@@ -1,0 +1,353 @@
+"""Plots of runs: several beside or above one another, cursors linked with the timeline, curves of every visible run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.icons import icon
+from app.panels.plots_bar import PlotsBar
+from app.panels.plots_empty import EmptyPlots
+from app.plotting import export
+from app.plotting.chart import CHANNELS, Chart, channels_of
+from app.plotting.curves import curves
+from app.plotting.picker import ChannelPicker
+from app.plotting.series import Series, expanded
+from app.plotting.sheets import TIME, Plot, Sheet
+from app.session import Session, State
+from app.settings import Settings
+from app.theme import Theme
+from core.errors import KinetostatError
+
+EVERY = 33
+"""Milliseconds between two pictures while runs grow or change."""
+WIDE = 2.3
+"""Width over height beyond which plots stand beside one another."""
+
+
+class PlotsPanel(QWidget):
+    """Shows the runs of a session; what is plotted is remembered for each model while the program runs."""
+
+    def __init__(self, session: Session, settings: Settings, theme: Theme) -> None:
+        super().__init__()
+        self.session, self.settings, self.theme = session, settings, theme
+        self.runs = session.runs
+        self.sheet = Sheet()
+        self.pair: tuple[float, float] | None = None
+        self.charts: list[Chart] = []
+        self._series = Series()
+        self._sheets: dict[tuple[str, str], Sheet] = {}
+        self._model = _key(session.state)
+        self._soon = QTimer(self, singleShot=True, interval=EVERY)
+        self._soon.timeout.connect(self.refresh)
+        self._build()
+        self._pairs: tuple[tuple[Any, Any], ...] = (
+            (self.runs.changed, self._runs_changed),
+            (self.runs.moved, self._moved),
+            (session.changed, self._document_changed),
+            (settings.changed, self._setting_changed),
+            (theme.changed, self._theme_changed),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self.show_sheet(self.sheet)
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self._soon.stop()
+
+    def _build(self) -> None:
+        self.setAcceptDrops(True)
+        self.bar = PlotsBar(self)
+        self.picker = ChannelPicker()
+        self.picker.toggled.connect(self._toggled)
+        self.picker.formula.connect(lambda text: self.add([text]))
+        self.area = QSplitter(Qt.Orientation.Vertical)
+        self.area.setChildrenCollapsible(False)
+        self.empty = EmptyPlots()
+        self.empty.chosen.connect(lambda x, names: self.add_plot(Plot(tuple(names), x)))
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.empty)
+        self.pages.addWidget(self.area)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.addWidget(self.picker)
+        self.split.addWidget(self.pages)
+        self.split.setSizes([210, 800])
+        self.split.setStretchFactor(1, 1)
+        self.split.setChildrenCollapsible(False)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.bar)
+        row.addWidget(self.split, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(row)
+
+    # ----------------------------------------------------------------------------- what is plotted
+
+    def show_sheet(self, sheet: Sheet) -> None:
+        """Show other plots, or channels."""
+        self.sheet = self._sheets[self._model] = sheet
+        while len(self.charts) > len(sheet.plots):
+            chart = self.charts.pop()
+            chart.hide()
+            chart.setParent(None)  # type: ignore[call-overload]
+            chart.deleteLater()
+        while len(self.charts) < len(sheet.plots):
+            self._add_chart()
+        self._link()
+        self.refresh()
+
+    def _add_chart(self) -> None:
+        chart = Chart(self.theme.colors)
+        index = len(self.charts)
+        chart.seeked.connect(self.runs.seek)
+        chart.measured.connect(self._measured)
+        chart.dropped.connect(lambda names: self.add(names, index))
+        chart.removed.connect(lambda name: self._put(index, self.sheet.plots[index].without(name)))
+        chart.activated.connect(lambda: self._activate(index))
+        chart.menu_wanted.connect(lambda place: self.menu(index).popup(place.toPoint()))
+        chart.box_zoom(self.bar.zoom.isChecked())
+        self.area.addWidget(chart)
+        self.charts.append(chart)
+        if index < len(self.sheet.plots):
+            chart.plot = self.sheet.plots[index]
+
+    def add(self, names: Sequence[str], index: int | None = None, x: str = TIME) -> None:
+        """Draw channels (those of several components by component) in a plot; default: the active one."""
+        if index is None or index >= len(self.sheet.plots):
+            index = self.sheet.active if self.sheet.plots else 0
+        plot = self.sheet.plots[index] if self.sheet.plots else Plot(x=x)
+        self._put(index, plot.with_channels(part for name in names for part in self._parts(name)))
+
+    def add_plot(self, plot: Plot | None = None) -> None:
+        """One more plot; channels chosen from now on go there."""
+        names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
+        self.show_sheet(self.sheet.added(Plot(names, plot.x if plot else TIME)))
+
+    def remove_plot(self, index: int) -> None:
+        """A plot less."""
+        self.show_sheet(self.sheet.removed(index))
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        if self.runs.current is None:
+            return (name,)
+        try:
+            return expanded(self.runs.current.run, name)
+        except KinetostatError as error:
+            self.session.told.emit("error", str(error))
+            return ()
+
+    def _put(self, index: int, plot: Plot) -> None:
+        self.show_sheet(self.sheet.put(index, plot))
+
+    def _toggled(self, channel: str, on: bool) -> None:
+        if on:
+            self.add([channel])
+            return
+        plot = self.sheet.current
+        for part in (channel, *self._parts(channel)):
+            plot = plot.without(part)
+        self._put(self.sheet.active, plot)
+
+    def _activate(self, index: int) -> None:
+        if index < len(self.sheet.plots) and index != self.sheet.active:
+            self.sheet = self._sheets[self._model] = self.sheet.activated(index)
+            self._show_active()
+
+    # ----------------------------------------------------------------------------- drawing
+
+    def refresh(self) -> None:
+        """Draw what runs, settings and sheet now say."""
+        self._soon.stop()
+        current = self.runs.current.run if self.runs.current is not None else None
+        self._series.keep({record.id for record in self.runs.items})
+        self.pages.setCurrentIndex(1 if self.sheet.plots else 0)
+        if not self.sheet.plots:
+            self.empty.show_run(current)
+        for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
+            chart.show_curves(plot, curves(plot, self.runs, self._series, self.settings))
+        self._show_active()
+        self._show_times()
+
+    def _show_active(self) -> None:
+        current = self.runs.current.run if self.runs.current is not None else None
+        self.picker.show_run(current, self.sheet.current.channels)
+        several = len(self.charts) > 1
+        accent = self.theme.colors.accent
+        for k, chart in enumerate(self.charts):
+            line = accent if several and k == self.sheet.active else "transparent"
+            chart.setStyleSheet(f"#chart {{ border-left: 2px solid {line}; }}")
+        self.bar.refresh()
+
+    def _show_times(self) -> None:
+        time = self.runs.time if self.runs.current is not None else None
+        for chart in self.charts:
+            chart.set_time(time, self.pair)
+
+    def _link(self) -> None:
+        """Plots over time show the same piece of it, if that is wanted."""
+        first: Chart | None = None
+        for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
+            linked = plot.over_time and self.bar.link.isChecked()
+            chart.box.setXLink(first.box if linked and first is not None else None)
+            if linked and first is None:
+                first = chart
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Plots stand beside one another where there is more width than height."""
+        super().resizeEvent(event)
+        wide = self.area.width() > WIDE * max(self.area.height(), 1)
+        self.area.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
+
+    # ----------------------------------------------------------------------------- hearing
+
+    def _runs_changed(self) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _moved(self, _time: float) -> None:
+        if self.isVisible():
+            self._show_times()
+
+    def showEvent(self, event: Any) -> None:
+        """What happened while the panel was hidden."""
+        super().showEvent(event)
+        self.refresh()
+
+    def _document_changed(self, old: State, new: State) -> None:
+        if _key(new) != self._model:
+            self._model = _key(new)
+            self.pair = None
+            self.show_sheet(self._sheets.get(self._model, Sheet()))
+            self.auto()
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.refresh()
+            self.auto()
+
+    def _theme_changed(self, _name: str) -> None:
+        for chart in self.charts:
+            chart.paint(self.theme.colors)
+        self._show_active()
+
+    # ----------------------------------------------------------------------------- tools
+
+    def auto(self) -> None:
+        """Show all of every curve."""
+        for chart in self.charts:
+            chart.auto()
+
+    def box_zoom(self, on: bool) -> None:
+        """Dragging draws a box to zoom into."""
+        for chart in self.charts:
+            chart.box_zoom(on)
+
+    def measure(self, on: bool) -> None:
+        """Two lines between which times and values are measured."""
+        self.pair = None
+        if on:
+            low, high = next((c.window for c in self.charts if c.plot.over_time), (0.0, 1.0))
+            self.pair = low + 0.25 * (high - low), low + 0.75 * (high - low)
+        self._show_times()
+
+    def _measured(self, a: float, b: float) -> None:
+        self.pair = a, b
+        self._show_times()
+
+    def relink(self) -> None:
+        """Whether plots over time move together was changed."""
+        self._link()
+
+    def menu(self, index: int) -> QMenu:
+        """What can be done with a plot."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chart, plot = self.charts[index], self.sheet.plots[index]
+        menu.addAction(icon("fit"), "Show all", chart.auto)
+        across = menu.addMenu(icon("right"), "Horizontal axis")
+        self._fill_across(across, index, plot)
+        menu.addSeparator()
+        self.fill_exports(menu, [index])
+        menu.addSeparator()
+        menu.addAction(icon("clear"), "Empty this plot", lambda: self._put(index, Plot(x=plot.x)))
+        menu.addAction(icon("remove"), "Remove this plot", lambda: self.remove_plot(index))
+        return menu
+
+    def _fill_across(self, menu: QMenu, index: int, plot: Plot) -> None:
+        def entry(title: str, x: str) -> None:
+            action = menu.addAction(title, lambda: self._put(index, Plot(tuple(c for c in plot.channels if c != x), x)))
+            action.setCheckable(True)
+            action.setChecked(plot.x == x or (plot.over_time and x == TIME))
+
+        entry("time", TIME)
+        drawn = dict.fromkeys(name for each in self.sheet.plots for name in (each.x, *each.channels))
+        for name in drawn:
+            if name != TIME:
+                entry(name, name)
+
+    def fill_exports(self, menu: QMenu, indices: Sequence[int] | None = None) -> None:
+        """Entries that write or copy plots; default: all."""
+
+        def chosen() -> list[Chart]:
+            return [self.charts[k] for k in indices] if indices is not None else self.charts
+
+        menu.addAction(icon("copy"), "Copy", lambda: self._guarded(lambda: export.copy(chosen())))
+        menu.addAction(icon("export"), "Export…", lambda: self.ask_export(chosen()))
+
+    def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
+        """Ask for a file and write the plots."""
+        title = "Export plots" if charts is None or len(charts) > 1 else "Export plot"
+        filters = "Picture (*.png);;Drawing (*.svg);;Drawing (*.pdf);;Numbers (*.csv)"
+        start = str(Path(self.settings.value("folders/plots", str(Path.home()))) / "plot.png")
+        path, chosen = QFileDialog.getSaveFileName(self, title, start, filters)
+        if path:
+            if Path(path).suffix.lower() not in export.SUFFIXES:
+                path += chosen[chosen.index("*") + 1 : chosen.index(")")]
+            self.settings.remember("folders/plots", str(Path(path).parent))
+            self.export(path, charts)
+
+    def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
+        """Write plots (default: all) to a file."""
+        return self._guarded(lambda: export.save(charts or self.charts, path), f"Wrote {path}")
+
+    def _guarded(self, work: Callable[[], None], words: str = "") -> bool:
+        try:
+            work()
+        except KinetostatError as error:
+            self.session.told.emit("error", str(error))
+            return False
+        if words:
+            self.session.told.emit("done", words)
+        return True
+
+    # ----------------------------------------------------------------------------- dropping
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Channels may be dropped, also where there is no plot yet."""
+        if event.mimeData().hasFormat(CHANNELS):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Channels dropped beside the plots make a new one."""
+        names = channels_of(event.mimeData())
+        if names:
+            event.acceptProposedAction()
+            self.add_plot(Plot(tuple(names)))
+
+
+def _key(state: State) -> tuple[str, str]:
+    return state.model.name, state.model.origin
+
+
+pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)

@@ -1,0 +1,68 @@
+"""What stands in the place of plots while there are none: what they are for, and what one probably wants to see."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.icons import icon
+from app.plotting.channels import likely
+from core.simulation.run import Run
+
+WITHOUT_RUN = (
+    "Plots show what a run records: joints, frames, forces, energies and formulas of your own. Simulate first (F5)."
+)
+WITH_RUN = "Choose channels at the left, drag elements here from the model tree, or begin with one of these:"
+COLUMNS = 4
+
+
+class EmptyPlots(QWidget):
+    """`chosen(x, channels)` when a proposal is taken."""
+
+    chosen = Signal(str, list)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._run: Run | None = None
+        self._words = QLabel(WITHOUT_RUN)
+        self._words.setWordWrap(True)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._words.setProperty("muted", True)
+        self.buttons: list[QPushButton] = []
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 16, 8)
+        column.addStretch(1)
+        column.addWidget(self._words)
+        column.addLayout(self._rows)
+        column.addStretch(1)
+
+    def show_run(self, run: Run | None) -> None:
+        """Offer what a run of this machine probably should show."""
+        if run is self._run or (run is not None and self._run is not None and run.mech is self._run.mech):
+            return
+        self._run = run
+        self._words.setText(WITH_RUN if run is not None else WITHOUT_RUN)
+        while self._rows.count():
+            row = self._rows.takeAt(0).widget()
+            if row is not None:
+                row.hide()
+                row.deleteLater()
+        offered = list(likely(run).items()) if run is not None else []
+        self.buttons = [self._button(title, x, names) for title, (x, names) in offered]
+        for k in range(0, len(self.buttons), COLUMNS):
+            holder = QWidget()
+            line = QHBoxLayout(holder)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addStretch(1)
+            for button in self.buttons[k : k + COLUMNS]:
+                line.addWidget(button)
+            line.addStretch(1)
+            self._rows.addWidget(holder)
+
+    def _button(self, title: str, x: str, names: tuple[str, ...]) -> QPushButton:
+        button = QPushButton(icon("plot"), title)
+        button.setToolTip(", ".join(names) + ("" if x == "time" else f" against {x}"))
+        button.clicked.connect(lambda: self.chosen.emit(x, list(names)))
+        return button

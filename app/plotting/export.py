@@ -1,0 +1,193 @@
+"""Plots as files: pictures (PNG), drawings (SVG, PDF) on white, numbers (CSV). Whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication
+
+from app.plotting.chart import Chart
+from app.plotting.curves import Curve
+from app.plotting.legend import pen_of
+from app.theme import LIGHT, Colors
+from core.errors import FileError
+from core.files.source import write_whole
+
+SUFFIXES = (".png", ".svg", ".pdf", ".csv")
+PICTURE_SCALE = 2.0
+"""Pixels of a PNG per pixel of the screen."""
+RESOLUTION = 1200
+"""Dots per inch of PDF coordinates."""
+SCREEN_DPI = 96.0
+LINE = 18.0
+"""Height of a row of the legend."""
+MARGIN = 8.0
+
+
+def save(charts: Sequence[Chart], path: str | Path) -> None:
+    """Write the plots to a file; its suffix says how. Raises FileError."""
+    target = Path(path)
+    write = {".png": _png, ".svg": _svg, ".pdf": _pdf, ".csv": _csv}.get(target.suffix.lower())
+    if write is None:
+        raise FileError("The suffix says no format of plots.", file=str(target),
+                        remedy=f"Use {', '.join(SUFFIXES)}.")  # fmt: skip
+    write_whole(str(target), write(charts))
+
+
+def copy(charts: Sequence[Chart]) -> None:
+    """Put a picture of the plots, and their numbers as text, on the clipboard."""
+    from PySide6.QtCore import QMimeData
+
+    data = QMimeData()
+    data.setImageData(picture(charts, charts[0].colors))
+    data.setText(table(charts, "\t"))
+    QApplication.clipboard().setMimeData(data)
+
+
+# ------------------------------------------------------------------------------- drawing
+
+
+def _size(charts: Sequence[Chart]) -> QSizeF:
+    """Width and height of all plots above one another with their legends beneath, in pixels of the screen."""
+    width = max(chart.view.width() for chart in charts)
+    return QSizeF(width, sum(chart.view.height() + _legend_height(chart, width) for chart in charts))
+
+
+def _columns(width: float) -> int:
+    return max(1, int(width // 230))
+
+
+def _legend_height(chart: Chart, width: float) -> float:
+    rows = -(-len(_named(chart)) // _columns(width))
+    return LINE * rows + MARGIN
+
+
+def _named(chart: Chart) -> list[Curve]:
+    return [curve for curve in chart.curves if curve.opacity >= 1.0]
+
+
+def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
+    """All plots with their legends, in the colours of a look; the playhead is left out."""
+    size, top = _size(charts), 0.0
+    painter.fillRect(QRectF(0.0, 0.0, size.width(), size.height()), QColor(colors.base))
+    for chart in charts:
+        own, heads = chart.colors, [line for line in (chart.head, *chart.pair) if line.isVisible()]
+        for line in heads:
+            line.setVisible(False)
+        chart.paint(colors)
+        try:
+            place = QRectF(0.0, top, chart.view.width(), chart.view.height())
+            chart.view.scene().render(painter, place, QRectF(chart.view.sceneRect()))
+        finally:
+            chart.paint(own)
+            for line in heads:
+                line.setVisible(True)
+        top += chart.view.height()
+        _draw_legend(painter, chart, colors, top, size.width())
+        top += _legend_height(chart, size.width())
+
+
+def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, width: float) -> None:
+    columns = _columns(width)
+    room = (width - 2 * MARGIN) / columns
+    many = len({curve.run for curve in _named(chart)}) > 1
+    painter.setFont(chart.font())
+    metrics = QFontMetricsF(painter.font())
+    for k, curve in enumerate(_named(chart)):
+        x, y = MARGIN + (k % columns) * room, top + (k // columns) * LINE + LINE / 2
+        painter.setPen(pen_of(curve, 2.0))
+        painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
+        painter.setPen(QColor(colors.text))
+        words = f"{curve.label} · {curve.run}" if many else curve.label
+        text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room - 36.0)
+        painter.drawText(QRectF(x + 26.0, y - LINE / 2, room - 30.0, LINE), Qt.AlignmentFlag.AlignVCenter, text)
+
+
+def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCALE) -> QImage:
+    """The plots as a picture."""
+    size = _size(charts) * scale
+    image = QImage(size.toSize(), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(scale, scale)
+    draw(painter, charts, colors)
+    painter.end()
+    return image
+
+
+def _png(charts: Sequence[Chart]) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    picture(charts, charts[0].colors).save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
+
+
+def _svg(charts: Sequence[Chart]) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    size = _size(charts)
+    generator.setSize(QSize(round(size.width()), round(size.height())))
+    generator.setViewBox(QRectF(0.0, 0.0, size.width(), size.height()))
+    generator.setTitle("Kinetostat plot")
+    painter = QPainter(generator)
+    draw(painter, charts, LIGHT)
+    painter.end()
+    return bytes(buffer.data().data())
+
+
+def _pdf(charts: Sequence[Chart]) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setResolution(RESOLUTION)
+    size = _size(charts)
+    inches = QSizeF(size.width() / SCREEN_DPI, size.height() / SCREEN_DPI)
+    writer.setPageSize(QPageSize(inches, QPageSize.Unit.Inch))
+    writer.setPageMargins(QMarginsF(0.0, 0.0, 0.0, 0.0))
+    writer.setTitle("Kinetostat plot")
+    painter = QPainter(writer)
+    painter.scale(RESOLUTION / SCREEN_DPI, RESOLUTION / SCREEN_DPI)
+    draw(painter, charts, LIGHT)
+    painter.end()
+    return bytes(buffer.data().data())
+
+
+# ------------------------------------------------------------------------------- numbers
+
+
+def table(charts: Sequence[Chart], separator: str = ",") -> str:
+    """Columns of all curves as shown, with units in their heads; each run has its own time, empty where it is over."""
+    columns: list[tuple[str, list[str]]] = []
+    curves = [curve for chart in charts for curve in _named(chart)]
+    runs = list(dict.fromkeys(curve.key[0] for curve in curves))
+    for number in runs:
+        own = {curve.label: curve for curve in curves if curve.key[0] == number}
+        first = next(iter(own.values()))
+        tail = f" ({first.run})" if len(runs) > 1 else ""
+        columns.append((f"time [s]{tail}", [repr(float(t)) for t in first.times]))
+        acrosses = {chart.plot.x: next(c for c in _named(chart) if c.key[0] == number) for chart in charts
+                    if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))}  # fmt: skip
+        columns += [(_head(x, c.x_unit, tail), [repr(float(v)) for v in c.x]) for x, c in acrosses.items()]
+        columns += [(_head(name, c.unit, tail), [repr(float(v)) for v in c.y]) for name, c in own.items()]
+    head = separator.join(_quoted(name, separator) for name, _ in columns)
+    rows = zip_longest(*(values for _, values in columns), fillvalue="")
+    return "\n".join([head, *(separator.join(row) for row in rows)]) + "\n"
+
+
+def _head(name: str, unit: str, tail: str) -> str:
+    return f"{name} [{unit}]{tail}" if unit else f"{name}{tail}"
+
+
+def _quoted(text: str, separator: str) -> str:
+    return f'"{text}"' if separator in text or '"' in text else text
+
+
+def _csv(charts: Sequence[Chart]) -> bytes:
+    return table(charts).encode()

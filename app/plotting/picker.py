@@ -1,0 +1,198 @@
+"""The tree of channels to choose from: search, check, double-click or drag; and a field for formulas of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCompleter,
+    QFrame,
+    QLineEdit,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.icons import icon
+from app.plotting.channels import Entry, leaves, tree
+from app.plotting.chart import CHANNELS
+from app.plotting.series import column
+from app.widgets.note import Note
+from app.widgets.plain_keys import PlainKeys
+from core.errors import KinetostatError
+from core.simulation.run import Run
+
+CHANNEL = Qt.ItemDataRole.UserRole
+DELIMITERS = " +-*/^(,"
+"""What ends a name in a formula."""
+
+
+class _Rows(QTreeWidget):
+    """Rows whose channels can be dragged."""
+
+    def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
+        data = QMimeData()
+        names = [item.data(0, CHANNEL) for item in items if item.data(0, CHANNEL)]
+        data.setData(CHANNELS, "\n".join(names).encode())
+        data.setText("\n".join(names))
+        return data
+
+
+class FormulaCompleter(QCompleter):
+    """Completes the last name of a formula."""
+
+    def splitPath(self, path: str) -> list[str]:
+        """The name that is being typed."""
+        return [path[_last_name(path) :]]
+
+    def pathFromIndex(self, index: object) -> str:
+        """The formula with that name completed."""
+        edit = self.widget()
+        text = edit.text() if isinstance(edit, QLineEdit) else ""
+        return text[: _last_name(text)] + super().pathFromIndex(index)  # type: ignore[arg-type]
+
+
+def _last_name(text: str) -> int:
+    return max(text.rfind(letter) for letter in DELIMITERS) + 1
+
+
+class ChannelPicker(QWidget):
+    """`toggled(channel, on)` when a row is checked; `formula(text)` when a formula was typed that the run knows."""
+
+    toggled = Signal(str, bool)
+    formula = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run: Run | None = None
+        self._channels: tuple[str, ...] = ()
+        self._filling = False
+        self.search = QLineEdit(placeholderText="Search channels", clearButtonEnabled=True)
+        self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.search.textChanged.connect(self._filter)
+        self.rows = _Rows()
+        self.rows.setHeaderHidden(True)
+        self.rows.setUniformRowHeights(True)
+        self.rows.setIndentation(13)
+        self.rows.setFrameShape(QFrame.Shape.NoFrame)
+        self.rows.setDragEnabled(True)
+        self.rows.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+        self.rows.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.rows.itemChanged.connect(self._changed)
+        self.rows.itemDoubleClicked.connect(self._double_clicked)
+        PlainKeys(self.rows, typing=False)
+        self.edit = QLineEdit(placeholderText="Formula, e.g. elbow.tau*elbow.v", clearButtonEnabled=True)
+        self.edit.setToolTip("A formula of channels and parameters; Enter draws it in the active plot.")
+        self.edit.returnPressed.connect(self._entered)
+        self.edit.textEdited.connect(lambda _: self.note.say(""))
+        PlainKeys(self.edit)
+        PlainKeys(self.search)
+        self.note = Note(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 2, 2, 4)
+        layout.setSpacing(3)
+        for widget in (self.search, self.rows, self.edit, self.note):
+            layout.addWidget(widget, 1 if widget is self.rows else 0)
+
+    # ----------------------------------------------------------------------------- showing
+
+    def show_run(self, run: Run | None, chosen: Iterable[str]) -> None:
+        """Offer the channels of a run; those chosen are checked."""
+        names = run.channels if run is not None else ()
+        if run is not None and (names != self._channels or self._run is None or run.mech is not self._run.mech):
+            unfolded = {item.text(0) for item in self._items() if item.isExpanded()}
+            self._fill(tree(run), unfolded)
+            every = [leaf.channel for leaf in leaves(tree(run)) if not leaf.children]
+            completer = FormulaCompleter(every, self.edit)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            self.edit.setCompleter(completer)
+        self._run, self._channels = run, names
+        self._check(set(chosen))
+
+    def _fill(self, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
+        self._filling = True
+        self.rows.clear()
+        self._add(self.rows.invisibleRootItem(), rows, unfolded or {rows[0].text} if rows else set())
+        self._filling = False
+        self._filter(self.search.text())
+
+    def _add(self, parent: QTreeWidgetItem, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
+        for row in rows:
+            item = QTreeWidgetItem([row.text])
+            item.setIcon(0, icon(row.icon if row.icon != "plot" else ""))
+            item.setData(0, CHANNEL, row.channel)
+            item.setToolTip(0, row.channel or row.text)
+            if row.channel:
+                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setCheckState(0, Qt.CheckState.Unchecked)
+            parent.addChild(item)
+            self._add(item, row.children, unfolded)
+            item.setExpanded(row.text in unfolded)
+
+    def _items(self) -> list[QTreeWidgetItem]:
+        found, waiting = [], [self.rows.topLevelItem(k) for k in range(self.rows.topLevelItemCount())]
+        while waiting:
+            item = waiting.pop()
+            found.append(item)
+            waiting += [item.child(k) for k in range(item.childCount())]
+        return found
+
+    def _check(self, chosen: set[str]) -> None:
+        """Marks; a channel of several components is half marked if only some of them are drawn."""
+        self._filling = True
+        for item in self._items():
+            channel = item.data(0, CHANNEL)
+            if not channel:
+                continue
+            parts = [item.child(k).data(0, CHANNEL) for k in range(item.childCount())] or [channel]
+            count = sum(part in chosen for part in parts)
+            state = Qt.CheckState.Unchecked if not count else Qt.CheckState.PartiallyChecked
+            item.setCheckState(0, Qt.CheckState.Checked if count == len(parts) else state)
+        self._filling = False
+
+    def _filter(self, text: str) -> None:
+        words = text.casefold().split()
+
+        def keep(item: QTreeWidgetItem, above: str) -> bool:
+            own = f"{above} {item.text(0)} {item.data(0, CHANNEL) or ''}".casefold()
+            fits = all(word in own for word in words)
+            inside = [keep(item.child(k), own) for k in range(item.childCount())]
+            item.setHidden(bool(words) and not fits and not any(inside))
+            if words and any(inside):
+                item.setExpanded(True)
+            return fits or any(inside)
+
+        for k in range(self.rows.topLevelItemCount()):
+            keep(self.rows.topLevelItem(k), "")
+
+    # ----------------------------------------------------------------------------- choosing
+
+    def _changed(self, item: QTreeWidgetItem, _column: int) -> None:
+        channel = item.data(0, CHANNEL)
+        if not self._filling and channel:
+            self.toggled.emit(channel, item.checkState(0) == Qt.CheckState.Checked)
+
+    def _double_clicked(self, item: QTreeWidgetItem, _column: int) -> None:
+        if item.data(0, CHANNEL):
+            checked = item.checkState(0) == Qt.CheckState.Checked
+            item.setCheckState(0, Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked)
+
+    def _entered(self) -> None:
+        text = self.edit.text().strip()
+        if not text:
+            return
+        if self._run is None:
+            self.note.say("There is no run yet whose channels the formula could use. Simulate first (F5).", "hint")
+            return
+        try:
+            column(self._run, text)
+        except KinetostatError as error:
+            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+            return
+        self.note.say("")
+        self.edit.clear()
+        self.formula.emit(text)
