@@ -6,23 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from core.errors import ModelError, near_misses
 from core.files.body_inertia import sum_of
 from core.kernel.reading import Numbers
 from core.kernel.topology import Branch, Topology
 from core.mechanics.joints import Reversed
-from core.mechanics.tree import Coupling, Gravity, Link, PointMass, Tree
+from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
 from core.model import WORLD, Joint
 from core.spatial.inertia import Inertia, center
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.scalar import Scalar, is_zero, plus, times
 from core.spatial.vector import ZERO
-
-
-class Place(NamedTuple):
-    """A frame fixed to a link (−1: world)."""
-
-    link: int
-    pose: Pose
 
 
 @dataclass(frozen=True)
@@ -40,6 +34,15 @@ class Machine:
     """Bodies fixed to the world."""
     carried: Mapping[str, int]
     """Link behind each tree joint (fixed joints only when links are not merged)."""
+    members: tuple[Joint, ...]
+    """The document's joints and the implicit free ones."""
+
+    def member(self, name: str) -> Joint:
+        """A joint by name. Raises ModelError."""
+        for joint in self.members:
+            if joint.name == name:
+                return joint
+        raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, [j.name for j in self.members]))
 
 
 class Offsets(NamedTuple):
@@ -69,6 +72,12 @@ def machine_of(topology: Topology, numbers: Numbers, *, merged: bool = True) -> 
     for branch in topology.branches:
         builder.attach(branch)
     return builder.machine()
+
+
+def sides_of(topology: Topology, numbers: Numbers) -> dict[str, tuple[Any, Pose, Pose]]:
+    """Joint → law, and its canonical frames a and b in the bodies that carry them; implicit free joints, too."""
+    builder = _Builder(topology, numbers, False)
+    return {joint.name: builder.sides(joint) for joint in builder.all_joints()}
 
 
 class _Builder:
@@ -127,7 +136,7 @@ class _Builder:
         frames = {name: self.frame(name) for name in (WORLD, *(b.name for b in model.bodies), *self.frames)}
         joints = {joint.name: self.joint_frames(joint) for joint in self.all_joints()}
         return Machine(tree, frames, joints, {j.name: self.cut(j) for j in self.topology.cuts},
-                       _point_masses(self.bodies[-1]), self.carried)  # fmt: skip
+                       _point_masses(self.bodies[-1]), self.carried, tuple(self.all_joints()))  # fmt: skip
 
     def all_joints(self) -> list[Joint]:
         """The document's joints and the implicit free ones."""

@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.kernel import compiler, ir
 from core.kernel.block_code import BlockCode, BlockInterpreter
 from core.kernel.blocks import Table
+from core.kernel.closures import Row
 from core.kernel.evaluator import Array, Code, Evaluator, Interpreter
 from core.kernel.instructions import instructions_of
 from core.kernel.long_machines import Freedoms, freedoms
@@ -61,6 +63,21 @@ class Program:
         """Number of residuals of each cut joint."""
         return {name: len(self.tracer.closure_rows(name)) for name in self.tracer.machine.laws}
 
+    @cached_property
+    def closure_rows(self) -> tuple[Row, ...]:
+        """Whose every row of `closure` is: cut joints first, then constraints and drivers."""
+        return self.tracer.holdings.rows
+
+    @cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
+        return np.array([row.level for row in self.closure_rows], dtype=np.int64)
+
+    @cached_property
+    def timed_closure(self) -> bool:
+        """True if some row changes with time."""
+        return bool(self.topology.model.drivers)
+
     def evaluator(self, name: str, p: Array) -> Evaluator:
         """A function with default parameter values; machine code follows when it is compiled."""
         with self._lock:
@@ -77,8 +94,7 @@ class Program:
             return evaluator
 
     def _sizes(self, signature: Signature) -> list[int]:
-        tree = self.tracer.tree
-        lengths = {"q": tree.nq, "v": tree.nv, "u": tree.nv}
+        lengths = self.tracer.sizes
         return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
 
     def _compile(self, name: str, *, wanted: bool) -> None:

@@ -1,8 +1,8 @@
-"""The functions of a mechanism as traces: inputs q, v, u and the parameters p; one flat output."""
+"""The functions of a mechanism as traces: inputs q, v, u, x, t and the parameters p; one flat output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,32 +10,27 @@ import casadi as ca
 
 from core.errors import SimulationError
 from core.kernel.blocks import Recorder, Table
-from core.kernel.links import Machine, Place, machine_of
+from core.kernel.clock import Clock, clock_of
+from core.kernel.elements import Elements
+from core.kernel.holdings import Holdings
+from core.kernel.links import Machine, machine_of
 from core.kernel.reading import Numbers
-from core.kernel.slip import slipping
 from core.kernel.symbols import column, symbols
 from core.kernel.topology import Topology
-from core.kernel.wrenches import wrenches
-from core.mechanics import energy, kinematics
-from core.mechanics.aba import aba
 from core.mechanics.closure import residual
-from core.mechanics.crba import SCREW, by_screws, crba, screws
-from core.mechanics.factor import factorise, solve
-from core.mechanics.momentum import momentum
-from core.mechanics.rnea import rnea
+from core.mechanics.crba import SCREW
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
+from core.model.expression import names, parse
+from core.model.fields import nested_elements
 from core.model.parameters import environment
-from core.spatial.pose import IDENTITY, Pose
-from core.spatial.rotation import small as small_rotation
-from core.spatial.scalar import Scalar, minus, over
-from core.spatial.vector import Vector3
-
-Scalars = Sequence[Scalar]
+from core.spatial.pose import IDENTITY
+from core.spatial.scalar import Scalar
 
 
 class Signature(NamedTuple):
-    """What a function takes of q, v, u (u: joint forces or accelerations), and the shape of its result."""
+    """What a function takes of q, v, u (joint forces or accelerations), x (states of force elements, then their rates)
+    and t (`core.kernel.clock`), and the shape of its result."""
 
     arguments: tuple[str, ...]
     shape: tuple[int, ...]
@@ -44,7 +39,7 @@ class Signature(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A traced function: (q, v, u as the signature says, p) → flat result, in one piece or as a table of blocks."""
+    """A traced function: (q, v, u, x, t as the signature says, p) → flat result, in one piece or as a table."""
 
     name: str
     signature: Signature
@@ -56,7 +51,8 @@ LONG = 24
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
-    "rate", "closure", "closure_jacobian", "closure_bias", "closure_motion", "frame_acceleration",
+    "rate", "closure", "closure_jacobian", "closure_bias", "closure_time", "closure_motion", "closure_origins",
+    "frame_acceleration", "states", "settle", "junctions", "sensor",
 }  # fmt: skip
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
@@ -82,6 +78,31 @@ class Tracer:
         """With every body a link of its own."""
         return machine_of(self.topology, self.numbers, merged=False)
 
+    @cached_property
+    def elements(self) -> Elements:
+        """Sensors and forces on the merged machine."""
+        return Elements(self.topology.model, self.machine, self.numbers)
+
+    @cached_property
+    def unmerged_elements(self) -> Elements:
+        """Sensors and forces where every body is a link of its own."""
+        return Elements(self.topology.model, self.unmerged, self.numbers)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """What depends on time, and how."""
+        return clock_of(self.topology.model, _called(self.topology.model.forces))
+
+    @cached_property
+    def holdings(self) -> Holdings:
+        """Cut joints, constraints and drivers."""
+        return Holdings(self.elements, self.clock)
+
+    @property
+    def nx(self) -> int:
+        """Number of states of force elements."""
+        return len(self.elements.x_names)
+
     @property
     def frame_names(self) -> list[str]:
         """Bodies and frames, without the world."""
@@ -104,7 +125,7 @@ class Tracer:
         """The trace of a function by name; a frame's Jacobian is "jacobian:<frame>"."""
         kind, _, detail = name.partition(":")
         signature = self.signature(name)
-        sizes = {"q": self.tree.nq, "v": self.tree.nv, "u": self.tree.nv}
+        sizes = self.sizes
         if self.long and kind not in _IN_ONE_PIECE:
             return Trace(name, signature, self._record(signature, kind, detail, sizes))
         inputs = {argument: symbols(argument, sizes[argument]) for argument in signature.arguments}
@@ -112,6 +133,12 @@ class Tracer:
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
         return Trace(name, signature, function)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the arguments."""
+        nv = self.tree.nv
+        return {"q": self.tree.nq, "v": nv, "u": nv, "x": 2 * self.nx, "t": self.clock.size}
 
     @property
     def long(self) -> bool:
@@ -129,8 +156,10 @@ class Tracer:
         return recorder.finish(self._body(kind, inputs, detail, recorder))
 
     def _body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
+        from core.kernel.traces import BODIES
+
         try:
-            return _BODIES[kind](self, inputs, detail, run)
+            return BODIES[kind](self, inputs, detail, run)
         except ZeroDivisionError:
             raise self._massless() from None
 
@@ -138,7 +167,7 @@ class Tracer:
         """Arguments and shape of a function."""
         kind = name.partition(":")[0]
         nq, nv = self.tree.nq, self.tree.nv
-        rows = sum(len(self.closure_rows(joint)) for joint in self.machine.laws)
+        rows = len(self.holdings.rows)
         shapes: dict[str, tuple[str, tuple[int, ...]]] = {
             "poses": ("q", (len(self.machine.frames) - 1, 4, 4)),
             "joint_poses": ("q", (len(self.machine.joints), 2, 4, 4)),
@@ -161,13 +190,34 @@ class Tracer:
             "center": ("q", (3,)),
             "rate": ("qv", (nq,)),
             "wrenches": ("qvu", (len(self.machine.joints), 6)),
-            "closure": ("q", (rows,)),
+            "closure": ("qt", (rows,)),
             "closure_jacobian": ("q", (rows, nv)),
-            "closure_bias": ("qv", (rows,)),
-            "closure_motion": ("q", (rows, 6)),
+            "closure_bias": ("qvt", (rows,)),
+            "closure_time": ("t", (rows,)),
+            "closure_motion": ("q", (sum(side.stop - side.start for _, _, side in self.holdings.sides()), 6)),
+            "closure_origins": ("q", (sum(1 for _ in self.holdings.sides()), 3)),
+            "states": ("qvxt", (self.nx,)),
+            "settle": ("qvxt", (self.nx,)),
+            "junctions": ("qvxt", (3 * len(self.elements.junctions),) * 2),
+            "forces": ("qvxt", (self.observed,)),
+            "sensor": ("qvu", (3, self.components(name.partition(":")[2]))),
         }
         arguments, shape = shapes[kind]
-        return Signature(tuple(arguments), shape, kind in _CHECKED)
+        if kind in _LOADED and self.elements.forces:
+            arguments += "xt"
+        sizes = self.sizes
+        taken = tuple(word for word in arguments if word not in "xt" or sizes[word])
+        return Signature(taken, shape, kind in _CHECKED)
+
+    def components(self, sensor: str) -> int:
+        """Number of components of a sensor; 0 for a name that is none."""
+        found = self.elements.sensors.get(sensor)
+        return 0 if found is None else found.count
+
+    @property
+    def observed(self) -> int:
+        """Numbers that force elements show."""
+        return sum(7 if force.kind == "wrench" else 5 for force in self.topology.model.forces)
 
     def _massless(self) -> SimulationError:
         """Which joint moves nothing that has mass."""
@@ -195,197 +245,19 @@ def massless(joint: str) -> SimulationError:
     )
 
 
-# ------------------------------------------------------------------------------------- the functions
-
 _CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_slip", "center"}
-
-Inputs = Mapping[str, list[Any]]
-
-
-def matrix_of(pose: Pose) -> list[Scalar]:
-    """The 4×4 matrix of a pose, row by row."""
-    rows: list[Scalar] = []
-    for row, component in zip(pose.rotation, pose.position, strict=True):
-        rows += [*row, component]
-    return [*rows, 0.0, 0.0, 0.0, 1.0]
+_LOADED = {
+    "inverse_dynamics", "forward_dynamics", "bias", "forward_dynamics_slip", "bias_slip", "wrenches", "energy",
+}  # fmt: skip
+"""Functions in which force elements count."""
 
 
-def at(place: Place, link_poses: Sequence[Pose]) -> Pose:
-    """X_WF of a frame fixed to a link."""
-    return place.pose if place.link < 0 else link_poses[place.link] @ place.pose
-
-
-def _poses(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    links = kinematics.link_poses(tracer.tree, x["q"], run)
-    return _matrices(list(tracer.machine.frames.values())[1:], links, run)
-
-
-def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
-    result: list[Scalar] = []
-    for place in places:
-        result += matrix_of(place.pose if place.link < 0 else run(Pose.__matmul__, links[place.link], place.pose))
-    return result
-
-
-def _joint_poses(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    links = kinematics.link_poses(tracer.tree, x["q"], run)
-    return _matrices([place for sides in tracer.machine.joints.values() for place in sides], links, run)
-
-
-def _jacobian(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
-    place = tracer.machine.frames[frame]
-    rows = kinematics.jacobian(tracer.tree, x["q"], place.link, place.pose, run)
-    return [entry for row in rows for entry in row]
-
-
-def _frames_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    names = list(tracer.machine.frames)[1:]
-    return [entry for name in names for entry in _jacobian(tracer, x, name, run)]
-
-
-def _mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
-    return [entry for row in algorithm(tracer.tree, x["q"], run) for entry in row]
-
-
-def _inverse(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True) -> list[Scalar]:
-    return rnea(tracer.tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
-
-
-def _bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
-          ) -> list[Scalar]:  # fmt: skip
-    tree, rest = slipping(tracer.tree) if slip else tracer.tree, [0.0] * tracer.tree.nv
-    return rnea(tree, x["q"], x["v"], rest, resist=resist, run=run).torques
-
-
-def _gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    rest = [0.0] * tracer.tree.nv
-    return rnea(tracer.tree, x["q"], rest, rest, resist=False, run=run).torques
-
-
-def _forward(tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
-             ) -> list[Scalar]:  # fmt: skip
-    tree = slipping(tracer.tree) if slip else tracer.tree
-    if not tree.coupled:
-        return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
-    # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    bias = _bias(tracer, x, "", run, resist=resist, slip=slip)
-    loads = run(_differences, tuple(x["u"]), tuple(bias))
-    return list(run(_solved, tuple(map(tuple, crba(tree, x["q"], run))), loads))
-
-
-def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
-    return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
-
-
-def _solved(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
-    return solve(factorise(M), b)
-
-
-def _energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return [energy.kinetic(tracer.tree, x["q"], x["v"], run), energy.potential(tracer.tree, x["q"], run)]
-
-
-def _momentum(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return momentum(tracer.tree, x["q"], x["v"], run)
-
-
-def _frame_acceleration(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
-    """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
-    q, v, a = (column(list(x[name])) for name in "qvu")
-    J = ca.densify(column(_jacobian(tracer, x, frame))).reshape((tracer.tree.nv, 6)).T
-    rates = ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
-    return ca.vertsplit(ca.densify(J @ a + ca.jtimes(J @ v, q, rates)))
-
-
-def _center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    poses = kinematics.link_poses(tracer.tree, x["q"], run)
-    return list(run(_divided, tuple(kinematics.mass_center(tracer.tree, poses, tracer.machine.ground, run))))
-
-
-def _divided(sums: Scalars) -> tuple[Scalar, ...]:
-    return tuple(over(component, sums[0]) for component in sums[1:])
-
-
-def _rate(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return kinematics.rate(tracer.tree, x["q"], x["v"])
-
-
-def _screws(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return [entry for row in screws(tracer.tree, x["q"], run) for entry in row]
-
-
-def closure_of(tracer: Tracer, q: Scalars) -> list[Scalar]:
-    """Residuals of all cut joints."""
-    links = kinematics.link_poses(tracer.tree, q)
-    result: list[Scalar] = []
-    for law, a, b in tracer.machine.laws.values():
-        result += residual(law, at(a, links).inverse() @ at(b, links))
-    return result
-
-
-def _closure(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return closure_of(tracer, x["q"])
-
-
-def _speed_jacobian(tracer: Tracer, q: list[ca.SX]) -> ca.SX:
-    """G with d(residual)/dt = G v: the derivative by q, times q̇ = N v."""
-    residuals, coordinates = column(closure_of(tracer, q)), column(list(q))
-    v = symbols("w", tracer.tree.nv)
-    N = ca.jacobian(column(kinematics.rate(tracer.tree, q, v)), column(list(v)))
-    return ca.densify(ca.jacobian(residuals, coordinates) @ N)
-
-
-def _closure_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    return ca.vertsplit(ca.vec(_speed_jacobian(tracer, x["q"]).T))
-
-
-def _closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Ġ v."""
-    speeds, q = column(list(x["v"])), column(list(x["q"]))
-    rates = ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
-    gaps = _speed_jacobian(tracer, x["q"]) @ speeds
-    return ca.vertsplit(ca.densify(ca.jtimes(gaps, q, rates)))
-
-
-def _closure_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Derivative of the residuals by the motion [ω; v] of b against a, at b's origin in world axes."""
-    links = kinematics.link_poses(tracer.tree, x["q"])
-    motion = symbols("m", 6)
-    turn = small_rotation(Vector3(*motion[:3]))
-    rows: list[Scalar] = []
-    for law, a, b in tracer.machine.laws.values():
-        X_Wb = at(b, links)
-        moved = Pose(turn @ X_Wb.rotation, X_Wb.position + Vector3(*motion[3:]))
-        rows += residual(law, at(a, links).inverse() @ moved)
-    R = ca.jacobian(column(rows), column(motion))
-    return ca.vertsplit(ca.vec(ca.densify(ca.substitute(R, column(motion), ca.DM.zeros(6))).T))
-
-
-_BODIES: dict[str, Callable[..., list[Scalar]]] = {
-    "poses": _poses,
-    "joint_poses": _joint_poses,
-    "jacobian": _jacobian,
-    "frames_jacobian": _frames_jacobian,
-    "mass_matrix": _mass_matrix,
-    "screws": _screws,
-    "inverse_dynamics": _inverse,
-    "inverse_dynamics_ideal": lambda *a: _inverse(*a, resist=False),
-    "forward_dynamics": _forward,
-    "forward_dynamics_ideal": lambda *a: _forward(*a, resist=False),
-    "bias": _bias,
-    "bias_ideal": lambda *a: _bias(*a, resist=False),
-    "forward_dynamics_slip": lambda *a: _forward(*a, slip=True),
-    "bias_slip": lambda *a: _bias(*a, slip=True),
-    "gravity": _gravity,
-    "energy": _energy,
-    "momentum": _momentum,
-    "frame_acceleration": _frame_acceleration,
-    "center": _center,
-    "rate": _rate,
-    "wrenches": wrenches,
-    "closure": _closure,
-    "closure_jacobian": _closure_jacobian,
-    "closure_bias": _closure_bias,
-    "closure_motion": _closure_motion,
-}
+def _called(forces: Any) -> set[str]:
+    """All names that formulas of forces use."""
+    found: set[str] = set()
+    for force in forces:
+        for part in nested_elements(force):
+            for value in (getattr(part, "law", None), *getattr(part, "force", ()), *getattr(part, "torque", ())):
+                if isinstance(value, str):
+                    found |= names(parse(value))
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from core.kernel.dynamic_traces import acting
 from core.mechanics import kinematics
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 def wrenches(tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
     """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
     machine = tracer.unmerged
-    forces = rnea(machine.tree, x["q"], x["v"], x["u"], run=run).forces
+    loads = acting(tracer, x, run, unmerged=True)
+    external = () if loads is None else loads.external
+    forces = rnea(machine.tree, x["q"], x["v"], x["u"], external=external, run=run).forces
     poses = kinematics.link_poses(machine.tree, x["q"], run)
     turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
     result: list[Scalar] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.mechanics.factor import Factors, factorise, solve
@@ -99,10 +100,14 @@ def accelerate(
     return A + span(S, a), a
 
 
-def aba(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, *, resist: bool = True, run: Runner = inline) -> list[Scalar]:
+def aba(
+    tree: Tree, q: Scalars, v: Scalars, tau: Scalars, *, resist: bool = True,
+    external: Sequence[Force | None] = (), run: Runner = inline,
+) -> list[Scalar]:  # fmt: skip
     """(nv,) accelerations that joint forces tau produce at (q, v); the tree has no following joints.
 
     q : (nq,), v, tau : (nv,)
+    external : wrench on each link, in its axes at its origin (None: none)
     Raises ZeroDivisionError when a joint moves nothing that has mass.
     """
     own_q, own_v, torques = coordinates(tree, q, run), speeds(tree, v, run), [tuple(tau[k.v]) for k in tree.links]
@@ -116,8 +121,9 @@ def aba(tree: Tree, q: Scalars, v: Scalars, tau: Scalars, *, resist: bool = True
     for i, link in enumerate(tree.links):
         V_parent = ZERO if link.parent < 0 else outs[link.parent].velocity
         outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], V_parent))
-        pull = pulls[i]
-        force = outs[i].force if pull is None else run(Force.__sub__, outs[i].force, pull)
+        force = outs[i].force
+        for pull in (pulls[i], external[i] if external else None):
+            force = force if pull is None else run(Force.__sub__, force, pull)
         handles.append(Handle(outs[i].inertia, force))
     ins: list[Inward] = [None] * len(tree.links)  # type: ignore[list-item]
     for i in range(len(tree.links) - 1, -1, -1):

@@ -24,14 +24,14 @@ def passive(
     springs = law.spring(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     return tuple(
         plus(
-            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, _sign(speed, slip))),
+            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, sign(speed, slip))),
             times(stiffness, spring),
         )
         for speed, spring in zip(v, springs, strict=True)
     )
 
 
-def _sign(speed: Scalar, slip: float) -> Scalar:
+def sign(speed: Scalar, slip: float) -> Scalar:
     """sign(v), or v / √(v² + slip²)."""
     if slip == 0.0:
         return apply("sign", speed)

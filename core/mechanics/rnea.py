@@ -6,6 +6,7 @@ then from the tips: τ_i = Sᵀ F_i, F_λ += X* F_i. Gravity is an upward accele
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from core.mechanics.kinematics import coordinates, span, speeds
@@ -65,12 +66,14 @@ def lead(coupling: Coupling, sum_so_far: Scalar, torque: Scalar) -> Scalar:
 
 
 def rnea(
-    tree: Tree, q: Scalars, v: Scalars, a: Scalars, *, resist: bool = True, gravity: bool = True, run: Runner = inline
-) -> Wrenches:
+    tree: Tree, q: Scalars, v: Scalars, a: Scalars, *, resist: bool = True, gravity: bool = True,
+    external: Sequence[Force | None] = (), run: Runner = inline,
+) -> Wrenches:  # fmt: skip
     """Joint forces that produce accelerations `a` at (q, v).
 
     q : (nq,), v, a : (nv,)
     resist : count the joints' own damping, friction and springs; gravity : count gravity
+    external : wrench on each link, in its axes at its origin (None: none)
     """
     own_q, own_v, own_a = coordinates(tree, q, run), speeds(tree, v, run), speeds(tree, a, run)
     ground = (ZERO, base_acceleration(tree.gravity) if gravity else ZERO)
@@ -81,8 +84,10 @@ def rnea(
     for i, link in enumerate(tree.links):
         parent = ground if link.parent < 0 else (outs[link.parent].velocity, outs[link.parent].acceleration)
         outs.append(run(outward, link.law, link.placement, link.inertia, own_q[i], own_v[i], own_a[i], parent))
-        pull = pulls[i]
-        forces.append(outs[i].force if pull is None else run(Force.__sub__, outs[i].force, pull))
+        force = outs[i].force
+        for pull in (pulls[i], external[i] if external else None):
+            force = force if pull is None else run(Force.__sub__, force, pull)
+        forces.append(force)
     torques: list[Scalar] = [0.0] * tree.nv
     for i in range(len(tree.links) - 1, -1, -1):
         link = tree.links[i]

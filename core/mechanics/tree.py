@@ -26,6 +26,13 @@ class Coupling(NamedTuple):
     offset: Scalar
 
 
+class Place(NamedTuple):
+    """A frame fixed to a link (−1: world)."""
+
+    link: int
+    pose: Pose
+
+
 class PointMass(NamedTuple):
     """Mass (kg) and centre of mass (m) of one body, in the frame of its link."""
 

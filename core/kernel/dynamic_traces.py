@@ -1,0 +1,125 @@
+"""Traces of forces, accelerations, inertia, energy and momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.kernel.elements import Elements
+from core.kernel.signals import Signals
+from core.kernel.slip import SLIP, slipping
+from core.mechanics import energy as energies
+from core.mechanics.aba import aba
+from core.mechanics.crba import by_screws, crba
+from core.mechanics.factor import factorise, solve
+from core.mechanics.forces import Loads, Situation, loads_of
+from core.mechanics.instant import Instant
+from core.mechanics.momentum import momentum
+from core.mechanics.rnea import rnea
+from core.mechanics.steps import Runner, inline
+from core.spatial.scalar import Scalar, minus, plus
+
+if TYPE_CHECKING:
+    from core.kernel.tracing import Tracer
+
+Inputs = Mapping[str, list[Any]]
+Scalars = Sequence[Scalar]
+
+
+def situation(
+    tracer: Tracer, x: Inputs, run: Runner = inline, slip: float = 0.0, elements: Elements | None = None
+) -> Situation:
+    """What force elements see."""
+    elements = tracer.elements if elements is None else elements
+    instant = Instant(elements.machine.tree, x["q"], x.get("v"), run)
+    signals = Signals(elements, tracer.numbers.values, instant, x.get("t") or (0.0,))
+    states = x.get("x") or ()
+    return Situation(instant, signals, states[: tracer.nx], states[tracer.nx :], slip)
+
+
+def acting(
+    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, slip: bool = False, unmerged: bool = False
+) -> Loads | None:
+    """What the force elements exert; None if there are none."""
+    elements = tracer.unmerged_elements if unmerged else tracer.elements
+    if not resist or not elements.forces:
+        return None
+    loads = loads_of(elements.forces, situation(tracer, x, run, SLIP if slip else 0.0, elements))
+    return loads if loads.acts else None
+
+
+def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """M, row by row."""
+    algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
+    return [entry for row in algorithm(tracer.tree, x["q"], run) for entry in row]
+
+
+def inverse(
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+) -> list[Scalar]:
+    """τ; u: accelerations."""
+    tree = slipping(tracer.tree) if slip else tracer.tree
+    loads = acting(tracer, x, run, resist=resist, slip=slip)
+    if loads is None:
+        return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
+    torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
+    return [run(minus, torque, force) for torque, force in zip(torques, loads.speeds, strict=True)]
+
+
+def bias(
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+) -> list[Scalar]:
+    """h: the forces that produce no acceleration."""
+    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, slip=slip)
+
+
+def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """G."""
+    rest = [0.0] * tracer.tree.nv
+    return rnea(tracer.tree, x["q"], rest, rest, resist=False, run=run).torques
+
+
+def forward(
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+) -> list[Scalar]:
+    """Accelerations."""
+    tree = slipping(tracer.tree) if slip else tracer.tree
+    if not tree.coupled:
+        loads = acting(tracer, x, run, resist=resist, slip=slip)
+        if loads is None:
+            return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
+        forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
+        return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
+    # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
+    h = bias(tracer, x, "", run, resist=resist, slip=slip)
+    remaining = run(_differences, tuple(x["u"]), tuple(h))
+    return list(run(_solved, tuple(map(tuple, crba(tree, x["q"], run))), remaining))
+
+
+def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
+    return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _solved(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
+    return solve(factorise(M), b)
+
+
+def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Kinetic, potential."""
+    potential = energies.potential(tracer.tree, x["q"], run)
+    if tracer.elements.forces:
+        s = situation(tracer, x, run)
+        for element in tracer.elements.forces:
+            potential = run(plus, potential, element.potential(s))
+    return [energies.kinetic(tracer.tree, x["q"], x["v"], run), potential]
+
+
+def momentum_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """[angular; linear]."""
+    return momentum(tracer.tree, x["q"], x["v"], run)
+
+
+def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """What every force element of the document shows."""
+    s = situation(tracer, x, run)
+    return [number for element in tracer.elements.named_forces for number in element.observed(s)]

@@ -1,0 +1,85 @@
+"""Traces recorded elsewhere: columns of CSV and SIMNON files over time."""
+
+from __future__ import annotations
+
+import csv
+import os
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import FileError, near_misses
+from core.model import Driver
+
+Array = NDArray[np.float64]
+_TIME = ("time", "t", "time [s]", "time (s)", "t [s]")
+
+
+def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
+    """(times, values) of a driver's column. Raises FileError naming file, line and column."""
+    path = os.path.expanduser(driver.file)
+    if not os.path.isabs(path):
+        path = os.path.join(os.path.dirname(origin), path)
+    try:
+        stamp = os.stat(path).st_mtime_ns
+    except OSError as error:
+        raise FileError(f"The recorded trace cannot be read: {error.strerror}.", file=path,
+                        where=f"driver '{driver.name}', file",
+                        remedy="Give the path of a CSV or SIMNON file.") from None  # fmt: skip
+    names, numbers = _table(path, stamp)
+    time = next((k for k, name in enumerate(names) if name.lower() in _TIME), 0)
+    wanted = driver.column or driver.joint or driver.sensor
+    others = [k for k in range(len(names)) if k != time]
+    place = next((k for k in others if names[k] in (wanted, f"{wanted}.q")), None)
+    if place is None and not driver.column and len(others) == 1:
+        place = others[0]
+    if place is None:
+        raise FileError(f"There is no column '{wanted}'.", file=path, where=f"driver '{driver.name}', column",
+                        remedy=near_misses(wanted, [names[k] for k in others]))  # fmt: skip
+    return numbers[:, time], numbers[:, place]
+
+
+@lru_cache(maxsize=16)
+def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
+    """(column names, (n, columns)). SIMNON: lines that begin with % are comments, but the first may name columns."""
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+            text = file.read(200_000_000)
+    except OSError as error:
+        raise FileError(f"The file cannot be read: {error.strerror}.", file=path) from None
+    names: tuple[str, ...] = ()
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = line.lstrip().startswith(("%", "#", '"%'))
+        cells = _cells(line.lstrip().lstrip("%#").strip() if comment else line.strip())
+        if not cells:
+            continue
+        try:
+            if comment:
+                raise ValueError
+            row = [float(cell) for cell in cells]
+        except ValueError:
+            if rows and not comment:
+                raise FileError("This is no row of numbers.", file=path, line=number,
+                                remedy="Write one number per column.") from None  # fmt: skip
+            names = tuple(cells) if not rows and len(cells) > 1 else names
+            continue
+        if rows and len(row) != len(rows[0]):
+            raise FileError(f"{len(row)} numbers stand here, {len(rows[0])} before.", file=path, line=number,
+                            remedy="Write one number per column.")  # fmt: skip
+        rows.append(row)
+    if not rows or len(rows[0]) < 2:
+        raise FileError("The file holds no columns of numbers over time.", file=path,
+                        remedy="The first column is the time, the others are signals.")  # fmt: skip
+    if len(names) != len(rows[0]):
+        names = ("time", *(f"column{k}" for k in range(2, len(rows[0]) + 1)))
+    return names, np.array(rows)
+
+
+def _cells(line: str) -> list[str]:
+    """Fields separated by commas, semicolons, tabs or blanks."""
+    for mark in (",", ";", "\t"):
+        if mark in line:
+            return [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]
+    return line.split()

@@ -1,0 +1,220 @@
+"""The kinds of force elements: on a line, along a chord, in a joint, and any force and torque."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from core.mechanics.chords import TINY, rate, relative
+from core.mechanics.forces import End, Law, Loads, Observed, Scalars, Situation, Term, added, along, power_of
+from core.mechanics.sensors import Share, measured
+from core.mechanics.tree import Place
+from core.spatial.force import Force
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, minus, negated, over, plus, sqrt, times
+from core.spatial.vector import ZERO, Vector3
+
+
+class Line(NamedTuple):
+    """Length, its rate, and the unit vector from a to b."""
+
+    length: Scalar
+    rate: Scalar
+    direction: Vector3
+
+
+def line_of(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
+    """The line between two moving points; without direction where its length is zero."""
+    p = p_b - p_a
+    length = sqrt(plus(p.dot(p), TINY))
+    direction = Vector3(*(over(component, length) for component in p))
+    return Line(length, direction.dot(v_b - v_a), direction)
+
+
+def pull_on_b(direction: Vector3, force: Scalar) -> Force:
+    """F pulls b toward a."""
+    return Force(ZERO, direction.scaled(negated(force)))
+
+
+@dataclass(frozen=True)
+class LineForce:
+    """A law on the line between two points."""
+
+    name: str
+    a: End
+    b: End
+    law: Law
+
+    def line(self, s: Situation) -> Line:
+        """The line now."""
+        return s.run(line_of, *s.point(self.a), *s.point(self.b))  # type: ignore[no-any-return]
+
+    def force(self, s: Situation, line: Line) -> tuple[Scalar, Scalar]:
+        """(F, potential)."""
+        return along(self.law, s, line.length, line.rate)
+
+    def act(self, s: Situation, loads: Loads) -> None:
+        """See `ForceElement`."""
+        line = self.line(s)
+        wrench = s.run(pull_on_b, line.direction, self.force(s, line)[0])
+        loads.between(self.a, self.b, s.point(self.b)[0], wrench)
+
+    def observed(self, s: Situation) -> Observed:
+        """See `ForceElement`."""
+        line = self.line(s)
+        force, potential = self.force(s, line)
+        return Observed(line.length, line.rate, force, s.run(power_of, force, line.rate), potential)
+
+    def potential(self, s: Situation) -> Scalar:
+        """See `ForceElement`."""
+        return self.force(s, self.line(s))[1]
+
+
+@dataclass(frozen=True)
+class SeriesForce(LineForce):
+    """A spring and a damper one behind the other; its state is the elongation of the spring: F = k x,
+    ẋ = L̇ − F/c."""
+
+    state: int = 0
+
+    def force(self, s: Situation, line: Line) -> tuple[Scalar, Scalar]:
+        """(k x, ½ k x²)."""
+        return s.run(resistance_of, self.law.stiffness, s.x[self.state])  # type: ignore[no-any-return]
+
+    def state_rate(self, s: Situation) -> Scalar:
+        """ẋ."""
+        line = self.line(s)
+        force, _ = self.force(s, line)
+        return s.run(minus, line.rate, s.run(over, force, self.law.damping))
+
+
+def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
+    """(k x, ½ k x²)."""
+    return times(stiffness, stretch), times(0.5, times(stiffness, times(stretch, stretch)))
+
+
+@dataclass(frozen=True)
+class ChordForce:
+    """A law along one component of a sum of chords."""
+
+    name: str
+    shares: tuple[Share, ...]
+    offset: Scalar
+    law: Law
+    component: int = 0
+
+    def _sums(self, s: Situation) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
+        """Chords with their wrenches, value, rate."""
+        pairs: list[tuple[Share, Force]] = []
+        value, speed = s.run(negated, self.offset), 0.0
+        for share in self.shares:
+            reading, motion = measured(share.chord, s.instant)
+            wrench = reading.wrenches[self.component]
+            pairs.append((share, wrench))
+            value = s.run(added, value, share.sign, reading.values[self.component])
+            speed = s.run(added, speed, share.sign, s.run(rate, wrench, motion))
+        return pairs, value, speed
+
+    def act(self, s: Situation, loads: Loads) -> None:
+        """See `ForceElement`."""
+        pairs, value, speed = self._sums(s)
+        force, _ = along(self.law, s, value, speed)
+        for share, wrench in pairs:
+            against = s.run(against_growth, wrench, share.sign, force)
+            loads.between(share.chord.a, share.chord.b, s.instant.frame(share.chord.b).position, against)
+
+    def observed(self, s: Situation) -> Observed:
+        """See `ForceElement`."""
+        _, value, speed = self._sums(s)
+        force, potential = along(self.law, s, value, speed)
+        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
+
+    def potential(self, s: Situation) -> Scalar:
+        """See `ForceElement`."""
+        return self.observed(s).potential
+
+
+def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
+    """−F along a chord."""
+    return wrench.scaled(negated(times(share, force)))
+
+
+@dataclass(frozen=True)
+class JointForce:
+    """A law in a coordinate of a joint of the tree: coordinate k of the link's own, or the k-th displacement of a
+    joint with a quaternion."""
+
+    name: str
+    link: int
+    k: int
+    law: Law
+
+    def _coordinate(self, s: Situation) -> tuple[Scalar, Scalar]:
+        link = s.instant.tree.links[self.link]
+        own, speed = s.instant.coordinates[self.link], s.instant.speeds[self.link][self.k]
+        if link.law.nq == link.law.nv:
+            return own[self.k], speed
+        neutral = (0.0,) * (link.law.nq - 1) + (1.0,)
+        return s.run(displacement, link.law, own, neutral)[self.k], speed
+
+    def act(self, s: Situation, loads: Loads) -> None:
+        """See `ForceElement`."""
+        force, _ = along(self.law, s, *self._coordinate(s))
+        link = s.instant.tree.links[self.link]
+        loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
+
+    def observed(self, s: Situation) -> Observed:
+        """See `ForceElement`."""
+        value, speed = self._coordinate(s)
+        force, potential = along(self.law, s, value, speed)
+        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
+
+    def potential(self, s: Situation) -> Scalar:
+        """See `ForceElement`."""
+        return self.observed(s).potential
+
+
+def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
+    """Displacement from the neutral position, one number per speed."""
+    return law.spring(q, neutral)  # type: ignore[no-any-return]
+
+
+# --------------------------------------------------------------------------------------------- force and torque
+
+
+@dataclass(frozen=True)
+class WrenchForce:
+    """Force and torque on b at its origin, the opposite on a at the same point, in the axes of `resolve`."""
+
+    name: str
+    a: Place
+    b: Place
+    resolve: Place
+    force: tuple[Term, Term, Term]
+    torque: tuple[Term, Term, Term]
+
+    def _wrench(self, s: Situation) -> Force:
+        torque, force = (Vector3(*(s.value(term) for term in terms)) for terms in (self.torque, self.force))
+        return s.run(turned, s.instant.frame(self.resolve), torque, force)  # type: ignore[no-any-return]
+
+    def act(self, s: Situation, loads: Loads) -> None:
+        """See `ForceElement`."""
+        loads.between(self.a, self.b, s.instant.frame(self.b).position, self._wrench(s))
+
+    def observed(self, s: Situation) -> Sequence[Scalar]:
+        """Force and torque in world axes, power."""
+        instant, F = s.instant, self._wrench(s)
+        X_a, X_b = instant.frame(self.a), instant.frame(self.b)
+        motion = s.run(relative, X_a, X_b, instant.motion(self.a), instant.motion(self.b))
+        return (*F.force, *F.moment, s.run(Motion.dot, motion, F))
+
+    def potential(self, s: Situation) -> Scalar:
+        """None."""
+        return 0.0
+
+
+def turned(X: Pose, torque: Vector3, force: Vector3) -> Force:
+    """A wrench given in a frame's axes, in world axes."""
+    return Force(X.rotation.act(torque), X.rotation.act(force))
