@@ -102,5 +102,5 @@ def _adams(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     from core.simulation import adams
 
     addresses[STEP_OF], addresses[WITHIN_OF] = address(adams.step_entry), address(adams.within_entry)
-    counts[STAGES] = 1
+    counts[[STAGES, adams.HIGHEST]] = 1, adams.MOST_ORDER
     return _empty(n, adams.ROWS, adams.coefficients())

@@ -136,9 +136,8 @@ def step_entry(handle: int, t: float, first: int, second: int) -> int:
         return happened
     h, extra = w.numbers[TAKEN], len(w.A)
     if extra > w.counts[STAGES] and w.times[w.counts[SAMPLE]] < t + h:
-        if not stages(w, w.counts[STAGES], extra, t, h, e):
-            return NOT_FINITE
-    return FINE
+        happened = FINE if stages(w, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
+    return happened
 
 
 def within_entry(handle: int, theta: float, out: int, second: int) -> int:

@@ -173,8 +173,8 @@ def advance_adaptive(w: Any, out: Any) -> Any:
             w.numbers[TIME] = reach
             copy(w.new, w.y)
             w.counts[BETWEEN] = 0
-            w.counts[FRESH] = 1 - w.counts[PROJECTED]
-            if w.counts[FRESH] == 1:
+            w.counts[FRESH] = 1 if w.counts[STAGES] > 1 and w.counts[PROJECTED] == 0 else 0
+            if w.counts[FRESH] == 1:  # the last stage is the first of the next step
                 copy(w.k[w.counts[STAGES] - 1], w.k[0])
         happened = take_step(w)
         if happened != FINE:

@@ -1,4 +1,4 @@
-"""Runge–Kutta methods as data: coefficients, error estimators, continuous extensions.
+"""The table of methods; explicit Runge–Kutta methods as data: coefficients, error estimators, continuous extensions.
 
 The embedded pairs are those of SciPy's solvers: Bogacki and Shampine 3(2), Dormand and Prince 5(4) with Shampine's
 extension, and 8(5,3) of Hairer, Nørsett and Wanner (Solving ODE I, II.5, II.10), whose extension is brought into the
@@ -34,6 +34,8 @@ METHODS: dict[str, Method] = {
         Method("rk54", "Runge–Kutta 5(4), Dormand–Prince", 5, True, "The method for most machines."),
         Method("rk853", "Runge–Kutta 8(5,3), Dormand–Prince", 8, True, "For tight tolerances and long runs."),
         Method("rk32", "Runge–Kutta 3(2), Bogacki–Shampine", 3, True, "For loose tolerances and rough forces."),
+        Method("radau5", "Radau IIA 5, implicit", 5, True, "For stiff machines: hard springs, strong dampers."),
+        Method("adams", "Adams, order 1 to 12", 12, True, "Few evaluations in smooth motion, for costly machines."),
         Method("rk4", "Runge–Kutta 4, fixed step", 4, False, "Fixed cost per step."),
         Method("semi_implicit_euler", "Semi-implicit Euler, fixed step", 1, False, "Keeps energy bounded."),
         Method("euler", "Explicit Euler, fixed step", 1, False, "For comparison."),
