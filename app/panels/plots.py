@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -27,8 +27,29 @@ from core.errors import KinetostatError
 
 EVERY = 33
 """Milliseconds between two pictures while runs grow or change."""
-WIDE = 2.3
+WIDE = 2.8
 """Width over height beyond which plots stand beside one another."""
+
+
+class _Area(QSplitter):
+    """Plots stand beside one another where there is much more width than height, else above one another."""
+
+    turned = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        self.setChildrenCollapsible(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.width() > WIDE * max(self.height(), 1)
+        wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if wanted != self.orientation():
+            QTimer.singleShot(0, self, lambda: self._turn(wanted))
+
+    def _turn(self, wanted: Qt.Orientation) -> None:
+        self.setOrientation(wanted)
+        self.turned.emit()
 
 
 class PlotsPanel(QWidget):
@@ -70,8 +91,8 @@ class PlotsPanel(QWidget):
         self.picker = ChannelPicker()
         self.picker.toggled.connect(self._toggled)
         self.picker.formula.connect(lambda text: self.add([text]))
-        self.area = QSplitter(Qt.Orientation.Vertical)
-        self.area.setChildrenCollapsible(False)
+        self.area = _Area()
+        self.area.turned.connect(self._align)
         self.empty = EmptyPlots()
         self.empty.chosen.connect(lambda x, names: self.add_plot(Plot(tuple(names), x)))
         self.pages = QStackedWidget()
@@ -176,17 +197,22 @@ class PlotsPanel(QWidget):
             self.empty.show_run(current)
         for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
             chart.show_curves(plot, curves(plot, self.runs, self._series, self.settings))
+        self._align()
         self._show_active()
         self._show_times()
+
+    def _align(self) -> None:
+        """Plots above one another have their areas in line, however many axes each has."""
+        most = max((len(chart.axes.units) for chart in self.charts), default=1)
+        above = self.area.orientation() == Qt.Orientation.Vertical
+        for chart in self.charts:
+            chart.axes.reserve(most - len(chart.axes.units) if above else 0)
 
     def _show_active(self) -> None:
         current = self.runs.current.run if self.runs.current is not None else None
         self.picker.show_run(current, self.sheet.current.channels)
-        several = len(self.charts) > 1
-        accent = self.theme.colors.accent
         for k, chart in enumerate(self.charts):
-            line = accent if several and k == self.sheet.active else "transparent"
-            chart.setStyleSheet(f"#chart {{ border-left: 2px solid {line}; }}")
+            chart.mark(len(self.charts) > 1 and k == self.sheet.active)
         self.bar.refresh()
 
     def _show_times(self) -> None:
@@ -202,12 +228,6 @@ class PlotsPanel(QWidget):
             chart.box.setXLink(first.box if linked and first is not None else None)
             if linked and first is None:
                 first = chart
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Plots stand beside one another where there is more width than height."""
-        super().resizeEvent(event)
-        wide = self.area.width() > WIDE * max(self.area.height(), 1)
-        self.area.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
 
     # ----------------------------------------------------------------------------- hearing
 

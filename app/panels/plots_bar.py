@@ -22,15 +22,13 @@ class PlotsBar(QFrame):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(3, 3, 0, 3)
         self._column.setSpacing(0)
-        self.channels = self._button("tree", "Channels to choose from", self._show_channels, checkable=True)
-        self.channels.setChecked(True)
+        self.channels = self._button("tree", "Channels to choose from", self._show_channels, checkable=True, on=True)
         self.add = self._button("add", "One more plot", lambda *_: panel.add_plot())
         self.fit = self._button("fit", "Show all of every curve (double-click in a plot)", lambda *_: panel.auto())
         self.zoom = self._button("zoom_box", "Dragging draws a box to zoom into, instead of moving the curves",
                                  panel.box_zoom, checkable=True)  # fmt: skip
         self.link = self._button("link", "Plots over time show the same piece of it", lambda *_: panel.relink(),
-                                 checkable=True)  # fmt: skip
-        self.link.setChecked(True)
+                                 checkable=True, on=True)  # fmt: skip
         self.measure = self._button("measure", "Measure times and values between two lines", panel.measure,
                                     checkable=True)  # fmt: skip
         self.export = self._button("export", "Copy or export all plots", None)
@@ -42,8 +40,11 @@ class PlotsBar(QFrame):
         self.export.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self._column.addStretch(1)
 
-    def _button(self, drawing: str, words: str, action: object, checkable: bool = False) -> QToolButton:
+    def _button(
+        self, drawing: str, words: str, action: object, checkable: bool = False, on: bool = False
+    ) -> QToolButton:
         button = QToolButton(icon=icon(drawing), toolTip=words, autoRaise=True, checkable=checkable)
+        button.setChecked(on)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         if action is not None:
             (button.toggled if checkable else button.clicked).connect(action)

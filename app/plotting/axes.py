@@ -10,6 +10,9 @@ from PySide6.QtGui import QColor, QFont
 
 from app.theme import Colors
 
+WIDTH = 58
+"""Of y axes, in pixels: those of plots above one another then stand in line."""
+
 
 class Box(pg.ViewBox):
     """The area of the first axis: what the mouse does to its heights happens to those of the other axes, too."""
@@ -86,11 +89,13 @@ class Axes:
             box.setGeometry(place)
             box.linkedViewChanged(self.box, box.XAxis)
 
-    def label(self, x: str) -> None:
-        """Units at the axes."""
-        bottom, *others = self.all_axes
-        bottom.setLabel(x)
-        for axis, unit in zip(others, self.units, strict=True):
+    def reserve(self, count: int) -> None:
+        """Leave room at the right as for so many further axes."""
+        self.plot.layout.setContentsMargins(1, 1, 4 + count * WIDTH, 1)
+
+    def label(self) -> None:
+        """Units at the y axes."""
+        for axis, unit in zip(self.all_axes[1:], self.units, strict=True):
             axis.setLabel(unit)
             axis.showLabel(bool(unit))
 
@@ -104,6 +109,8 @@ class Axes:
             axis.label.setFont(font)
             axis.label.setDefaultTextColor(QColor(colors.muted))
             axis.setStyle(tickLength=-4, tickTextOffset=4, hideOverlappingLabels=True)
+        for axis in self.all_axes[1:]:
+            axis.setWidth(WIDTH)
 
     def auto(self) -> None:
         """Show all of everything, and go on doing so."""

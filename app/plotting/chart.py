@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QMouseEvent
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
-from app.plotting.axes import Axes, Box
+from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.curves import Curve
 from app.plotting.legend import Legend, pen_of
 from app.plotting.sheets import Plot
@@ -18,6 +18,8 @@ from app.theme import Colors
 
 CHANNELS = "application/x-kinetostat-channel"
 """What is dragged onto a plot: names of channels, one per line."""
+LEGEND = 214
+"""Width of the legend where there is room."""
 SMOOTH = 20_000
 """Curves of more samples are drawn without smoothed edges."""
 
@@ -40,6 +42,7 @@ class Chart(QFrame):
         self.setAcceptDrops(True)
         self.setMinimumHeight(96)
         self.colors, self.plot = colors, Plot()
+        self.setAutoFillBackground(True)
         self.curves: list[Curve] = []
         self.box = Box()
         self.view = pg.PlotWidget(viewBox=self.box)
@@ -53,13 +56,20 @@ class Chart(QFrame):
         self.legend = Legend()
         self.note = QLabel(self.view)
         self.note.setObjectName("chartNote")
-        self.note.move(60, 4)
+        self.note.move(WIDTH + 6, 4)
         self.note.hide()
+        self.across = QLabel(self.view)
+        self.across.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.box.sigResized.connect(self._place_title)
         self._lines: dict[tuple[int, str], pg.PlotDataItem] = {}
         self._cursors()
         row = QHBoxLayout(self)
-        row.setContentsMargins(2, 2, 0, 2)
+        row.setContentsMargins(0, 2, 0, 2)
         row.setSpacing(0)
+        self._mark = QFrame()
+        self._mark.setFixedWidth(2)
+        self._mark.setAutoFillBackground(True)
+        row.addWidget(self._mark)
         row.addWidget(self.view, 1)
         row.addWidget(self.legend)
         self.legend.removed.connect(self.removed)
@@ -101,8 +111,17 @@ class Chart(QFrame):
             self._drop(key)
         for depth, curve in enumerate(curves):
             self._draw(curve, depth)
-        self.axes.label(self._x_title())
+        self.axes.label()
+        self.across.setText(self._x_title())
+        self._place_title()
         self.legend.show_curves(curves)
+
+    def _place_title(self) -> None:
+        """What is on the x axis stands over its right end, where it takes no room."""
+        self.across.adjustSize()
+        place = self.view.mapFromScene(self.box.sceneBoundingRect().bottomRight())
+        self.across.move(place.x() - self.across.width() - 3, place.y() - self.across.height() - 1)
+        self.across.setVisible(bool(self.curves))
 
     def _x_title(self) -> str:
         unit = self.curves[0].x_unit if self.curves else "s"
@@ -178,6 +197,9 @@ class Chart(QFrame):
         """Take the colours of a look."""
         self.colors = colors
         self.view.setBackground(colors.base)
+        ground = self.palette()
+        ground.setColor(self.backgroundRole(), QColor(colors.base))
+        self.setPalette(ground)
         font = self.font()
         font.setPointSizeF(max(self.font().pointSizeF() * 0.88, 7.0))
         self.axes.paint(colors, font)
@@ -188,8 +210,23 @@ class Chart(QFrame):
             line.setPen(pg.mkPen(colors.warning, width=1, style=Qt.PenStyle.DashLine))
             line.setHoverPen(pg.mkPen(colors.warning, width=3))
             line.label.setColor(QColor(colors.warning))
+        self.across.setFont(font)
+        self.across.setStyleSheet(f"color: {colors.muted}; background: transparent;")
         self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
                                 " border-radius: 4px; padding: 1px 5px;")  # fmt: skip
+
+    def mark(self, on: bool) -> None:
+        """Whether channels that are chosen go here."""
+        color = QColor(self.colors.accent if on else self.colors.base)
+        ground = self._mark.palette()
+        if ground.color(self._mark.backgroundRole()) != color:
+            ground.setColor(self._mark.backgroundRole(), color)
+            self._mark.setPalette(ground)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrow plots leave less room to their legend."""
+        super().resizeEvent(event)
+        self.legend.setFixedWidth(round(min(LEGEND, max(110.0, 0.34 * self.width()))))
 
     def auto(self) -> None:
         """Show all of everything."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.icons import icon
@@ -13,7 +13,6 @@ STYLES = {
     "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
     "dash_dot": Qt.PenStyle.DashDotLine,
 }  # fmt: skip
-WIDTH = 214
 
 
 def pen_of(curve: Curve, width: float = 1.0) -> QPen:
@@ -41,6 +40,20 @@ class _Swatch(QWidget):
         painter.end()
 
 
+class _Name(QLabel):
+    """A text that loses its middle where there is no room for all of it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._whole = text
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideMiddle, self.width()))
+
+
 class _Row(QFrame):
     """One curve."""
 
@@ -49,8 +62,7 @@ class _Row(QFrame):
     def __init__(self, curve: Curve, many_runs: bool) -> None:
         super().__init__()
         self.curve = curve
-        self.name = QLabel(curve.label)
-        self.name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.name = _Name(curve.label)
         self.value = QLabel()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         grid = QGridLayout(self)
@@ -62,9 +74,8 @@ class _Row(QFrame):
         grid.addWidget(self.value, 0, 2)
         grid.setColumnStretch(1, 1)
         if many_runs:
-            run = QLabel(curve.run)
+            run = _Name(curve.run)
             run.setProperty("muted", True)
-            run.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             grid.addWidget(run, 1, 1, 1, 2)
         self.setToolTip(f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else ""))
 
@@ -87,7 +98,6 @@ class Legend(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFixedWidth(WIDTH)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -97,6 +107,8 @@ class Legend(QScrollArea):
         self._column.setSpacing(0)
         self._column.addStretch(1)
         self.setWidget(inside)
+        inside.setAutoFillBackground(False)
+        self.viewport().setAutoFillBackground(False)
         self.rows: list[_Row] = []
 
     def show_curves(self, curves: list[Curve]) -> None:

@@ -69,6 +69,7 @@ class ChannelPicker(QWidget):
         super().__init__(parent)
         self._run: Run | None = None
         self._channels: tuple[str, ...] = ()
+        self._chosen: frozenset[str] | None = None
         self._filling = False
         self.search = QLineEdit(placeholderText="Search channels", clearButtonEnabled=True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
@@ -110,8 +111,12 @@ class ChannelPicker(QWidget):
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             self.edit.setCompleter(completer)
+            self._chosen = None
         self._run, self._channels = run, names
-        self._check(set(chosen))
+        wanted = frozenset(chosen)
+        if wanted != self._chosen:
+            self._chosen = wanted
+            self._check(wanted)
 
     def _fill(self, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
         self._filling = True
@@ -141,7 +146,7 @@ class ChannelPicker(QWidget):
             waiting += [item.child(k) for k in range(item.childCount())]
         return found
 
-    def _check(self, chosen: set[str]) -> None:
+    def _check(self, chosen: frozenset[str]) -> None:
         """Marks; a channel of several components is half marked if only some of them are drawn."""
         self._filling = True
         for item in self._items():
