@@ -13,6 +13,7 @@ from core.files.dh_csv import read_csv, write_csv
 from core.files.dh_toml import read_toml, write_toml
 from core.files.followed_files import with_files_from
 from core.files.mesh_lookup import resolve_mesh
+from core.files.mjcf_reader import read_mjcf
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
 from core.files.robotica_reader import read_robotica
@@ -40,6 +41,7 @@ _TABLE = (
     Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
     Format("urdf", "URDF robot", (".urdf",), read_urdf, write_urdf, re.compile(rb"<(?:\w+:)?robot[\s>]")),
     Format("xacro", "Xacro robot", (".xacro",), read_xacro, None, re.compile(rb"<xacro:\w+")),
+    Format("mjcf", "MuJoCo model (MJCF)", (".mjcf", ".xml"), read_mjcf, None, re.compile(rb"<mujoco[\s>]")),
     Format(
         "robotica",
         "Robotica data file",
@@ -67,7 +69,7 @@ def format_of(source: Source) -> Format:
     """The format of a file after its suffix, else after its content. Raises FileError."""
     name = source.file.lower()
     by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
-    if by_suffix:
+    if by_suffix and not (name.endswith(".xml") and any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)):
         return by_suffix[-1]
     for candidate in reversed(_TABLE):
         if candidate.sign.search(source.data[:_HEAD]):

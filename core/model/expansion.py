@@ -28,8 +28,8 @@ def expanded(model: Model) -> Model:
         return model
     whole: dict[str, list[Any]] = {collection: list(getattr(model, collection)) for collection in BROUGHT}
     for chain in model.chains:
-        for collection, elements in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
-            whole[collection] += elements
+        for collection, brought in zip(("bodies", "joints", "frames"), expand(chain), strict=True):
+            whole[collection] += brought
     for assembly in model.assemblies:
         for collection, elements in assembly.brought.items():
             whole[collection] += elements
@@ -40,8 +40,8 @@ def expanded(model: Model) -> Model:
     plain = object.__new__(type(model))
     for field in dataclasses.fields(model):
         object.__setattr__(plain, field.name, getattr(model, field.name))
-    for collection, elements in whole.items():
-        object.__setattr__(plain, collection, tuple(elements))
+    for collection, members in whole.items():
+        object.__setattr__(plain, collection, tuple(members))
     object.__setattr__(plain, "chains", ())
     object.__setattr__(plain, "assemblies", ())
     return plain

@@ -194,8 +194,9 @@ def _brought(model: Model, collection: str, old: str, new: str | None) -> Iterat
     element = model.find(collection, old)
     yield collection, element, new or f"{old}_"
     if collection == "chains" and new is None:  # its names come from its prefix, not from its name
-        for owner, parts in zip(("bodies", "joints", "frames"), expand(element), strict=True):
-            yield from ((owner, part, f"{part.name}_") for part in parts)
+        for owner, members in zip(("bodies", "joints", "frames"), expand(element), strict=True):
+            chained: tuple[Any, ...] = members
+            yield from ((owner, part, f"{part.name}_") for part in chained)
     elif collection == "assemblies":
         for owner, parts in element.brought.items():
             yield from ((owner, part, (new or f"{old}_") + part.name.removeprefix(old)) for part in parts)

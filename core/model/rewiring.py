@@ -1,0 +1,95 @@
+"""Fields that change together, so that an element stays whole: its kind with what the kind needs, what a driver moves
+and by which function. What a kind does not use keeps its value, so that changing to and fro loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from core.errors import ModelError
+from core.model.bodies import WORLD
+from core.model.constraints import Constraint, Driver
+from core.model.fields import Element
+from core.model.forces import Force
+from core.model.model import Model
+from core.model.sensors import Sensor
+
+
+def together(model: Model, element: Element, field: str, value: Any) -> dict[str, Any]:
+    """field → new value, for one field that a person changes and those that must go along.
+
+    Raises ModelError where the model lacks what the new kind needs.
+    """
+    changes: dict[str, Any] = {field: value}
+    if isinstance(element, Force | Sensor | Constraint) and field == "kind":
+        changes.update(_needs(model, element, value))
+    elif isinstance(element, Driver):
+        changes.update(_of_driver(model, element, field, value))
+    elif isinstance(element, Sensor) and field in ("joint", "force") and value:
+        changes["force" if field == "joint" else "joint"] = ""
+    if isinstance(element, Force) and changes.get("joint"):
+        changes["coordinate"] = _coordinate(model, changes["joint"], element.coordinate)
+    return changes
+
+
+def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dict[str, Any]:
+    """References that the new kind needs and the element lacks, set to the first that fits."""
+    expanded = model.expanded
+    joints = [joint.name for joint in expanded.joints if joint.info.nv]
+    if isinstance(element, Force):
+        if kind == "sensor" and not element.sensor:
+            return {"sensor": _first(scalar_sensors(model), "sensor that measures one length or angle")}
+        if kind == "joint" and not element.joint:
+            return {"joint": _first(joints, "joint")}
+        return {} if element.b else {"b": _point(model, element.a)}
+    if isinstance(element, Sensor):
+        if kind in ("cut_force", "cut_torque", "power") and not (element.joint or (kind == "power" and element.force)):
+            return {"joint": _first((joint.name for joint in expanded.joints), "joint")}
+        return {} if element.b or kind in ("cut_force", "cut_torque", "power") else {"b": _point(model, element.a)}
+    if kind == "hold":
+        return {} if element.sensor else {"sensor": _first(geometric_sensors(model), "sensor to be held")}
+    if kind == "gear":
+        joint = element.joint or _first((n for n in joints if n != element.leader), "joint")
+        return {"joint": joint, "leader": element.leader or _first((n for n in joints if n != joint), "second joint")}
+    return {} if element.b else {"b": _point(model, element.a)}
+
+
+def _of_driver(model: Model, driver: Driver, field: str, value: Any) -> dict[str, Any]:
+    """A driver moves a joint or a sensor, by a formula, a table or a trace: choosing one drops the other."""
+    if field == "joint" and value:
+        return {"sensor": "", "coordinate": _coordinate(model, value, driver.coordinate)}
+    if field == "sensor" and value:
+        return {"joint": "", "coordinate": ""}
+    sources: dict[str, Any] = {"function": None, "times": (), "values": (), "file": ""}
+    if field in ("function", "file") and value not in (None, ""):
+        return {name: empty for name, empty in sources.items() if name != field}
+    return {}
+
+
+def _coordinate(model: Model, joint: str, present: str) -> str:
+    """The coordinate meant of a joint: the present one if it has it, else its first; '' for a single one."""
+    found = next((each for each in model.expanded.joints if each.name == joint), None)
+    names = found.info.coordinates if found is not None else ()
+    return present if present in names else (names[0] if names else "")
+
+
+def geometric_sensors(model: Model) -> list[str]:
+    """Names of sensors that can be held or driven: functions of the pose alone."""
+    return [sensor.name for sensor in model.expanded.sensors if sensor.info.geometric]
+
+
+def scalar_sensors(model: Model) -> list[str]:
+    """Names of sensors along which a force can act: geometric, with one component."""
+    return [s.name for s in model.expanded.sensors if s.info.geometric and len(s.info.components) == 1]
+
+
+def _point(model: Model, other: str) -> str:
+    names = [body.name for body in model.expanded.bodies] + [frame.name for frame in model.expanded.frames]
+    return _first((name for name in names if name not in (other, WORLD)), "body or frame")
+
+
+def _first(names: Iterable[str], what: str) -> str:
+    name = next(iter(names), None)
+    if name is None:
+        raise ModelError(f"There is no {what} yet.", remedy="Add one first.")
+    return name
