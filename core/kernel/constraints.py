@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
 from core.kernel import assembly
 from core.kernel.parameter_values import Values
+from core.model.model import WORDS
 
 if TYPE_CHECKING:
     from core.kernel.mechanism import Mechanism
@@ -61,15 +62,17 @@ def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, 
     return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
 
 
-def motion(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool) -> tuple[Array, Array]:
-    """Accelerations, and multipliers of the cut joints' residuals."""
-    q, v, tau = (np.asarray(x, dtype=float) for x in (q, v, tau))
-    rhs = tau - mech.bias(q, v, p=p, passive=passive)
+def motion(
+    mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+) -> tuple[Array, Array]:
+    """Accelerations, and multipliers of the closure's rows."""
+    q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
+    rhs = tau - mech.bias(q, v, p=p, passive=passive, t=t, x=x)
     M = mech.mass_matrix(q, p=p)
     try:
-        if not mech.loops:
+        if not mech.held:
             return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
-        return _multipliers(M, rhs, mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v))
+        return _multipliers(M, rhs, mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v, t=t))
     except np.linalg.LinAlgError:
         raise singular(mech, q, p) from None
 
@@ -150,7 +153,7 @@ def independent(G: Array) -> list[int]:
 
 
 def assembled(
-    mech: Mechanism, q: Any, v: Any, p: Values, fixed: Sequence[str], weights: Mapping[str, float]
+    mech: Mechanism, q: Any, v: Any, p: Values, fixed: Sequence[str], weights: Mapping[str, float], t: float = 0.0
 ) -> Any:  # fmt: skip
     """See `Mechanism.assemble`."""
     held, cost = np.zeros(mech.nv, dtype=bool), np.ones(mech.nv)
@@ -163,46 +166,56 @@ def assembled(
     values = mech.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
     states, rows = _rows(q, leading), _rows(values, leading)
-    closed = np.array([_assembled_state(mech, *pair, held, cost) for pair in zip(states, rows, strict=True)])
+    closed = np.array([_assembled_state(mech, *pair, held, cost, t) for pair in zip(states, rows, strict=True)])
     q = closed.reshape(*leading, mech.nq)
     if speeds is None:
         return q
     moving = zip(closed, _rows(speeds, leading), rows, strict=True)
-    consistent = np.array([consistent_speeds(mech, state, speed, cost, row) for state, speed, row in moving])
+    consistent = np.array([consistent_speeds(mech, state, speed, cost, row, t) for state, speed, row in moving])
     return q, consistent.reshape(*leading, mech.nv)
 
 
-def _assembled_state(mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array) -> Array:
-    closed, gap = mech._closed(q, cost, held, p, anywhere=True)
+def _assembled_state(mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float) -> Array:
+    closed, gap = mech._closed(q, cost, held, p, anywhere=True, t=t)
     if not gap < assembly.ACCEPTABLE:
-        raise assembly_error(mech, closed, p)
+        raise assembly_error(mech, closed, p, t)
     return closed
 
 
-def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Values) -> Array:
-    """The speeds nearest to v that keep the loops closed."""
-    if not mech.loops:
+def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Values, t: float = 0.0) -> Array:
+    """The speeds nearest to v that keep loops closed and follow drivers: G v = ḟ."""
+    rows = mech._program.levels <= 1
+    if not rows.any():
         return v
-    columns = mech.loop_jacobian(q, p=p) / weights
-    return v - np.linalg.pinv(columns, rcond=RANK) @ (columns @ (weights * v)) / weights
+    columns = mech.loop_jacobian(q, p=p)[rows] / weights
+    open_rate = columns @ (weights * v) + speed_gap(mech, t, p)[rows]
+    return v - np.linalg.pinv(columns, rcond=RANK) @ open_rate / weights
 
 
-def assembly_error(mech: Mechanism, q: Array, p: Values) -> AssemblyError:
-    """Which joint stays open, and by how much."""
-    gaps = mech.gaps(q, p=p)
-    start, worst, name = 0, -1.0, ""
-    for joint, rows in mech._program.cut_rows.items():
-        part = gaps[start : start + rows]
-        start += rows
-        if (size := float(np.max(np.abs(part), initial=0.0))) > worst:
-            worst, name = size, joint
-    poses = mech.joint_poses(q, p)[name]
+def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
+    """(…, rows) what is to be added to G v: −ḟ of drivers."""
+    if not mech._program.timed_closure:
+        return np.zeros(len(mech._program.closure_rows))
+    return mech._call("closure_time", p, t=t)
+
+
+def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0) -> AssemblyError:
+    """What stays open, and by how much."""
+    gaps = np.abs(mech.gaps(q, p=p, t=t))
+    at = int(np.argmax(gaps))
+    row, worst = mech._program.closure_rows[at], float(gaps[at])
+    if row.collection != "joints":
+        what = f"{row.component} is" if row.component else "It is"
+        return AssemblyError(f"What is prescribed cannot be fulfilled: {what} {worst:.4g} (SI) away.",
+                             where=f"{WORDS[row.collection]} '{row.element}'",
+                             remedy="Change what it prescribes, lengths or limits, or begin nearer to it.")  # fmt: skip
+    poses = mech.joint_poses(q, p)[row.element]
     distance = float(np.linalg.norm(poses[0][:3, 3] - poses[1][:3, 3]))
     if distance > assembly_tolerance():
         text = f"The loop cannot be closed: {1000.0 * distance:.4g} mm are missing."
     else:
         text = f"The loop cannot be closed: its directions differ by {np.degrees(worst):.4g}°."
-    return AssemblyError(text, where=f"joint '{name}'",
+    return AssemblyError(text, where=f"joint '{row.element}'",
                          remedy="Change lengths or limits in its loop, or begin nearer to closing.")  # fmt: skip
 
 
@@ -211,7 +224,7 @@ def assembly_tolerance() -> float:
     return 1e-7
 
 
-def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values) -> Array:
+def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: float = 0.0) -> Array:
     """See `Mechanism.move`."""
     coordinates = mech._coordinates
     target = q.copy()
@@ -231,9 +244,9 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values) -> 
         else:
             raise ModelError(f"There is no coordinate '{name}'.", remedy="mech.q_names lists them.")
     target = mech.clamp(target)
-    if not mech.loops:
+    if not mech.held:
         return target
-    return _moved_closed(mech, q, target, held, p)
+    return _moved_closed(mech, q, target, held, p, t)
 
 
 STAGE = 0.3
@@ -245,9 +258,9 @@ JUMP = 1.5
 """Way of a follower in one stage (rad or m) that means another branch, not a motion."""
 
 
-def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values) -> Array:
+def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
     """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
-    q_closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p)
+    q_closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t)
     if not gap < assembly.ACCEPTABLE:
         return target  # loops that do not close at all keep nothing from moving
     longest = STAGE
@@ -256,7 +269,7 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.boo
         distance = float(np.max(np.abs(way), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
-        follower = _followed(mech, q_closed, way * min(1.0, longest / distance), held, p)
+        follower = _followed(mech, q_closed, way * min(1.0, longest / distance), held, p, t)
         if follower is None:
             longest = 0.5 * min(longest, distance)
         else:
@@ -264,10 +277,10 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.boo
     return q_closed
 
 
-def _followed(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
+def _followed(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array | None:
     """The closed position after a step of the held coordinates; None if the loops cannot follow."""
     trial = mech.clamp(_predicted(mech, q, step, held, p))
-    closed, gap = mech._closed(trial, np.ones(mech.nv), held, p)
+    closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
     if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
         return None
     return closed
@@ -275,7 +288,7 @@ def _followed(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p
 
 def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
     """q after the step of the held coordinates, the others following to first order."""
-    G = mech.loop_jacobian(q, p=p)
+    G = mech.loop_jacobian(q, p=p)[mech._program.levels == 0]
     others = ~held
     follow = np.zeros(mech.nv)
     follow[others] = -np.linalg.pinv(G[:, others], rcond=1e-6) @ (G[:, held] @ step[held])

@@ -11,8 +11,9 @@ import numpy as np
 from core.errors import ModelError, SimulationError, near_misses
 from core.kernel import assembly, constraints, long_machines, reactions
 from core.kernel.coordinates import Coordinate, Coordinates
+from core.kernel.evaluation import Evaluation
 from core.kernel.evaluator import Array, Evaluator
-from core.kernel.parameter_values import Values, parameter_values
+from core.kernel.parameter_values import Values
 from core.kernel.program import Program, program_of
 from core.kernel.topology import Loop, topology_of
 from core.model import Joint, Model
@@ -36,13 +37,14 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
-class Mechanism:
+class Mechanism(Evaluation):
     """Evaluates the mechanics of a model. SI and radians; every function takes one state or arrays of states.
 
     q : (…, nq) coordinates   v, a, tau : (…, nv) speeds, accelerations, joint forces
     p : parameter values by name, or all of them in the order of `p_names`; default: the model's. They, too, may be
         arrays with a value (or row) per state
-    t : time, s (nothing in a model without drivers depends on it)
+    t : time, s (drivers and forces may depend on it), one or one per state
+    x : (…, nx) states of force elements; default: those of rest at q (`x_rest`)
 
     Functions are traced when first asked for and compiled in the background; until the machine code is there
     an interpreter gives the same numbers.
@@ -54,14 +56,10 @@ class Mechanism:
         self._setup(model, program_of(model))
 
     def _setup(self, model: Model, program: Program) -> None:
-        self.model = model
+        super()._setup(model, program)
         self.name = model.name
-        self._program = program
-        self._evaluators: dict[str, Evaluator] = {}
         self._jacobians: dict[str, Evaluator] = {}
         values = model.values()
-        self.p_names: tuple[str, ...] = program.tracer.p_names
-        self._p = np.array([values[name] for name in self.p_names], dtype=float)
         self._coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
         self.coordinates: tuple[Coordinate, ...] = self._coordinates.table
         self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates)
@@ -124,10 +122,10 @@ class Mechanism:
 
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the rest position: as given, else neutral, inside the limits, loops closed if they can be."""
-        if p is None:
+        if p is None and t == 0.0:
             return self._rest.copy()
         q = self._coordinates.rest()
-        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), p, anywhere=True)[0]
+        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), p, anywhere=True, t=t)[0]
 
     @cached_property
     def _rest(self) -> Array:
@@ -217,48 +215,51 @@ class Mechanism:
     def _inertia(self) -> Evaluator:
         return self._evaluator("mass_matrix")
 
-    def bias(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0, passive: bool = True) -> Array:
-        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms, and passive joint forces."""
-        return self._call("bias" if passive else "bias_ideal", p, q, v)
+    def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
+        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; passive joint forces and force
+        elements unless `passive` is false."""
+        return self._call("bias" if passive else "bias_ideal", p, q, v, t=t, x=x)
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv) G(q): the joint forces that hold the machine against gravity alone."""
         return self._call("gravity", p, q)
 
-    def energy(self, q: Any, v: Any, *, p: Values = None, t: float = 0.0) -> Energy:
+    def energy(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None) -> Energy:
         """Kinetic energy ½ vᵀ M v, and potential energy of gravity (zero at the world's origin, bodies fixed to
-        the ground not counted) and joint springs."""
-        both = self._call("energy", p, q, v)
+        the ground not counted) and of springs in joints and force elements."""
+        both = self._call("energy", p, q, v, t=t, x=x)
         return Energy(both[..., 0][()], both[..., 1][()])
 
     def inverse_dynamics(
-        self, q: Any, v: Any, a: Any, *, p: Values = None, t: float = 0.0, passive: bool = True,
+        self, q: Any, v: Any, a: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True,
         actuators: Sequence[str] | None = None,
     ) -> Array:  # fmt: skip
         """(…, nv) joint forces that produce the accelerations `a`.
 
-        With loops the forces act at `actuators` (names of speeds; default: as many independent ones as there are
-        freedoms), the other entries are zero; `a` must be consistent with the loops.
+        With loops, constraints or drivers the forces act at `actuators` (names of speeds; default: as many independent
+        ones as there are freedoms), the other entries are zero; `a` must be consistent with what holds.
         """
-        if p is None and passive and actuators is None and not self.loops:
+        if p is None and passive and actuators is None and self._plain:
             return self._drive.call(q, v, a)
-        tau = self._call("inverse_dynamics" if passive else "inverse_dynamics_ideal", p, q, v, a)
-        if actuators is None and not self.loops:
+        tau = self._call("inverse_dynamics" if passive else "inverse_dynamics_ideal", p, q, v, a, t=t, x=x)
+        if actuators is None and not self.held:
             return tau
         return constraints.at_actuators(self, q, tau, actuators, p)
 
     def forward_dynamics(
-        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0, passive: bool = True
+        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> Array:
-        """(…, nv) accelerations that joint forces `tau` produce; loops are kept closed by their joints' forces.
+        """(…, nv) accelerations that joint forces `tau` produce; loops are kept closed by their joints' forces,
+        constraints and drivers by theirs.
 
         Raises SimulationError naming the joint when it moves no mass.
         """
-        if p is None and passive:
+        if p is None and passive and self._plain:
             return self._accelerate.call(q, v, tau)
         if self._needs_mass_matrix:
-            return constraints.motion(self, q, v, tau, p, passive)[0]
-        return self._call("forward_dynamics" if passive else "forward_dynamics_ideal", p, q, v, tau)
+            return constraints.motion(self, q, v, tau, p, passive, t, x)[0]
+        name = "forward_dynamics" if passive else "forward_dynamics_ideal"
+        return self._call(name, p, q, v, tau, t=t, x=x)
 
     @cached_property
     def _drive(self) -> Evaluator:
@@ -272,9 +273,9 @@ class Mechanism:
 
     @property
     def _needs_mass_matrix(self) -> bool:
-        """True where the articulated-body recursion does not apply: loops, and many coupled joints."""
+        """True where the articulated-body recursion does not apply: loops, constraints, and many coupled joints."""
         tree = self._program.tracer.tree
-        return bool(self._program.topology.cuts) or (tree.coupled and tree.nv > MANY)
+        return self.held or (tree.coupled and tree.nv > MANY)
 
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""
@@ -282,32 +283,53 @@ class Mechanism:
         raise constraints.singular(self, states[0][bad], p if p.ndim == 1 else p[bad])
 
     def reactions(
-        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: float = 0.0, passive: bool = True
+        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
-        [torque; force]; its own torque included."""
-        return reactions.reactions(self, q, v, tau, p, passive)
+        [torque; force]; its own torque included. Where constraints are redundant, of least norm."""
+        return reactions.reactions(self, q, v, tau, p, passive, t, x)
+
+    def holding_forces(
+        self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
+    ) -> dict[str, Array]:
+        """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
+        a rod's pushes its ends apart, a joint driver's is its motor's torque."""
+        return reactions.holding_forces(self, q, v, tau, p, passive, t, x)
+
+    def sensor(
+        self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0
+    ) -> tuple[Array, Array]:
+        """(value, rate) of a sensor of motion, (…,) or (…, components); a sensor of velocities needs `a` for its rate,
+        one of accelerations for its value."""
+        return reactions.sensor(self, q, v, name, a, p)
 
     # --------------------------------------------------------------------------- loops
 
-    def gaps(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, rows) residuals of the cut joints, m and rad; empty for a tree."""
-        return self._call("closure", p, q)
+    @property
+    def held(self) -> bool:
+        """True if there are loops, constraints or drivers."""
+        return bool(self._program.closure_rows)
 
-    def loop_jacobian(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, rows, nv) G with d(gaps)/dt = G v."""
+    def gaps(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
+        """(…, rows) residuals of cut joints, then of constraints and drivers (zero where these hold speeds or
+        accelerations only), m and rad; empty if nothing is held."""
+        return self._call("closure", p, q, t=t)
+
+    def loop_jacobian(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
+        """(…, rows, nv) G with d(gaps)/dt = G v, drivers at rest."""
         return self._call("closure_jacobian", p, q)
 
     def assemble(
         self, q: Any, v: Any = None, *, p: Values = None, t: float = 0.0, fixed: Sequence[str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> Any:  # fmt: skip
-        """The position nearest to q that closes all loops; with v: (q, v), v made consistent.
+        """The position nearest to q that closes all loops and fulfils constraints and drivers at t; with v: (q, v), v
+        made consistent.
 
         fixed : joints that must not move; weights : joint → unwillingness to move (default 1)
         Raises AssemblyError naming the joint and the gap left.
         """
-        return constraints.assembled(self, q, v, p, fixed, weights or {})
+        return constraints.assembled(self, q, v, p, fixed, weights or {}, t)
 
     def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
@@ -315,7 +337,7 @@ class Mechanism:
 
         The name of a following joint moves its leader.
         """
-        return constraints.moved(self, constraints.one_state(self, q), values, p)
+        return constraints.moved(self, constraints.one_state(self, q), values, p, t)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
@@ -325,53 +347,20 @@ class Mechanism:
         return mobility(self, q, p, t)
 
     def _closed(
-        self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False
+        self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False, t: float = 0.0
     ) -> tuple[Array, float]:
-        if not self._program.topology.cuts:
+        positions = self._program.levels == 0
+        if not positions.any():
             return q, 0.0
         values = None if p is None else self.parameter_values(p)
         residual, jacobian = self._evaluator("closure"), self._evaluator("closure_jacobian")
+        time = (self.clock(t, p),) if "t" in residual.signature.arguments else ()
+        chosen = slice(None) if positions.all() else positions
         problem = assembly.Problem(
-            lambda q: residual(q, p=values),
-            lambda q: jacobian(q, p=values),
+            lambda q: residual(q, *time, p=values)[chosen],
+            lambda q: jacobian(q, p=values)[chosen],
             self._coordinates.integrate_step,
             self._coordinates.room,
         )
         search = assembly.close_from if anywhere else assembly.close
         return search(problem, q, weights, fixed)
-
-    # --------------------------------------------------------------------------- evaluation
-
-    def compile(self, *functions: str, wait: bool = True) -> None:
-        """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
-        for function in functions:
-            self._evaluator(function)
-        if wait:
-            self._program.wait(functions)
-
-    @property
-    def ready(self) -> bool:
-        """True when every function used so far runs as machine code."""
-        return self._program.ready(self._evaluators)
-
-    @property
-    def compile_times(self) -> dict[str, float]:
-        """Seconds that machine code of each function took, from its trace."""
-        return dict(self._program.compile_times)
-
-    def parameter_values(self, p: Values = None) -> Array:
-        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
-        return parameter_values(self.p_names, self._p, p)
-
-    def _call(self, function: str, p: Values, *states: Any) -> Array:
-        evaluator = self._evaluators.get(function) or self._evaluator(function)
-        return evaluator(*states) if p is None else evaluator(*states, p=self.parameter_values(p))
-
-    def _evaluator(self, function: str) -> Evaluator:
-        evaluator = self._evaluators.get(function)
-        if evaluator is None:
-            evaluator = self._program.evaluator(function, self._p)
-            if evaluator.signature.checked:
-                evaluator.failed = self._failed
-            self._evaluators[function] = evaluator
-        return evaluator

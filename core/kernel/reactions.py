@@ -1,9 +1,10 @@
-"""Wrenches in the joints: by the recursion in trees; with loops, the forces that close them in addition.
+"""Wrenches in the joints: by the recursion in trees; with loops, constraints and drivers, the forces that hold them in
+addition.
 
-A cut joint exerts F = Rᵀ λ on its child side; λ: multipliers of its residuals, R = ∂(residuals)/∂(motion of b against
-a). The recursion gives f_i, all that acts on what lies behind tree joint i; what cut joints contribute to
-it does not pass through the joint: F_i = f_i − Σ (moved to b's origin). Where constraints are redundant (a planar loop
-of revolute joints) the forces are not unique; λ is the least-norm solution.
+What holds exerts F = Rᵀ λ on the b of each of its sides; λ: multipliers of its rows, R = ∂(rows)/∂(motion of b against
+a). The recursion gives f_i, all that acts on what lies behind tree joint i; what such sides contribute to it does not
+pass through the joint: F_i = f_i − Σ (moved to b's origin). Where constraints are redundant (a planar loop of revolute
+joints) the forces are not unique; λ is the least-norm solution.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import ModelError, near_misses
 from core.kernel import constraints
 from core.kernel.parameter_values import Values
 
@@ -23,42 +25,80 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-def reactions(mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool) -> dict[str, Array]:
+def reactions(
+    mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+) -> dict[str, Array]:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes."""
     topology = mech._program.topology
-    if not topology.cuts:
-        a = mech.forward_dynamics(q, v, tau, p=p, passive=passive)
-        return _through(mech, q, v, a, p)
-    a, multipliers = constraints.motion(mech, q, v, tau, p, passive)
-    result = _through(mech, q, v, a, p)
+    if not mech.held:
+        a = mech.forward_dynamics(q, v, tau, p=p, passive=passive, t=t, x=x)
+        return _through(mech, q, v, a, p, t, x, passive)
+    a, multipliers = constraints.motion(mech, q, v, tau, p, passive, t, x)
+    result = _through(mech, q, v, a, p, t, x, passive)
     origins = {name: sides[1][..., :3, 3] for name, sides in mech.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    for name, F in _closing(mech, q, multipliers, p):
-        joint = topology.model.joint(name)
-        result[name] = F
-        for side, sign in ((joint.child, -1.0), (joint.parent, 1.0)):
-            for carrier in topology.path(side):
-                share = _moved(F, origins[name] - origins[carrier])
+    for cut, names, F, point in _holding(mech, q, multipliers, p):
+        if cut:
+            result[cut] = F
+        for carrier_of, sign in ((names[1], -1.0), (names[0], 1.0)):
+            for carrier in topology.path(carrier_of):
+                share = _moved(F, point - origins[carrier])
                 result[carrier] = result[carrier] + (-sign if turned[carrier] else sign) * share
     return result
 
 
-def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values) -> dict[str, Array]:
-    """Of every tree joint, as if the cut joints were open; zero for these."""
-    wrenches = mech._call("wrenches", p, q, v, a)
+def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:
+    """Of every tree joint, as if nothing else held; zero for cut joints."""
+    wrenches = mech._call("wrenches" if passive else "wrenches_ideal", p, q, v, a, t=t, x=x)
     return {name: wrenches[..., i, :] for i, name in enumerate(mech.joint_names)}
 
 
-def _closing(mech: Mechanism, q: Any, multipliers: Array, p: Values) -> Iterator[tuple[str, Array]]:
-    """(cut joint, wrench on its child side at b's origin)."""
-    R = mech._call("closure_motion", p, q)
+def _holding(
+    mech: Mechanism, q: Any, multipliers: Array, p: Values
+) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
+    """(cut joint or "", names of a and b, wrench on b, the point it is about) of every side that exerts one."""
+    R, points = mech._call("closure_motion", p, q), mech._call("closure_origins", p, q)
     start = 0
-    for name, rows in mech._program.cut_rows.items():
-        part = slice(start, start + rows)
-        start += rows
-        yield name, (np.swapaxes(R[..., part, :], -1, -2) @ multipliers[..., part, None])[..., 0]
+    for k, (holding, side, rows) in enumerate(mech._program.tracer.holdings.sides()):
+        part = slice(start, start + rows.stop - rows.start)
+        start = part.stop
+        wrench = (np.swapaxes(R[..., part, :], -1, -2) @ multipliers[..., rows, None])[..., 0]
+        first = holding.rows[0] if holding.rows else None
+        cut = first.element if first is not None and first.collection == "joints" else ""
+        yield cut, side.names, wrench, points[..., k, :]
 
 
 def _moved(F: Array, r: Array) -> Array:
     """A wrench about a point from which its own point is at r: n + r × f."""
     return np.concatenate([F[..., :3] + np.cross(r, F[..., 3:]), F[..., 3:]], axis=-1)
+
+
+def holding_forces(
+    mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
+) -> dict[str, Array]:
+    """constraint or driver → (…, rows) multipliers."""
+    if not mech.held:
+        return {}
+    multipliers = constraints.motion(mech, q, v, tau, p, passive, t, x)[1]
+    result: dict[str, Array] = {}
+    for k, row in enumerate(mech._program.closure_rows):
+        if row.collection != "joints":
+            column = multipliers[..., k : k + 1]
+            before = result.get(row.element)
+            result[row.element] = column if before is None else np.concatenate([before, column], axis=-1)
+    return result
+
+
+def sensor(mech: Mechanism, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
+    """See `Mechanism.sensor`."""
+    known = mech._program.tracer.elements.sensors
+    if name not in known:
+        raise ModelError(f"There is no sensor of motion '{name}'.", remedy=near_misses(name, list(known)))
+    a_given = np.zeros(np.shape(v)) if a is None else a
+    both = mech._call(f"sensor:{name}", p, q, v, a_given)
+    value, rate = both[..., 0, :], both[..., 1, :]
+    if a is None and not known[name].geometric:
+        rate = np.full_like(rate, np.nan)
+        value = np.full_like(value, np.nan) if known[name].kind.endswith("acceleration") else value
+    single = mech.model.expanded.find("sensors", name).info.components == ("",)
+    return (value[..., 0], rate[..., 0]) if single else (value, rate)

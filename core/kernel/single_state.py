@@ -18,10 +18,12 @@ _REFUSED = (TypeError, ValueError)
 def path(
     views: Sequence[memoryview], run: Callable[[], Any], copy: Callable[[], Any], general: Path, owner: int
 ) -> Path:
-    """A function of one, two or three arrays.
+    """A function of arrays; up to three of them are copied into the buffers at once, more take the general path.
 
     run : evaluates the buffers, true on failure; copy : gives the result; general : the path for everything else
     """
+    if len(views) not in _PATHS:
+        return lambda *arrays: general(arrays)
     return _PATHS[len(views)](*views, run, copy, general, owner)
 
 

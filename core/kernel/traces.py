@@ -32,6 +32,7 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "momentum": dynamic_traces.momentum_of,
     "forces": dynamic_traces.observed,
     "wrenches": wrenches,
+    "wrenches_ideal": lambda *a: wrenches(*a, resist=False),
     "closure": closure_traces.closure,
     "closure_jacobian": closure_traces.closure_jacobian,
     "closure_bias": closure_traces.closure_bias,
@@ -39,5 +40,6 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "closure_motion": closure_traces.closure_motion,
     "closure_origins": closure_traces.closure_origins,
     "states": state_traces.states,
+    "stretched": state_traces.stretched,
 }
 """Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""

@@ -190,6 +190,8 @@ class Tracer:
             "center": ("q", (3,)),
             "rate": ("qv", (nq,)),
             "wrenches": ("qvu", (len(self.machine.joints), 6)),
+            "wrenches_ideal": ("qvu", (len(self.machine.joints), 6)),
+            "stretched": ("qvxt", (self.nx,)),
             "closure": ("qt", (rows,)),
             "closure_jacobian": ("q", (rows, nv)),
             "closure_bias": ("qvt", (rows,)),

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from core.kernel.tracing import Tracer
 
 
-def wrenches(tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
+def wrenches(
+    tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline, *, resist: bool = True
+) -> list[Scalar]:
     """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
     machine = tracer.unmerged
-    loads = acting(tracer, x, run, unmerged=True)
+    loads = acting(tracer, x, run, resist=resist, unmerged=True)
     external = () if loads is None else loads.external
     forces = rnea(machine.tree, x["q"], x["v"], x["u"], external=external, run=run).forces
     poses = kinematics.link_poses(machine.tree, x["q"], run)
