@@ -42,8 +42,8 @@ def branches(
 ) -> list[Array]:
     """Closed poses (nq,) in which the fixed coordinates have their values, the nearest to q first.
 
-    fixed : names of coordinates, held at their values in q, or names with values; default: independent ones that leave
-    nothing free. q : the guess, default the rest pose.
+    fixed : names of coordinates (or of spherical and free joints), held at their values in q, or names with values;
+    default: independent ones that leave nothing free. q : the guess, default the rest pose.
     Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
     """
     closure = Closure(mech, p, t)
@@ -83,7 +83,7 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
     rows = closure.motions(q) / closure.units[:, None]
     plain = _plain(mech)
     several = {name for name in plain.values() if "." in name}
-    order = sorted(plain, key=lambda k: (plain[k] in several, k))
+    order = sorted(range(mech.nv), key=lambda k: (k not in plain, plain.get(k) in several, k))
     chosen: list[int] = []
     for share in WELL:
         largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
@@ -92,7 +92,9 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
             if len(chosen) < rows.shape[1] and np.linalg.norm(row) > share * largest > 0.0:
                 chosen.append(k)
                 rows = rows - np.outer(rows @ row, row) / float(row @ row)
-    return tuple(plain[k] for k in sorted(chosen))
+    whole = [c.joint for c in mech.coordinates if c.name not in plain.values()]
+    whole = [name for name in dict.fromkeys(whole) if set(range(mech.nv)[mech.joint_v(name)]) <= set(chosen)]
+    return (*(plain[k] for k in sorted(chosen) if k in plain), *whole)
 
 
 def _plain(mech: Mechanism) -> dict[int, str]:
@@ -114,6 +116,9 @@ def _held(
     indices = {name: k for k, name in _plain(mech).items()}
     held = np.zeros(mech.nv, dtype=bool)
     for name in names:
+        if name in mech.joint_names and name not in indices:
+            held[mech.joint_v(name)] = True
+            continue
         if name not in indices:
             raise ModelError(f"There is no coordinate '{name}' that can be held.", remedy=near_misses(name, indices))
         held[indices[name]] = True
@@ -137,10 +142,13 @@ def _check_held(closure: Closure, q: Array, held: NDArray[np.bool_]) -> None:
 def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
     """A random pose in which the held coordinates are those of the guess."""
     trial = mech.random(rng)
+    for coordinate in mech.coordinates:
+        at = mech.joint_v(coordinate.joint)
+        if held[at].all():
+            trial[coordinate.index] = guess[coordinate.index]
     for k, name in _plain(mech).items():
         if held[k]:
-            at = mech.q_names.index(name)
-            trial[at] = guess[at]
+            trial[mech.q_names.index(name)] = guess[mech.q_names.index(name)]
     return trial
 
 

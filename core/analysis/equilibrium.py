@@ -73,7 +73,7 @@ class _Balance:
         closure, mech = self.closure, self.closure.mech
         h = self.load(q)
         G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
-        multipliers = np.linalg.lstsq(G.T, h, rcond=1e-9)[0] if closure.rows else np.zeros(0)
+        multipliers = np.asarray(np.linalg.lstsq(G.T, h, rcond=1e-9)[0], dtype=float)
         still = np.zeros(mech.nv)
         slopes = derivatives(mech._program)({"q": q, "v": still, "u": still}, multipliers, closure.p)
         return np.asarray(N.T @ slopes.f_q @ N)
@@ -98,7 +98,7 @@ def equilibrium(
     G = closure.jacobian(pose) if closure.rows else np.zeros((0, mech.nv))
     left = load - G.T @ np.linalg.lstsq(G.T, load, rcond=1e-9)[0] if closure.rows else load
     K = balance.stiffness(pose, N)
-    eigenvalues = np.linalg.eigvalsh(0.5 * (K + K.T)) if len(K) else np.zeros(0)
+    eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
     linear = _linear(mech, pose, closure, balance.tau)
     return Equilibrium(pose, float(np.max(np.abs(left), initial=0.0)), load - left, eigenvalues,
                        _verdict(eigenvalues, linear), steps, linear)  # fmt: skip
@@ -165,7 +165,7 @@ def _on_a_ridge(balance: _Balance, q: Array, N: Array) -> bool:
 
 
 def _newton(K: Array, g: Array) -> Array:
-    return -np.linalg.lstsq(K, g, rcond=SOFT)[0]
+    return -np.asarray(np.linalg.lstsq(K, g, rcond=SOFT)[0], dtype=float)
 
 
 def _downhill(K: Array, g: Array, scale: float) -> Array:

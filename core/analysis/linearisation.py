@@ -36,11 +36,13 @@ STILL = 1e-7
 class Mode:
     """An eigenvalue λ (1/s), a pair of conjugate ones counted once, and its shape.
 
-    shape : (nv,) complex displacement of the joints, largest entry 1 in units of the machine
+    shape : (nv,) complex displacement of the joints, largest entry 1 in units of the machine; largest_in : the name of
+    that speed
     """
 
     eigenvalue: complex
     shape: Complex
+    largest_in: str = ""
 
     @property
     def frequency(self) -> float:
@@ -116,7 +118,7 @@ def linearise(
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
-    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure.units)
+    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure)
     return Linearisation(names, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
 
 
@@ -162,14 +164,15 @@ def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: li
     return np.concatenate([top, np.concatenate(columns, axis=1)]), M
 
 
-def _modes(eigenvalues: Complex, shapes: Complex, units: Array) -> tuple[Mode, ...]:
+def _modes(eigenvalues: Complex, shapes: Complex, closure: Closure) -> tuple[Mode, ...]:
     """Each pair of conjugate eigenvalues once; of double zeros one."""
     result = []
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     for value, shape in zip(eigenvalues, shapes.T, strict=True):
         if value.imag < -STILL * largest:
             continue
-        scaled = shape / units
-        top = scaled[int(np.argmax(np.abs(scaled)))]
-        result.append(Mode(complex(value), shape / top if abs(top) > 0.0 else shape))
+        scaled = shape / closure.units
+        at = int(np.argmax(np.abs(scaled)))
+        largest_in = closure.mech.v_names[at]
+        result.append(Mode(complex(value), shape / scaled[at] if abs(scaled[at]) > 0.0 else shape, largest_in))
     return tuple(result)

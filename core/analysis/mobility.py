@@ -206,12 +206,16 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+def _signed(count: int) -> str:
+    return str(count).replace("-", "−")
+
+
 def _report(found: Mobility) -> list[str]:
     """Lines of the report."""
     plural = "" if found.dof == 1 else "s"
     lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraints, {found.rank} independent."]
     if found.count != found.dof:
-        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {found.count}.")
+        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed(found.count)}.")
     if found.infinitesimal:
         lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
     if found.singular:

@@ -11,16 +11,18 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions import description, dynamics, ellipsoids, kinematics, sequences
+from core.functions import description, dynamics, ellipsoids, kinematics, mobility, sequences, statics
 from core.functions.function import Context, Function
 from core.functions.results import Result
 
-GROUPS = ("Robot description", "Kinematics", "Ellipsoids", "Dynamics", "Pictures")
+GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynamics", "Pictures")
 """Groups in the order of the panel."""
 
 _ALL = (
     *description.FUNCTIONS,
     *kinematics.FUNCTIONS,
+    *mobility.FUNCTIONS,
+    *statics.FUNCTIONS,
     *ellipsoids.FUNCTIONS,
     *dynamics.FUNCTIONS,
     *sequences.FUNCTIONS,

@@ -67,6 +67,27 @@ class Matrix(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Formulas(Result):
+    """A matrix of formulas in symbols.
+
+    label : its name, as in T[0,1]; entries : written forms (core.symbolic.forms); axes : what each row and column
+    belongs to (joint or link names, may be empty); conventions : what a reader must know; proof : how it was compared
+    with the compiled kernel, proved : None while nothing was compared; recognised : numbers taken for others.
+    """
+
+    label: str
+    entries: tuple[tuple[Any, ...], ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    symbols: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Which joint, body or parameter of the model a symbol stands for: "joint elbow", "parameter a2"."""
+    conventions: tuple[str, ...] = ()
+    proof: str = ""
+    proved: bool | None = None
+    recognised: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Table(Result):
     """Rows under titled columns."""
 
@@ -136,6 +157,23 @@ class EllipsoidField(Result):
         return dataclasses.replace(ellipsoid, radii=(radii[0], radii[1], radii[2]))
 
 
+class Arrow(NamedTuple):
+    """A direction at a place in the world: origin (m), unit vector. `turning`: of a rotation; `both_ways`: a line
+    through the origin that goes on to both sides."""
+
+    origin: tuple[float, float, float]
+    direction: tuple[float, float, float]
+    turning: bool = False
+    both_ways: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrows(Result):
+    """Directions to be drawn in the scene, as long as the machine is large."""
+
+    arrows: tuple[Arrow, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Picture(Result):
     """A picture to be made: what, how, where. The surface that has a renderer makes it and writes the file."""
@@ -170,12 +208,19 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Result | Ellipsoid):
         fields: dict[str, Any] = {"kind": type(value).__name__}
         for field in dataclasses.fields(value):
-            if field.name in ("live", "model") or (
-                field.name in ("call", "function") and not getattr(value, field.name)
+            if (
+                field.name in ("live", "model")
+                or (field.name == "entries" and isinstance(value, Formulas))
+                or (field.name in ("call", "function") and not getattr(value, field.name))
             ):
                 continue
             name = "ellipsoid_kind" if field.name == "kind" else field.name
             fields[name] = to_json(getattr(value, field.name))
+        if isinstance(value, Formulas):
+            from core.symbolic.notation import text
+
+            fields["latex"] = [[text(form, "latex") for form in row] for row in value.entries]
+            fields["entries"] = [[text(form) for form in row] for row in value.entries]
         return fields
     if isinstance(value, Amount | Column):
         return {name: to_json(item) for name, item in value._asdict().items()}

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 
 from core.functions.results import (
     Amount,
+    Arrows,
     Cell,
     Column,
     EllipsoidField,
+    Formulas,
     Matrix,
     Message,
     Picture,
@@ -40,15 +42,39 @@ def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False)
         return result.text
     if isinstance(result, Matrix):
         return matrix_text(result)
+    if isinstance(result, Formulas):
+        return formulas_text(result)
     if isinstance(result, Table):
         return table_text(result, degrees=degrees, millimetres=millimetres)
     if isinstance(result, EllipsoidField):
         return f"{result.title}\n{text_of(result.measures, degrees=degrees, millimetres=millimetres)}"
     if isinstance(result, PoseSequence):
         return f"{result.title}: {len(result.q)} pose{'s' * (len(result.q) != 1)}, {result.display}"
+    if isinstance(result, Arrows):
+        return "\n".join(f"{result.title}: through ({_triple(a.origin)}) m along ({_triple(a.direction)})"
+                         for a in result.arrows)  # fmt: skip
     if isinstance(result, Picture):
         return f"{result.path}: {result.size[0]} × {result.size[1]} pixels"
     return result.title
+
+
+def _triple(values: Sequence[float]) -> str:
+    return ", ".join(map(number, values))
+
+
+NARROW = 110
+"""Widest two-dimensional print of formulas; wider ones are written one entry per line."""
+
+
+def formulas_text(formulas: Formulas) -> str:
+    """A matrix of formulas, two-dimensional where it is narrow enough, with proof and conventions below."""
+    from core.symbolic.export import elements, grid
+
+    body = grid(formulas.entries, formulas.label)
+    if max(map(len, body.splitlines())) > NARROW:
+        body = elements(formulas.entries, formulas.label)
+    notes = [*formulas.recognised, *([formulas.proof] if formulas.proof else []), *formulas.conventions]
+    return body + "\n".join(f"  {note}" for note in notes)
 
 
 def matrix_text(matrix: Matrix) -> str:
@@ -128,6 +154,10 @@ def latex_of(result: Result) -> str:
         body = " \\\\\n".join(" & ".join(_latex_entry(e) for e in row) for row in result.entries)
         name = f"{result.symbol} = " if result.symbol else ""
         return f"{name}\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
+    if isinstance(result, Formulas):
+        from core.symbolic.export import latex
+
+        return latex(result.entries, result.label)
     if isinstance(result, Table):
         columns = "l" * len(result.columns)
         lines = [" & ".join(_escape(heading(c)) for c in result.columns) + " \\\\ \\hline"]
@@ -148,6 +178,10 @@ def python_of(result: Result) -> str:
     if isinstance(result, Matrix):
         body = ",\n    ".join("[" + ", ".join(map(repr, row)) + "]" for row in result.entries)
         return f"# {result.title}\nnp.array([\n    {body},\n])"
+    if isinstance(result, Formulas):
+        from core.symbolic.export import python
+
+        return python(result.entries, result.label)
     if isinstance(result, Table):
         rows = ",\n    ".join(repr(tuple(c.value if isinstance(c, Amount) else c for c in row)) for row in result.rows)
         return f"# {', '.join(heading(c) for c in result.columns)}\n[\n    {rows},\n]"
