@@ -17,8 +17,8 @@ from core.model import WORDS
 if TYPE_CHECKING:
     from app.window import Window
 
-MENUS = ("File", "Edit", "Add", "View", "Tools", "Functions", "Help")
-TOOLBAR = ("file", "edit", "tool", "add", "view", "help")
+MENUS = ("File", "Edit", "Add", "View", "Tools", "Simulation", "Functions", "Help")
+TOOLBAR = ("file", "edit", "tool", "simulation", "add", "view", "help")
 
 
 class Actions:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
 if TYPE_CHECKING:
     from app.window import Window
 
-VERSION = 2
+VERSION = 3
 """Raised when the set of panels changes, so that an older arrangement is not taken."""
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -29,9 +29,11 @@ class Place(NamedTuple):
 PLACES = (
     Place("functions", "Functions", LEFT),
     Place("tree", "Model", LEFT, "functions"),
+    Place("simulation", "Simulation", LEFT, "functions"),
     Place("properties", "Properties", RIGHT),
     Place("sliders", "Sliders", RIGHT),
     Place("output", "Output", BOTTOM),
+    Place("plots", "Plots", BOTTOM, "output"),
     Place("findings", "Findings", BOTTOM, "output"),
     Place("console", "Console", BOTTOM, "output"),
 )

@@ -1,4 +1,4 @@
-"""Results in the scene: poses all at once or one after another, with a small bar to play, hold and step them."""
+"""Results in the scene: poses all at once, or one after another as a strip that the timeline plays."""
 
 from __future__ import annotations
 
@@ -6,30 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psygnal import Signal
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSlider, QToolButton
 
-from app.icons import icon
-from core.functions.results import EllipsoidField, PoseSequence, Result, leaves
+from core.functions.results import Arrows, EllipsoidField, PoseSequence, Result, leaves
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
 
 RATE = 25
-"""Poses shown per second when there are many; a sequence lasts at least `SHORTEST` ms."""
-SHORTEST = 2500
-LONGEST_STEP = 500
-MARGIN = 12
+"""Poses per second when there are many; a sequence lasts `SHORTEST` s at least, a pose `LONGEST_STEP` s at most."""
+SHORTEST = 2.5
+LONGEST_STEP = 0.5
 
 
-class Playback(QFrame):
-    """Appears at the lower edge of the viewport while a sequence is open."""
+class Playback:
+    """The sequence of poses that is open, if one is; a `Strip` of the player while it is shown pose by pose."""
 
     changed = Signal()
 
     def __init__(self, view: Viewport) -> None:
-        super().__init__(view)
-        self.setObjectName("overlay")
         self._view = view
         self._poses: PoseSequence | None = None
         self._field: EllipsoidField | None = None
@@ -37,37 +31,16 @@ class Playback(QFrame):
         self._names: tuple[str, ...] = ()
         self._foreign = False
         self.index = 0
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._tick)
-        self._build()
         view.session.changed.connect(self._session_changed)
         view.session.moved.connect(self._session_moved)
-        self.hide()
+        view.session.runs.changed.connect(self._runs_changed)
+        self._run: object = None
 
-    def close(self) -> bool:
+    def close(self) -> None:
         """Listen no more."""
         self._view.session.changed.disconnect(self._session_changed)
         self._view.session.moved.disconnect(self._session_moved)
-        return super().close()
-
-    def _build(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(6, 4, 6, 4)
-        self.play = QToolButton(icon=icon("play"), autoRaise=True, toolTip="Play / pause (Space)")
-        self.play.clicked.connect(self.toggle)
-        back = QToolButton(icon=icon("step_back"), autoRaise=True, toolTip="One pose back (←)")
-        back.clicked.connect(lambda: self.step(-1))
-        forward = QToolButton(icon=icon("step_forward"), autoRaise=True, toolTip="One pose forward (→)")
-        forward.clicked.connect(lambda: self.step(1))
-        self.scrub = QSlider(Qt.Orientation.Horizontal)
-        self.scrub.setMinimumWidth(180)
-        self.scrub.valueChanged.connect(self._scrubbed)
-        self.label = QLabel()
-        stop = QToolButton(icon=icon("close"), autoRaise=True, toolTip="Close the sequence")
-        stop.clicked.connect(self.close_sequence)
-        self._moving = (self.play, back, self.scrub, forward)
-        for widget in (self.play, back, self.scrub, forward, self.label, stop):
-            row.addWidget(widget)
+        self._view.session.runs.changed.disconnect(self._runs_changed)
 
     # ----------------------------------------------------------------------------- showing
 
@@ -84,15 +57,34 @@ class Playback(QFrame):
     @property
     def playing(self) -> bool:
         """True while poses follow one another."""
-        return self._timer.isActive()
+        return self.active and self._view.player.playing
 
     def show_result(self, result: Result) -> None:
-        """Show what a result has for the scene, if anything."""
-        for part in leaves(result):
+        """Show what a result has for the scene, if anything; of several sequences the first."""
+        parts = list(leaves(result))
+        for part in parts:
+            if isinstance(part, Arrows):
+                self._show_arrows(part)
+        for part in parts:
             if isinstance(part, EllipsoidField):
                 self._open(part.poses, part)
-            elif isinstance(part, PoseSequence):
+                return
+            if isinstance(part, PoseSequence):
                 self._open(part, None)
+                return
+
+    def _show_arrows(self, result: Arrows) -> None:
+        """Lines and arrows as long as the machine."""
+        view = self._view
+        box = view.scene.bounds().reshape(3, 2)
+        length = max(float(np.max(box[:, 1] - box[:, 0])), 1e-6)
+        glyphs = []
+        for arrow in result.arrows:
+            direction = np.array(arrow.direction) * length
+            origin = np.array(arrow.origin) - (0.5 * direction if arrow.both_ways else 0.0)
+            glyphs.append((origin, direction, "accent", arrow.turning))
+        view.scene.overlays.vectors(glyphs, source="result")
+        view.update()
 
     def _open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
         if len(poses.q) == 1 and field is not None:
@@ -109,17 +101,13 @@ class Playback(QFrame):
         self._poses, self._field, self._names = poses, field, mech.frame_names
         self._arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
         animated = self.animated
-        for widget in self._moving:
-            widget.setVisible(animated)
-        self.scrub.setRange(0, len(poses.q) - 1)
         self.index = 0
         if animated:
+            view.player.show_strip(self)
             self._show(0)
-            self.toggle()
+            view.player.play()
         else:
             self._show_all()
-        self.show()
-        self.place()
         self.changed.emit()
 
     def _show_all(self) -> None:
@@ -129,7 +117,6 @@ class Playback(QFrame):
         if self._field is not None and self._field.graphics:
             glyphs = [glyph(self._field, k) for k in range(len(self._field.ellipsoids))]
             view.show_ellipsoids("result", glyphs)
-        self.label.setText(f"{self._poses.title or 'Sequence'} · {len(self._arrays)} poses")
         view.update()
 
     def _show(self, index: int) -> None:
@@ -141,57 +128,59 @@ class Playback(QFrame):
         view.scene.move(self._names, self._arrays[index])
         if self._field is not None and self._field.graphics:
             view.show_ellipsoids("result", [glyph(self._field, index)])
-        self.scrub.setValue(index)
-        self.label.setText(self._words(index))
+        self.changed.emit()
         view.update()
 
-    def _words(self, index: int) -> str:
-        assert self._poses is not None
-        ranges = self._poses.ranges
-        count = len(self._arrays)
-        text = f"{index + 1} / {count}"
-        return f"{text}  {', '.join(str(each[0]) for each in ranges)}" if ranges else text
+    # ----------------------------------------------------------------------------- the strip
 
-    # ----------------------------------------------------------------------------- playing
+    @property
+    def _interval(self) -> float:
+        """Seconds a pose is shown."""
+        return min(LONGEST_STEP, max(1.0 / RATE, SHORTEST / max(1, len(self._arrays))))
 
-    def toggle(self) -> None:
-        """Play or hold."""
-        if not self.animated:
-            return
-        if self.playing:
-            self._timer.stop()
-        else:
-            if self.index >= len(self._arrays) - 1:
-                self._show(0)
-            self._timer.start(min(LONGEST_STEP, max(1000 // RATE, SHORTEST // max(1, len(self._arrays)))))
-        self.play.setIcon(icon("pause" if self.playing else "play"))
+    @property
+    def ends(self) -> tuple[float, float]:
+        """First and last time, s."""
+        return 0.0, self._interval * max(len(self._arrays) - 1, 0)
 
-    def _tick(self) -> None:
-        if self.index + 1 >= len(self._arrays):
-            self.toggle()
-            return
-        self._show(self.index + 1)
+    @property
+    def time(self) -> float:
+        """The playhead, s."""
+        return self._time
+
+    _time = 0.0
+    growing = False
+
+    @property
+    def times(self) -> int:
+        """Number of poses that are played."""
+        return len(self._arrays) if self.animated else 0
+
+    def seek(self, time: float) -> None:
+        """Show the pose of a time."""
+        if self.active:
+            self._time = time
+            index = min(max(int(time / self._interval + 1e-6), 0), len(self._arrays) - 1)
+            if index != self.index:
+                self._show(index)
 
     def step(self, count: int) -> None:
         """So many poses on."""
         if self.active:
-            self._hold()
-            self._show(min(max(self.index + count, 0), len(self._arrays) - 1))
-
-    def to(self, index: int) -> None:
-        """The pose of an index; −1 is the last."""
-        if self.active:
-            self._hold()
-            self._show(index % len(self._arrays))
-
-    def _hold(self) -> None:
-        if self.playing:
-            self.toggle()
-
-    def _scrubbed(self, index: int) -> None:
-        if self.active and index != self.index:
-            self._hold()
+            index = min(max(self.index + count, 0), len(self._arrays) - 1)
+            self._time = index * self._interval
             self._show(index)
+
+    def words(self) -> str:
+        """Which pose is shown, of how many."""
+        if self._poses is None:
+            return ""
+        count = len(self._arrays)
+        if not self.animated:
+            return f"{self._poses.title or 'Sequence'} · {count} poses"
+        ranges = self._poses.ranges
+        text = f"{self.index + 1} / {count}"
+        return f"{text}  {', '.join(str(each[0]) for each in ranges)}" if ranges else text
 
     # ----------------------------------------------------------------------------- closing
 
@@ -207,27 +196,31 @@ class Playback(QFrame):
             self.changed.emit()
 
     def _close(self) -> None:
-        self._timer.stop()
-        self.play.setIcon(icon("play"))
+        if self._view.player.strip is self:
+            self._view.player.show_strip(None)
+        self._time = 0.0
         self._poses = self._field = None
         self._arrays = []
         self._view.scene.overlays.ghosts((), [])
         self._view.show_ellipsoids("result", [])
-        self.hide()
+        self._view.scene.overlays.vectors([], source="result")
 
     def _session_changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model and self.active and self._names != self._view.session.mech.frame_names:
             self.close_sequence()
 
     def _session_moved(self) -> None:
-        if self.playing:
-            self.toggle()
+        player, session = self._view.player, self._view.session
+        if player.playing and (self.active or (session.previewing and not player.keeps_on)):
+            player.hold()
 
-    def place(self) -> None:
-        """Stay at the lower edge, in the middle."""
-        self.adjustSize()
-        host = self.parentWidget()
-        self.move((host.width() - self.width()) // 2, host.height() - self.height() - MARGIN)
+    def _runs_changed(self) -> None:
+        """Another run is played: the sequence goes."""
+        current = self._view.session.runs.current
+        if current is not self._run:
+            self._run = current
+            if current is not None:
+                self.close_sequence()
 
 
 def glyph(field: EllipsoidField, index: int) -> tuple[Any, Any, Any, str]:

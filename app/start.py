@@ -13,6 +13,9 @@ from PySide6.QtWidgets import QApplication
 from app.collector import Collector
 from resources import examples
 
+WARM_UP = 1500
+"""Milliseconds after the start at which the integrators are made ready, beside the window."""
+
 
 def application(arguments: list[str]) -> QApplication:
     """The QApplication, with the surface VTK needs."""
@@ -44,10 +47,12 @@ def start(file: str, arguments: list[str]) -> int:
         return 1
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the program
     app = application(arguments)
+    from app.simulation import WarmUp
     from app.window import Window
 
     window = Window()
     window.show()
+    QTimer.singleShot(WARM_UP, WarmUp.begin)
     path = Path(file) if file else examples()[0].path
 
     def begin() -> None:

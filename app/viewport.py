@@ -25,6 +25,8 @@ from app.annotations import Annotations
 from app.handles import HandleChoice
 from app.overlay import Overlay
 from app.playback import Playback
+from app.player import Player
+from app.run_pose import RunPose
 from app.scene_follower import SceneFollower
 from app.session import Ref, Session
 from app.settings import Settings
@@ -100,7 +102,9 @@ class Viewport(QOpenGLWidget):
         self.gestures.chosen.connect(lambda tool: self.expects.emit(tool.expects))
         self.follower = SceneFollower(self)
         self.handles = HandleChoice(self)
+        self.player = Player(session.runs, self)
         self.playback = Playback(self)
+        self.run_pose = RunPose(session)
         self.overlay = Overlay(self)
 
     # ----------------------------------------------------------------------------- drawing
@@ -154,8 +158,10 @@ class Viewport(QOpenGLWidget):
         self._flight.stop()
         self._again.stop()
         self._calm.stop()
+        self.player.close()
         self.playback.close_sequence()
         self.playback.close()
+        self.run_pose.close()
         self.handles.close()
         self.follower.close()
         self.overlay.close_overlay()
@@ -166,7 +172,6 @@ class Viewport(QOpenGLWidget):
         super().resizeEvent(event)
         self.annotations.resize(self.size())
         self.overlay.place()
-        self.playback.place()
 
     def picture(self, scale: int = 1) -> QImage:
         """What is seen, `scale` times as fine, without handles and buttons."""
@@ -245,11 +250,11 @@ class Viewport(QOpenGLWidget):
         return hit.position if hit is not None else self.ground_under(pointer)
 
     def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
-        """(3,) where the line of sight meets z = 0; None if it does not, or far away."""
+        """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
         ray = self.scene.ray(pointer.x, pointer.y)
         if abs(ray.direction[2]) < 1e-9:
             return None
-        distance = -ray.origin[2] / ray.direction[2]
+        distance = (self.scene.floor - ray.origin[2]) / ray.direction[2]
         near = 0.0 < distance < 30.0 * self.scene.view.distance
         return np.asarray(ray.at(distance)) if near else None
 

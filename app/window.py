@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.actions import Actions
 from app.docks import PLACES, Docks
@@ -22,14 +22,18 @@ from app.panels.console import ConsolePanel
 from app.panels.findings import FindingsPanel
 from app.panels.functions import FunctionPanel
 from app.panels.output import OutputPanel
+from app.panels.plots import PlotsPanel
 from app.panels.properties import PropertyEditor
+from app.panels.simulation import SimulationPanel
 from app.panels.sliders import SlidersPanel
 from app.panels.tree import ModelTree
 from app.recovery import Recovery
 from app.session import Ref, Session
 from app.settings import Settings
+from app.simulation import Simulation
 from app.status import StatusLine
 from app.theme import Theme
+from app.timeline import Timeline
 from app.viewport import Viewport
 from app.welcome import Welcome
 from resources import examples
@@ -60,7 +64,9 @@ class Window(QMainWindow):
         self.jobs = Jobs(self)
         self.setWindowIcon(icon("kinetostat"))
         self.viewport = Viewport(self.session, self.settings, self.theme, self)
-        self.setCentralWidget(self.viewport)
+        self.timeline = Timeline(self.viewport)
+        self.setCentralWidget(self._middle())
+        self.simulation = Simulation(self.session, self.settings, self.jobs, self)
         self.messages = MessageCard(self.viewport)
         self.status = StatusLine(self.session, self.settings, self.jobs)
         self.setStatusBar(self.status)
@@ -79,6 +85,16 @@ class Window(QMainWindow):
 
     # ----------------------------------------------------------------------------- assembling
 
+    def _middle(self) -> QWidget:
+        """The viewport with the timeline below it."""
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.viewport, 1)
+        column.addWidget(self.timeline)
+        return middle
+
     def _panels(self) -> dict[str, QWidget]:
         session, settings = self.session, self.settings
         self.functions = FunctionPanel(session, self.jobs, settings)
@@ -86,12 +102,16 @@ class Window(QMainWindow):
         self.properties = PropertyEditor(session, settings)
         self.findings = FindingsPanel(session)
         self.sliders = SlidersPanel(session, settings)
+        self.plots = PlotsPanel(session, settings, self.theme)
+        self.simulation_panel = SimulationPanel(session, settings, self.jobs, self.simulation)
         return {
             "functions": self.functions,
             "tree": self.tree,
+            "simulation": self.simulation_panel,
             "properties": self.properties,
             "sliders": self.sliders,
             "output": OutputPanel(session, settings),
+            "plots": self.plots,
             "findings": self.findings,
             "console": ConsolePanel(session, settings),
         }
@@ -115,6 +135,8 @@ class Window(QMainWindow):
         for inner in (recent, menu):
             actions.menu("File").insertMenu(actions.by_id["file.reload"], inner)
         self.welcome = Welcome(self.viewport, actions.by_id)
+        self.timeline.fill(actions.by_id)
+        self.simulation_panel.fill(actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu
 
@@ -143,6 +165,10 @@ class Window(QMainWindow):
             (self.viewport.expects, self.status.expect),
             (self.viewport.place, self.status.point),
             (self.viewport.playback.changed, refresh),
+            (self.viewport.player.changed, self._played),
+            (self.session.runs.changed, refresh),
+            (self.simulation.changed, refresh),
+            (self.simulation.began, lambda _: self.viewport.player.play()),
         )
         for signal, slot in self._pairs:
             signal.connect(slot)
@@ -152,6 +178,10 @@ class Window(QMainWindow):
         self.docks.retitle("findings", self.findings.title)
         self.guard.install()
         self.actions_.refresh()
+
+    def _played(self) -> None:
+        self.actions_.refresh()
+        self.timeline.refresh()
 
     def _go_to_field(self, field: str) -> None:
         self.docks.show("properties")
@@ -286,6 +316,8 @@ class Window(QMainWindow):
             close = getattr(panel, "close_panel", None)
             if close is not None:
                 close()
+        self.simulation.close()
+        self.timeline.close_timeline()
         self.welcome.close_welcome()
         self.viewport.close_view()
         self.status.close_line()

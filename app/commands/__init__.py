@@ -12,7 +12,20 @@ __all__ = ["Command", "table"]
 @cache
 def table() -> dict[str, Command]:
     """Every command by its id, in the order of the menus."""
-    from app.commands import edit, elements, ellipsoids, files, functions, manual, panels, playback, tools, traces, view
+    from app.commands import (
+        edit,
+        elements,
+        ellipsoids,
+        files,
+        functions,
+        manual,
+        panels,
+        playback,
+        simulation,
+        tools,
+        traces,
+        view,
+    )
 
-    modules = (files, edit, elements, view, ellipsoids, traces, panels, tools, playback, functions, manual)
+    modules = (files, edit, elements, view, ellipsoids, traces, panels, tools, simulation, playback, functions, manual)
     return {command.id: command for module in modules for command in module.COMMANDS}

@@ -1,105 +1,102 @@
-"""Commands of the playback bar, which appears when a result is a sequence of poses."""
+"""Commands of the timeline: playing, holding and stepping runs and sequences of poses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.commands.command import Command
+from app.commands.command import Command, Run
 
 if TYPE_CHECKING:
+    from app.player import Player
     from app.window import Window
 
-MENU = "Tools/Playback"
+MENU = "Simulation/Playback"
 
 
-def _open(window: Window) -> bool:
-    return window.viewport.playback.active
+def _player(window: Window) -> Player:
+    return window.viewport.player
 
 
-def _animated(window: Window) -> bool:
-    return window.viewport.playback.animated
+def _ready(window: Window) -> bool:
+    return _player(window).ready
+
+
+def _shown(window: Window) -> bool:
+    return window.viewport.playback.active or window.session.following
+
+
+def _close(window: Window) -> None:
+    _player(window).hold()
+    if window.viewport.playback.active:
+        window.viewport.playback.close_sequence()
+    else:
+        window.viewport.run_pose.leave()
+
+
+def _follows(window: Window) -> bool:
+    return window.session.following
+
+
+def _from_here(window: Window) -> None:
+    player = _player(window)
+    player.set_span((player.strip.time, player.ends[1]))
+
+
+def _to_here(window: Window) -> None:
+    player = _player(window)
+    player.set_span((player.ends[0], player.strip.time))
+
+
+def _step(id: str, title: str, shortcut: str, icon: str, run: Run, help: str) -> Command:
+    return Command(f"play.{id}", title, run, MENU, shortcut, icon, when=_ready, section="step", help=help)
 
 
 COMMANDS = (
     Command(
-        "play.toggle",
-        "Play / pause",
-        lambda w: w.viewport.playback.toggle(),
-        MENU,
-        "Space",
-        "play",
-        when=_animated,
-        help="Play the sequence of poses, or hold it.",
+        "play.toggle", "Play / pause", lambda w: _player(w).toggle(), MENU, "Space", "play", when=_ready,
+        help="Play the run or the sequence of poses, or hold it.",
+    ),
+    _step("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),
+    _step("forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step(1), "One sample forward."),
+    _step("back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten back."),
+    _step("forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten forward."),
+    _step("first", "To the start", "Home", "to_start", lambda w: _player(w).to_start(), "To the first moment."),
+    _step("last", "To the end", "End", "to_end", lambda w: _player(w).to_end(), "To the last moment."),
+    Command(
+        "play.loop", "Loop", lambda w: _player(w).set_loops(not _player(w).loops), MENU, "", "repeat",
+        checked=lambda w: _player(w).loops, section="how", help="Begin again at the end.",
     ),
     Command(
-        "play.back",
-        "Step back",
-        lambda w: w.viewport.playback.step(-1),
-        MENU,
-        "Left",
-        "step_back",
-        when=_animated,
-        help="One pose back.",
+        "play.paced", "Real pace", lambda w: _player(w).set_paced(not _player(w).paced), MENU, "", "",
+        checked=lambda w: _player(w).paced, section="how",
+        help="In step with the wall's time and the speed chosen; otherwise as fast as pictures can be made.",
     ),
     Command(
-        "play.forward",
-        "Step forward",
-        lambda w: w.viewport.playback.step(1),
-        MENU,
-        "Right",
-        "step_forward",
-        when=_animated,
-        help="One pose forward.",
+        "play.slower", "Slower", lambda w: _player(w).faster(-1), MENU, "Ctrl+,", "", section="how",
+        help="The next lower speed.",
     ),
     Command(
-        "play.back_far",
-        "Ten back",
-        lambda w: w.viewport.playback.step(-10),
-        MENU,
-        "Shift+Left",
-        "step_back",
-        when=_animated,
-        help="Ten poses back.",
+        "play.faster", "Faster", lambda w: _player(w).faster(1), MENU, "Ctrl+.", "", section="how",
+        help="The next higher speed.",
     ),
     Command(
-        "play.forward_far",
-        "Ten forward",
-        lambda w: w.viewport.playback.step(10),
-        MENU,
-        "Shift+Right",
-        "step_forward",
-        when=_animated,
-        help="Ten poses forward.",
+        "play.from_here", "Play from here", _from_here, MENU, "", "", when=_ready, section="part",
+        help="The part that is played begins at the playhead.",
     ),
     Command(
-        "play.first",
-        "To the start",
-        lambda w: w.viewport.playback.to(0),
-        MENU,
-        "Home",
-        "left",
-        when=_animated,
-        help="The first pose.",
+        "play.to_here", "Play up to here", _to_here, MENU, "", "", when=_ready, section="part",
+        help="The part that is played ends at the playhead.",
     ),
     Command(
-        "play.last",
-        "To the end",
-        lambda w: w.viewport.playback.to(-1),
-        MENU,
-        "End",
-        "right",
-        when=_animated,
-        help="The last pose.",
+        "play.whole", "Play the whole", lambda w: _player(w).set_span(None), MENU, "", "",
+        when=lambda w: _player(w).span is not None, section="part", help="Play all of it again.",
     ),
     Command(
-        "play.close",
-        "Close the sequence",
-        lambda w: w.viewport.playback.close_sequence(),
-        MENU,
-        "",
-        "close",
-        when=_open,
-        section="close",
-        help="Remove the sequence of poses from the viewport.",
+        "play.use_pose", "Use this pose", lambda w: w.session.keep_pose(), MENU, "", "check", when=_follows,
+        section="close", help="The pose at the playhead becomes the edited pose (one undo step).",
     ),
-)
+    Command(
+        "play.close", "Leave playback", _close, MENU, "", "close", when=_shown, section="close",
+        help="Show the edited pose again. The run stays in the list; playing or scrubbing shows it again.",
+    ),
+)  # fmt: skip

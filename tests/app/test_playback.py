@@ -26,12 +26,12 @@ def test_a_composite_shows_all_poses_at_once(bench):
     bench.example("puma560")
     overlays = bench.view.scene.overlays
     bench.session.produced.emit(sequence(bench, "composite"))
-    assert bench.view.playback.isVisible()
+    assert bench.window.timeline.isVisible()
     single = sum(item.shown and item.role in ("shape", "link", "joint") for item in overlays.items)
     assert len(overlays.actors) == 6 * single
     bench.window.run("play.close")
     assert len(overlays.actors) == 0
-    assert not bench.view.playback.isVisible()
+    assert not bench.window.timeline.isVisible()
 
 
 def test_an_animation_plays_holds_and_steps(bench):

@@ -1,0 +1,62 @@
+"""Commands that make runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.commands.command import Command
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+MENU = "Simulation"
+
+
+def _moves(window: Window) -> bool:
+    return window.session.mech.nv > 0
+
+
+def _simulate(window: Window) -> None:
+    window.docks.show("simulation")
+    window.simulation.start()
+
+
+def _branch(window: Window) -> None:
+    window.docks.show("simulation")
+    window.simulation.wish(start="moment")
+    window.simulation.start()
+
+
+def _has_run(window: Window) -> bool:
+    return window.session.runs.current is not None and not window.simulation.running
+
+
+COMMANDS = (
+    Command(
+        "simulation.run", "Simulate", _simulate, MENU, "F5", "simulate", toolbar="simulation",
+        when=lambda w: _moves(w) and not w.simulation.running,
+        help="Let the machine move under gravity and its forces, as set in the Simulation panel. "
+        "The run appears at once and plays while it is computed.",
+    ),
+    Command(
+        "simulation.stop", "Stop simulating", lambda w: w.simulation.cancel(), MENU, "Shift+F5", "stop",
+        when=lambda w: w.simulation.running, help="Stop; the motion until then stays as a run.",
+    ),
+    Command(
+        "simulation.branch", "Simulate from this moment", _branch, MENU, "Ctrl+F5", "branch", when=_has_run,
+        help="A new run that begins at the playhead of the current one, with its speeds; runs form a tree.",
+    ),
+    Command(
+        "simulation.settings", "Simulation settings", lambda w: w.docks.show("simulation"), MENU, "", "settings",
+        section="panel", help="Duration, method, tolerances, start and joint forces; the list of runs.",
+    ),
+    Command(
+        "runs.load", "Load run…", lambda w: w.simulation_panel.runs.load(), MENU, "", "open", section="files",
+        help="Load a run saved as HDF5 and play it here.",
+    ),
+    Command(
+        "runs.save", "Save run…", lambda w: w.simulation_panel.runs.save(), MENU, "", "save", section="files",
+        when=lambda w: w.session.runs.current is not None,
+        help="Save the current run: HDF5 (everything), CSV or SIMNON (columns of numbers).",
+    ),
+)  # fmt: skip

@@ -1,0 +1,228 @@
+"""The simulation panel: what is wished for, the run in the making, and the list of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.jobs import Jobs
+from app.panels.runs import RunsList
+from app.panels.start_rows import StartRows
+from app.session import Session
+from app.settings import Settings
+from app.simulation import Simulation, WarmUp
+from app.widgets.quantity import QuantityEdit
+from app.widgets.quantity_text import Measure
+from app.wishes import STARTS
+from core.simulation import METHODS
+
+if TYPE_CHECKING:
+    from app.runs import Record
+
+LOOK = 100
+"""Milliseconds between two looks at the progress."""
+SECONDS = Measure("time")
+BUTTONS = ("simulation.run", "simulation.stop", "simulation.what_if", "simulation.interactive")
+
+
+class SimulationPanel(QWidget):
+    """Form, start values, progress, runs."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs, simulation: Simulation) -> None:
+        super().__init__()
+        self._session, self._settings, self.simulation = session, settings, simulation
+        self._row = QHBoxLayout()
+        self.rows = StartRows(session, simulation)
+        self.runs = RunsList(session, jobs)
+        self.progress = QProgressBar(textVisible=False, maximum=1000)
+        self.progress.setFixedHeight(6)
+        self.words = QLabel(wordWrap=True)
+        self.words.setObjectName("muted")
+        upper = QWidget()
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 6, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(self._form())
+        column.addLayout(self._row)
+        column.addWidget(self.progress)
+        column.addWidget(self.words)
+        column.addWidget(self.rows, 1)
+        self._row.setContentsMargins(10, 2, 8, 0)
+        self.words.setContentsMargins(10, 0, 8, 2)
+        split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        split.addWidget(upper)
+        split.addWidget(self.runs)
+        split.setSizes([420, 180])
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(split)
+        self._look = QTimer(self, interval=LOOK)
+        self._look.timeout.connect(self._show_progress)
+        simulation.changed.connect(self.refresh)
+        simulation.ended.connect(self._ended)
+        session.changed.connect(self._changed)
+        session.runs.changed.connect(self._show_starts)
+        self.refresh()
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        self._look.stop()
+        self.runs.close_list()
+        self.simulation.changed.disconnect(self.refresh)
+        self.simulation.ended.disconnect(self._ended)
+        self._session.changed.disconnect(self._changed)
+        self._session.runs.changed.disconnect(self._show_starts)
+
+    def fill(self, actions: Mapping[str, QAction]) -> None:
+        """Make the buttons, from the table of commands."""
+        for name in BUTTONS:
+            if name not in actions:
+                continue
+            button = QToolButton(autoRaise=name != "simulation.run")
+            button.setDefaultAction(actions[name])
+            button.setIconSize(QSize(18, 18))
+            wide = name == "simulation.run"
+            style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
+            button.setToolButtonStyle(style)
+            self._row.addWidget(button)
+        self._row.addStretch(1)
+
+    # ------------------------------------------------------------------------------- building
+
+    def _form(self) -> QFormLayout:
+        form = QFormLayout()
+        form.setContentsMargins(10, 0, 8, 0)
+        form.setVerticalSpacing(4)
+        self.duration = self._number("duration", "Simulated time")
+        self.method = QComboBox(toolTip="How the equations are integrated")
+        for method in METHODS.values():
+            self.method.addItem(method.title, method.id)
+            self.method.setItemData(self.method.count() - 1, method.help, Qt.ItemDataRole.ToolTipRole)
+        self.method.setMinimumContentsLength(12)
+        self.method.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.method.activated.connect(lambda _: self.simulation.wish(method=self.method.currentData()))
+        self.method_words = QLabel(wordWrap=True)
+        self.method_words.setObjectName("muted")
+        self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
+        self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
+        self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
+        self.output = self._number("output", "Time between two samples; empty: a thousand samples, or every step",
+                                   optional=True, empty="chosen")  # fmt: skip
+        self.start = QComboBox(toolTip="What the run begins with")
+        for key, (title, words) in STARTS.items():
+            self.start.addItem(title, key)
+            self.start.setItemData(self.start.count() - 1, words, Qt.ItemDataRole.ToolTipRole)
+        self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.start.activated.connect(lambda _: self.simulation.wish(start=self.start.currentData()))
+        self.closed_forms = QCheckBox("Closed forms for loops")
+        self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
+        self.closed_forms.toggled.connect(lambda on: self.simulation.wish(closed_forms=on))
+        tolerances, steps = QWidget(), QWidget()
+        for widget, fields in ((tolerances, (self.rtol, self.atol)), (steps, (self.step,))):
+            row = QHBoxLayout(widget)
+            row.setContentsMargins(0, 0, 0, 0)
+            for each in fields:
+                row.addWidget(each)
+        self.accuracy = QStackedWidget()
+        self.accuracy.addWidget(tolerances)
+        self.accuracy.addWidget(steps)
+        self.accuracy_label = QLabel()
+        form.addRow("Duration", self.duration)
+        form.addRow("Method", self.method)
+        form.addRow("", self.method_words)
+        form.addRow(self.accuracy_label, self.accuracy)
+        form.addRow("Output every", self.output)
+        form.addRow("Start from", self.start)
+        form.addRow("", self.closed_forms)
+        return form
+
+    def _number(
+        self, field: str, tip: str, *, plain: bool = False, optional: bool = False, empty: str = ""
+    ) -> QuantityEdit:
+        def commit(value: Any, _: object) -> str:
+            if value is not None and not (isinstance(value, float | int) and value > 0):
+                return "A positive number is needed."
+            self.simulation.wish(**{field: None if value is None else float(value)})
+            return ""
+
+        measure = Measure("none") if plain else SECONDS
+        edit = QuantityEdit(measure, self._settings, commit, optional=optional, fold=True)
+        edit.setAccessibleName(tip)
+        edit.explained.connect(lambda words, severity: edit.setToolTip(words if severity == "error" else tip))
+        if empty:
+            edit.setPlaceholderText(empty)
+        edit.setToolTip(tip)
+        return edit
+
+    # ------------------------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        """Show the wishes and whether a run is in the making."""
+        wishes, method = self.simulation.wishes, METHODS[self.simulation.wishes.method]
+        for edit, value in ((self.duration, wishes.duration), (self.rtol, wishes.rtol), (self.atol, wishes.atol),
+                            (self.step, wishes.step), (self.output, wishes.output)):  # fmt: skip
+            edit.show_value(value)
+        self.method.setCurrentIndex(self.method.findData(wishes.method))
+        self.method_words.setText(method.help)
+        self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
+        self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
+        self.closed_forms.setChecked(wishes.closed_forms)
+        self.closed_forms.setVisible(bool(self._session.mech.loops))
+        self._show_starts()
+        self.rows.refresh()
+        running = self.simulation.running
+        self.progress.setVisible(running)
+        if running and not self._look.isActive():
+            self._look.start()
+            self._show_progress()
+        elif not running:
+            self._look.stop()
+
+    def _show_starts(self) -> None:
+        """What needs a run can only be chosen when there is one."""
+        model: Any = self.start.model()
+        there = self._session.runs.current is not None
+        for key in ("moment", "moving"):
+            model.item(self.start.findData(key)).setEnabled(there)
+        start = self.simulation.wishes.start
+        self.start.setCurrentIndex(self.start.findData(start if there or start in ("pose", "rest") else "pose"))
+        self.start.setToolTip(STARTS[self.start.currentData()][1])
+
+    def _show_progress(self) -> None:
+        job = self.simulation.job
+        if job is None:
+            return
+        share = job.fraction
+        self.progress.setRange(0, 1000 if share > 0.0 else 0)
+        self.progress.setValue(round(1000 * share))
+        if share <= 0.0:
+            self.words.setText("Preparing the integrators, once on this machine …" if WarmUp.busy() else "Preparing …")
+            return
+        left = job.time_left
+        self.words.setText(f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else ""))
+
+    def _ended(self, record: Record | None, words: str) -> None:
+        self.words.setText(words)
+
+    def _changed(self, old: Any, new: Any) -> None:
+        if old.model is not new.model:
+            self.rows.rebuild()
+            self.refresh()
+            if old.model.name != new.model.name:
+                self.words.setText("")

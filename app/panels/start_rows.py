@@ -1,0 +1,208 @@
+"""Start speeds and joint forces of a simulation: a slider and a field for each speed of the machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
+
+from app.session import Session
+from app.simulation import Simulation
+from core.errors import KinetostatError
+from core.model.expression import parse
+from core.model.parameters import value_of
+
+STEPS = 200
+"""Positions of a slider on each side of zero."""
+FASTEST = {"rotation": 4.0 * math.pi, "translation": 2.0}
+"""End of the slider of a start speed, rad/s and m/s."""
+GRAVITY = 9.81
+LEAST_FORCE = 10.0
+"""End of the slider of a force at least, N·m and N."""
+WORDS = {
+    "speeds": "Speed of each joint when the run begins (from a pose or from rest).",
+    "forces": "A number or a formula of t, joints and speeds, e.g. 10*sin(2*t) - 3*{name}.v",
+}
+
+
+class Axis(NamedTuple):
+    """One speed of the machine: its name, unit of speed and force, and where the sliders end."""
+
+    name: str
+    speed_unit: str
+    force_unit: str
+    fastest: float
+    strongest: float
+
+
+class WishRow(QWidget):
+    """Label, slider and line of one value; `edited(value)` with a number (SI) or the text of a formula."""
+
+    edited = Signal(object)
+
+    def __init__(self, name: str, unit: str, end: float, formulas: bool) -> None:
+        super().__init__()
+        self.end, self.formulas = end, formulas
+        self.label = QLabel(name)
+        self.label.setToolTip(f"{name}, {unit}")
+        self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
+        self.slider.setAccessibleName(name)
+        self.line = QLineEdit()
+        self.line.setAccessibleName(name)
+        self.line.setFixedWidth(96)
+        self.line.setPlaceholderText(f"0 {unit}")
+        self.line.setToolTip(WORDS["forces"].format(name=name) if formulas else f"{unit}")
+        self.slider.valueChanged.connect(self._slid)
+        self.line.editingFinished.connect(self._typed)
+        self._shown: float | str = 0.0
+        self._position = 0
+
+    def show_value(self, value: float | str) -> None:
+        """Show a value."""
+        self._shown = value
+        number = value if isinstance(value, float | int) else 0.0
+        self._position = round(STEPS * min(max(number / self.end, -1.0), 1.0))
+        self.slider.setValue(self._position)
+        self.slider.setEnabled(not isinstance(value, str))
+        self.line.setText("" if value == 0.0 else value if isinstance(value, str) else f"{value:.6g}")
+        self.line.setStyleSheet("")
+
+    def _slid(self, position: int) -> None:
+        if position != self._position:
+            self._position = position
+            self._shown = value = self.end * position / STEPS
+            self.line.setText("" if value == 0.0 else f"{value:.6g}")
+            self.edited.emit(value)
+
+    def _typed(self) -> None:
+        text = self.line.text().strip()
+        try:
+            value: float | str = float(text) if text else 0.0
+        except ValueError:
+            try:
+                if not self.formulas:
+                    raise KinetostatError("This is not a number.")
+                parse(text)
+            except KinetostatError as error:
+                self.line.setStyleSheet("color: #c3342c")
+                self.line.setToolTip(str(error))
+                return
+            value = text
+        if value != self._shown:
+            self.show_value(value)
+            self.edited.emit(value)
+
+
+class StartRows(QTabWidget):
+    """Tabs "Start speeds" and "Joint forces"."""
+
+    def __init__(self, session: Session, simulation: Simulation) -> None:
+        super().__init__(documentMode=True)
+        self._session, self._simulation = session, simulation
+        self.rows: dict[str, dict[str, WishRow]] = {"speeds": {}, "forces": {}}
+        self._names: tuple[Axis, ...] | None = None
+        for title in ("Start speeds", "Joint forces"):
+            page = QScrollArea(widgetResizable=True)
+            page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            self.addTab(page, title)
+        self.setMinimumHeight(110)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Rows for the machine as it is now."""
+        axes = axes_of(self._session)
+        if axes == self._names:
+            self.refresh()
+            return
+        self._names = axes
+        for index, kind in enumerate(self.rows):
+            page = self.widget(index)
+            assert isinstance(page, QScrollArea)
+            page.setWidget(self._page(kind, axes))
+        self.refresh()
+
+    def _page(self, kind: str, axes: tuple[Axis, ...]) -> QWidget:
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(10, 6, 8, 6)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(1, 1)
+        rows = self.rows[kind] = {}
+        for number, axis in enumerate(axes):
+            speeds = kind == "speeds"
+            row = WishRow(axis.name, axis.speed_unit if speeds else axis.force_unit,
+                          axis.fastest if speeds else axis.strongest, not speeds)  # fmt: skip
+            row.edited.connect(self._changer(kind, axis.name))
+            for column, widget in enumerate((row.label, row.slider, row.line)):
+                grid.addWidget(widget, number, column)
+            rows[axis.name] = row
+        if not axes:
+            grid.addWidget(QLabel("No joint can move."), 0, 0, 1, 3)
+        grid.setRowStretch(len(axes) + 1, 1)
+        return inside
+
+    def _changer(self, kind: str, name: str) -> Callable[[float | str], None]:
+        def change(value: float | str) -> None:
+            wishes = dict(getattr(self._simulation.wishes, kind))
+            if value == 0.0:
+                wishes.pop(name, None)
+            else:
+                wishes[name] = value
+            self._simulation.wish(**{kind: wishes})
+
+        return change
+
+    def refresh(self) -> None:
+        """Show the wishes."""
+        for kind, rows in self.rows.items():
+            wishes = getattr(self._simulation.wishes, kind)
+            for name, row in rows.items():
+                if not (row.slider.isSliderDown() or row.line.hasFocus()):
+                    row.show_value(wishes.get(name, 0.0))
+        self.setTabText(0, _counted("Start speeds", len(self._simulation.wishes.speeds)))
+        self.setTabText(1, _counted("Joint forces", len(self._simulation.wishes.forces)))
+
+
+def _counted(title: str, count: int) -> str:
+    return f"{title} ({count})" if count else title
+
+
+def axes_of(session: Session) -> tuple[Axis, ...]:
+    """The speeds of the machine. The sliders of forces reach the joint's largest effort, else what a lever of one
+    metre needs to lift the machine."""
+    mech, model = session.mech, session.model.expanded
+    values = session.model.values()
+    mass = sum(_number(body.mass, values) for body in model.bodies)
+    usual = 10.0 ** math.ceil(math.log10(max(mass * GRAVITY, LEAST_FORCE)))
+    efforts = {joint.name: _number(joint.limits[0].effort, values) for joint in model.joints if joint.limits}
+    axes = []
+    for name in mech.v_names:
+        turns = turning(session, name)
+        kind = "rotation" if turns else "translation"
+        units = ("rad/s", "N·m") if turns else ("m/s", "N")
+        axes.append(Axis(name, *units, FASTEST[kind], efforts.get(name) or usual))
+    return tuple(axes)
+
+
+def _number(value: Any, values: Mapping[str, float]) -> float:
+    """A field's value; 0 if there is none, or it is no finite number."""
+    try:
+        number = float(value_of(value, values)) if value is not None else 0.0
+    except KinetostatError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def turning(session: Session, speed: str) -> bool:
+    """Whether a speed is one of rotation."""
+    mech = session.mech
+    for joint in (*mech.implicit_joints, *session.model.expanded.joints):
+        if speed == joint.name or speed.startswith(f"{joint.name}."):
+            part = mech.joint_v(joint.name)
+            place = mech.v_names.index(speed) - part.start
+            dimensions = joint.info.speed_dimensions
+            return dimensions[place] == "angular_velocity"
+    return True

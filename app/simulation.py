@@ -1,0 +1,209 @@
+"""Simulating in the window: a job that makes a run, which grows in the session while it is computed."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from psygnal import Signal
+from PySide6.QtCore import QObject, QTimer
+
+from app.jobs import Job, Jobs
+from app.runs import Record
+from app.session import Session
+from app.settings import Settings
+from app.wishes import Wishes, arguments, start_of
+from core.errors import KinetostatError, SimulationError
+from core.functions.function import Cancelled
+from core.simulation import METHODS, Run, simulate, warm_up
+
+GROW = 60
+"""Milliseconds between two looks at a growing run."""
+KEY = "simulation"
+
+
+class WarmUp:
+    """The integrators' machine code, made once in a thread beside the window."""
+
+    _thread: threading.Thread | None = None
+
+    @classmethod
+    def begin(cls) -> None:
+        """Start, if it has not been."""
+        if cls._thread is None:
+            cls._thread = threading.Thread(target=warm_up, name="warm-up", daemon=True)
+            cls._thread.start()
+
+    @classmethod
+    def wait(cls, cancelled: Any) -> None:
+        """Until it is done, in a job's thread. Raises Cancelled."""
+        while cls._thread is not None and cls._thread.is_alive():
+            if cancelled():
+                raise Cancelled
+            cls._thread.join(0.05)
+
+    @classmethod
+    def busy(cls) -> bool:
+        """Whether it is at work."""
+        return cls._thread is not None and cls._thread.is_alive()
+
+
+class Simulation(QObject):
+    """The wishes, and the run in the making."""
+
+    changed = Signal()
+    """The wishes changed, or a run began or ended."""
+    began = Signal(object)
+    """A run (`Record`) has its first samples."""
+    ended = Signal(object, str)
+    """A run (or None) is over, and what is to be said about it."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._settings, self._jobs = session, settings, jobs
+        self.wishes = Wishes.recalled(settings.value(KEY))
+        self.job: Job | None = None
+        self.record: Record | None = None
+        self._pieces: list[Run] = []
+        self._seen = 0
+        self._origin: tuple[str, Record | None, float | None] = ("", None, None)
+        self._began = 0.0
+        self._timer = QTimer(self, interval=GROW)
+        self._timer.timeout.connect(self._grow)
+        session.changed.connect(self._changed)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._timer.stop()
+        self._session.changed.disconnect(self._changed)
+
+    def wish(self, **values: Any) -> None:
+        """Change wishes, e.g. `wish(duration=5.0)`."""
+        wishes = dataclasses.replace(self.wishes, **values)
+        if wishes != self.wishes:
+            self.wishes = wishes
+            self._settings.remember(KEY, wishes.kept())
+            self.changed.emit()
+
+    @property
+    def running(self) -> bool:
+        """True while a run is computed."""
+        return self.job is not None
+
+    # ------------------------------------------------------------------------------- verbs
+
+    def start(self) -> None:
+        """Make a run as wished."""
+        if self.running:
+            return
+        session = self._session
+        if session.mech.nv == 0:
+            session.told.emit("error", "Nothing can move: the model has no joint with a coordinate. Add a joint first.")
+            return
+        start = start_of(self.wishes, session)
+        wanted = arguments(self.wishes, session, start)
+        branch = start.parent is not None
+        self._origin = ("", start.parent, session.runs.time if branch else None)
+        self._pieces, self._seen, self.record = [], 0, None
+        pieces, mech = self._pieces, session.mech
+
+        def work(progress: Any, cancelled: Any) -> Run:
+            if WarmUp.busy():
+                progress(0.0, "Preparing the integrators (once on this machine) …")
+                WarmUp.wait(cancelled)
+            progress(0.0, "Compiling the equations …")
+            return simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
+                            watch=pieces.append)  # fmt: skip
+
+        self._began = time.monotonic()
+        self.job = self._jobs.start("Simulating", work)
+        self.job.succeeded.connect(self._succeeded)
+        self.job.failed.connect(self._failed)
+        self.job.stopped.connect(lambda: self._finish(None, "Cancelled before it began."))
+        self._timer.start()
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Stop; what there is stays as a run."""
+        if self.job is not None:
+            self.job.cancel()
+
+    # ------------------------------------------------------------------------------- inside
+
+    def _grow(self) -> None:
+        """Show the pieces that came since."""
+        count = len(self._pieces)
+        if count == self._seen:
+            return
+        self._seen = count
+        run = joined(self._pieces[:count])
+        if len(run) > 1:
+            self._keep(run, growing=True)
+
+    def _keep(self, run: Run, growing: bool) -> Record:
+        runs = self._session.runs
+        if self.record is None or self.record not in runs.items:
+            name, parent, when = self._origin
+            self.record = runs.add(run, name, parent, when, growing=growing)
+            self.began.emit(self.record)
+        else:
+            runs.replace(self.record, run, growing)
+        return self.record
+
+    def _succeeded(self, run: Run) -> None:
+        self._finish(run, statistics(run))
+
+    def _failed(self, error: BaseException) -> None:
+        run = error.run if isinstance(error, SimulationError) else None
+        self._finish(run if run is not None and len(run) > 1 else None, str(error))
+        if isinstance(error, KinetostatError):
+            kept = " The motion until then is kept as a run." if run is not None and len(run) > 1 else ""
+            self._session.told.emit("error", f"{error}{kept}")
+        else:
+            raise error
+
+    def _finish(self, run: Run | None, words: str) -> None:
+        self._timer.stop()
+        self.job = None
+        if run is not None:
+            self._keep(run, growing=False)
+        elif self.record is not None and self.record in self._session.runs.items:
+            self._session.runs.replace(self.record, self.record.run)
+        record, self.record = self.record, None
+        self._pieces = []
+        self.ended.emit(record, words)
+        self.changed.emit()
+
+    def _changed(self, old: Any, new: Any) -> None:
+        """Start speeds and forces of joints that are gone are dropped; another document begins without any."""
+        if old.model is new.model:
+            return
+        names = set(self._session.mech.v_names)
+        speeds = {name: value for name, value in self.wishes.speeds.items() if name in names}
+        forces = {name: value for name, value in self.wishes.forces.items() if name in names}
+        if old.model.name != new.model.name and not names & set(self.wishes.speeds | self.wishes.forces):
+            speeds, forces = {}, {}
+        if speeds != self.wishes.speeds or forces != self.wishes.forces:
+            self.wishes = dataclasses.replace(self.wishes, speeds=speeds, forces=forces)
+        self.changed.emit()
+
+
+def joined(pieces: list[Run]) -> Run:
+    """One run of pieces that follow one another."""
+    arrays = {
+        name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("time", "q", "v", "a", "tau")
+    }
+    return dataclasses.replace(pieces[0], **arrays)
+
+
+def statistics(run: Run) -> str:
+    """What a run cost, in words."""
+    s = run.statistics
+    span = float(run.time[-1] - run.time[0])
+    rejected = f", {s.rejected} rejected" if METHODS[run.settings.method].adaptive else ""
+    ratio = f", {span / s.seconds:,.0f} × real time" if s.seconds > 0.0 else ""
+    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {1e3 * s.seconds:.3g} ms{ratio}"
+    return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text

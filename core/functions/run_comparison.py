@@ -1,0 +1,47 @@
+"""How two runs differ, channel by channel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.functions.results import Cell, Column, Table
+from core.simulation import Run
+
+Array = NDArray[np.float64]
+
+SAMPLES = 2000
+"""Times at which runs are compared."""
+
+
+def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> Table:
+    """Differences second − first of every usual channel of both runs over the time both have: the largest, where it is,
+    the root mean square, and the one at the end; in SI units. Values between samples are taken in proportion.
+
+    Raises ModelError if the runs have no time, or no channel, in common.
+    """
+    start, end = max(first.time[0], second.time[0]), min(first.time[-1], second.time[-1])
+    if not start < end:
+        raise ModelError(f"The runs {names[0]} and {names[1]} have no time in common.", where="runs",
+                         remedy="Compare runs that overlap.")  # fmt: skip
+    times = np.linspace(start, end, SAMPLES)
+    one, two = dict(first.table()), dict(second.table())
+    rows: list[tuple[Cell, ...]] = []
+    for channel in (name for name in one if name in two):
+        difference = np.interp(times, second.time, two[channel]) - np.interp(times, first.time, one[channel])
+        worst = int(np.argmax(np.abs(difference)))
+        rms = float(np.sqrt(np.mean(difference**2)))
+        rows.append((channel, float(difference[worst]), float(times[worst]), rms, float(difference[-1])))
+    if not rows:
+        raise ModelError(f"The runs {names[0]} and {names[1]} have no channel in common.", where="runs",
+                         remedy="Compare runs of one machine.")  # fmt: skip
+    columns = (
+        Column("Channel"),
+        Column("Largest difference"),
+        Column("at t", "time"),
+        Column("RMS"),
+        Column("At the end"),
+    )
+    return Table(title=f"{names[1]} − {names[0]}", columns=columns, rows=tuple(rows),
+                 note=f"From {start:.6g} s to {end:.6g} s, in SI units.")  # fmt: skip
