@@ -197,6 +197,8 @@ def drawn(trace: Trace, t: float) -> Array:
     if k == 0 or k == len(trace.times):
         return trace.places[:k]
     part = (t - trace.times[k - 1]) / (trace.times[k] - trace.times[k - 1])
+    if part == 0.0:
+        return trace.places[:k]
     end = trace.places[k - 1] + part * (trace.places[k] - trace.places[k - 1])
     return np.vstack([trace.places[:k], end])
 

@@ -1,13 +1,16 @@
-"""A run at other times than its samples: between them along the shortest way."""
+"""Runs at other times than their samples, between them along the shortest way; and a pose as a run of one sample."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.simulation.run import Run
+from core.kernel import Mechanism
+from core.simulation import setup
+from core.simulation.run import Run, Statistics
 from core.simulation.setup import Array
 
 
@@ -36,3 +39,15 @@ def resampled(run: Run, times: ArrayLike) -> Run:
             share = part.reshape(-1, *([1] * (values.ndim - 1)))
             made[field.name] = values[first] + share * (values[last] - values[first])
     return dataclasses.replace(run, **made)
+
+
+def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None) -> Run:
+    """A run of one sample: the machine held still at q (nq,) by its joint forces.
+
+    Its channels are those of the pose: reactions under gravity, energies, places.
+    """
+    place, still = np.asarray(q, dtype=float)[None, :], np.zeros((1, mech.nv))
+    chosen = setup.settings(mech, duration=1.0, method="rk4", step=None, rtol=1e-7, atol=1e-9, output=None, start=0.0,
+                            parameters=dict(p) if p else None, torque=None, max_steps=1)  # fmt: skip
+    tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
+    return Run(mech, chosen, np.zeros(1), place, still, still, tau, Statistics())
