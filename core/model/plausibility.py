@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import KinetostatError
+from core.model import doubtful_forces
 from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.circles import circles
 from core.model.expression import names, parse
@@ -43,7 +44,9 @@ FindFile = Callable[[str, str], object]
 def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...]:
     """What is questionable in a model. With `find_file` missing mesh files are told too."""
     checks = _Checks(model.expanded, find_file)
-    return (*_bad_formulas(model), *wrong_units(model), *_parameters(model), *checks.all())
+    elements = doubtful_forces.check(model.expanded, checks.values)
+    return (*_bad_formulas(model), *wrong_units(model), *_parameters(model), *doubtful_forces.assemblies(model),
+            *checks.all(), *elements)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------- formulas, parameters
@@ -58,7 +61,8 @@ def _bad_formulas(model: Model) -> Iterator[Finding]:
                 if isinstance(field.kind, ScalarKind | VectorKind):
                     value = getattr(inner, field.name)
                     for item in value if isinstance(value, tuple) else (value,):
-                        if isinstance(item, str) and not np.isfinite(_number(item, values)):
+                        known = isinstance(item, str) and names(parse(item)) <= values.keys()  # not time, not states
+                        if known and not np.isfinite(_number(item, values)):
                             name = getattr(element, "name", "")
                             yield Finding("error", f"'{item}' has no finite value.", "Change it or its parameters.",
                                           collection, name, field.name)  # fmt: skip

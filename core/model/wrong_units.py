@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model.expression import Binary, Negative, Node, Number, names, parse
-from core.model.fields import Element, ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
 from core.model.findings import Finding
+from core.model.meant_dimensions import Meant
 from core.model.model import Model
-from core.model.parameters import Parameter
 from core.model.units import SI, UNITS
 
 _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
@@ -21,11 +21,17 @@ _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
 
 def wrong_units(model: Model) -> Iterator[Finding]:
     """Fields that hold a formula of another dimension than theirs."""
+    meant = Meant(model)
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
-        for field, wanted, text in _formulas(element):
-            if (said := misfit(text, wanted)) is not None:
-                yield Finding("warning", *said, collection, name, field)
+        for inner in nested_elements(element):
+            for field in fields_of(type(inner)):
+                if isinstance(field.kind, ScalarKind | VectorKind):
+                    value = getattr(inner, field.name)
+                    for index, item in enumerate(value if isinstance(value, tuple) else (value,)):
+                        wanted = meant.dimension(element, inner, field, index)
+                        if isinstance(item, str) and (said := misfit(item, wanted)) is not None:
+                            yield Finding("warning", *said, collection, name, field.name)
 
 
 def misfit(text: str, wanted: str) -> tuple[str, str] | None:
@@ -64,18 +70,6 @@ def _is_plain(node: Node) -> bool:
             return _is_plain(left) and _is_plain(right)
         case _:
             return not names(node)
-
-
-def _formulas(element: Element) -> Iterator[tuple[str, str, str]]:
-    """(field, dimension, text) of every formula in an element."""
-    for inner in nested_elements(element):
-        for field in fields_of(type(inner)):
-            if isinstance(field.kind, ScalarKind | VectorKind):
-                wanted = inner.dimension if isinstance(inner, Parameter) else field.kind.dimension
-                value = getattr(inner, field.name)
-                for item in value if isinstance(value, tuple) else (value,):
-                    if isinstance(item, str):
-                        yield field.name, wanted, item
 
 
 def _article(dimension: str) -> str:

@@ -10,22 +10,31 @@ from core.model import (
     SHAPE_TYPES,
     Annotation,
     Body,
+    Constraint,
     DHChain,
     DHRow,
+    Driver,
+    Force,
     Frame,
     Gravity,
     Joint,
+    Junction,
     Limit,
+    LineMass,
     Material,
     Model,
     Parameter,
     Pose,
+    Sensor,
     World,
 )
+from core.model.constraints import CONSTRAINT_KINDS, MOTIONS
 from core.model.fields import (
     ChoiceKind,
     ColorKind,
     FlagKind,
+    FormulaKind,
+    FormulaVectorKind,
     NameKind,
     PartKind,
     PartsKind,
@@ -40,6 +49,8 @@ PARAMETERS = ("l1", "m_2", "true", "null", "x.y", "g")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 FORMULAS = st.sampled_from(("2*l1", "30 deg", "-l1", "m_2/(1 + l1^2)", "sin(l1)", "true", "null", "x.y - 1", "pi/2"))
 VALUES = st.one_of(NUMBERS, NUMBERS, FORMULAS)
+TIMELY = st.sampled_from(("sin(2*t)", "l1*time", "t", "-t^2"))
+STATEFUL = st.sampled_from(("reach", "reach.rate*l1", "arm_q.v - t", "spot.x.rate", "arm_q", "2 N"))
 TEXTS = st.one_of(
     st.text(st.characters(blacklist_categories=("Cs",)), max_size=30),
     st.sampled_from(
@@ -83,6 +94,12 @@ def values_of(kind: Any, /, **fixed: Any) -> st.SearchStrategy[Any]:
 
 def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
     match kind:
+        case FormulaKind(states=False):
+            return st.one_of(st.none(), VALUES, TIMELY)
+        case FormulaKind():
+            return st.one_of(st.none(), VALUES, STATEFUL, st.just("length - rate"))
+        case FormulaVectorKind():
+            return st.tuples(*[st.one_of(VALUES, STATEFUL)] * 3)
         case ScalarKind(optional=True):
             return st.one_of(st.none(), VALUES)
         case ScalarKind():
@@ -101,6 +118,8 @@ def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
             return st.one_of(st.none(), st.tuples(*[st.floats(0, 1)] * 4))
         case PartKind(element=element):
             return POSES if element is Pose else values_of(element)
+        case PartsKind(element=element) if element is LineMass:
+            return st.lists(values_of(LineMass), max_size=2).map(tuple)
         case PartsKind():
             return st.lists(SHAPES, max_size=2).map(tuple)
     raise AssertionError(kind)
@@ -119,10 +138,14 @@ def _joint(name: str, parent: str, child: str) -> st.SearchStrategy[Joint]:
         axis=_AXES,
         limits=st.one_of(st.just(()), st.tuples(values_of(Limit))),
         mimic=st.none(),
+        given_in=st.just("frames"),
         kind=st.sampled_from(
             ("revolute", "continuous", "prismatic", "screw", "cylindrical", "planar", "spherical", "free")
         ),
     )
+
+
+_ARM_Q = st.just(Joint(name="arm_q", parent="no", child="b-2"))
 
 
 def _rows(count: int) -> st.SearchStrategy[tuple[DHRow, ...]]:
@@ -132,6 +155,37 @@ def _rows(count: int) -> st.SearchStrategy[tuple[DHRow, ...]]:
 
 CHAINS = values_of(DHChain, name=st.just("arm"), rows=_rows(3), parent=st.just("b-2"),
                    prefix=st.sampled_from(("", "p_")))  # fmt: skip
+POINTS = st.sampled_from(("", "no", "tip", "world", "knot"))
+SENSORS = st.tuples(
+    values_of(Sensor, name=st.just("reach"), kind=st.just("distance"), b=st.just("tip"), axis=_AXES, axis_b=_AXES),
+    values_of(Sensor, name=st.just("spot"), kind=st.just("position"), b=st.just("no"), axis=_AXES, axis_b=_AXES,
+              resolve=st.sampled_from(("", "tip"))),
+    values_of(Sensor, name=st.just("s3"), kind=st.sampled_from(("cut_force", "power")), joint=st.just("arm_q"),
+              axis=_AXES, axis_b=_AXES, minus=st.sampled_from(("", "spot"))),
+)  # fmt: skip
+_ENDS = {"a": POINTS, "b": st.just("b-2"), "sensor": st.just("reach"), "joint": st.just("arm_q")}
+FORCES = st.lists(values_of(Force, name=st.just("f"), resolve=st.sampled_from(("", "no")), **_ENDS), max_size=1).map(
+    tuple
+)
+CONSTRAINTS = st.tuples(
+    values_of(Constraint, name=st.just("c/1"), kind=st.sampled_from(tuple(CONSTRAINT_KINDS)), axis=_AXES,
+              length=st.one_of(st.floats(1e-9, 1e9), FORMULAS), sensor=st.just("spot"), joint=st.just("arm_q"),
+              leader=st.just("a:b"), a=st.sampled_from(("", "tip")), b=st.just("b-2")),
+)  # fmt: skip
+_PLAIN = {"motion": st.sampled_from(MOTIONS), "description": TEXTS, "coordinate": st.sampled_from(("", "x"))}
+
+
+def _table_driver(times: list[int]) -> st.SearchStrategy[Driver]:
+    values = st.tuples(*[VALUES] * len(times))
+    return st.builds(Driver, name=st.just("d2"), sensor=st.just("reach"), times=st.just(tuple(times)), values=values)
+
+
+_TABLE = st.lists(st.integers(-1000, 1000), min_size=1, max_size=4, unique=True).map(sorted)
+DRIVERS = st.tuples(
+    st.builds(Driver, name=st.just("d1"), joint=st.just("arm_q"), function=st.one_of(NUMBERS, TIMELY), **_PLAIN),
+    _TABLE.flatmap(_table_driver),
+    st.builds(Driver, name=st.just("d3"), joint=st.just("a:b"), column=TEXTS, file=TEXTS.filter(bool)),
+)  # fmt: skip
 MODELS: st.SearchStrategy[Model] = st.builds(
     Model,
     name=TEXTS,
@@ -142,7 +196,12 @@ MODELS: st.SearchStrategy[Model] = st.builds(
     materials=st.tuples(values_of(Material, name=st.just("blue"))),
     bodies=st.tuples(*[values_of(Body, name=st.just(n)) for n in ("no", "arm/upper", "b-2")]),
     frames=st.tuples(values_of(Frame, name=st.just("tip"), parent=st.sampled_from(("no", "world")))),
-    joints=st.tuples(_joint("a:b", "world", "no"), _joint("j|2", "tip", "arm/upper")),
+    joints=st.tuples(_joint("a:b", "world", "no"), _joint("j|2", "tip", "arm/upper"), _ARM_Q),
+    junctions=st.tuples(values_of(Junction, name=st.just("knot"))),
+    sensors=SENSORS,
+    forces=FORCES,
+    constraints=CONSTRAINTS,
+    drivers=DRIVERS,
     chains=st.one_of(st.just(()), st.tuples(CHAINS)),
     annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
 )  # fmt: skip

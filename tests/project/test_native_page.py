@@ -1,11 +1,11 @@
-"""The example in docs/native_file.md is a machine, written as the program writes it."""
+"""The examples in docs/native_file.md are machines, written as the program writes them."""
 
 import re
 from pathlib import Path
 
 import numpy as np
 
-from core.files import dumps, loads
+from core.files import check, dumps, loads
 from core.kernel import Mechanism
 
 PAGE = (Path(__file__).parents[2] / "docs" / "native_file.md").read_text(encoding="utf-8")
@@ -19,3 +19,16 @@ def test_the_example_is_canonical_and_moves():
     hook = mech.frame(mech.rest(), "hook")[:3, 3]
     np.testing.assert_allclose(hook, [1.2 * np.cos(np.pi / 6), 1.2 * np.sin(np.pi / 6), 1.5], atol=1e-12)
     np.testing.assert_allclose(mech.frame([0.0], "hook", p={"reach": 2.0})[:3, 3], [2.0, 0.0, 1.5], atol=1e-12)
+
+
+def test_all_examples_are_canonical(tmp_path):
+    texts = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    assert len(texts) == 4
+    (tmp_path / "crane.kst").write_text(texts[0], encoding="utf-8")
+    for text in texts:
+        model = loads(text, "kst", origin=str(tmp_path / "page.kst"))
+        assert dumps(model, "kst") == text
+        assert [f for f in check(model) if f.severity != "hint"] == []
+    pair, lever = loads(texts[1], origin=str(tmp_path / "page.kst")), Mechanism(loads(texts[3]))
+    assert pair.values() == {"long": 1.6, "left.reach": 1.6, "right.reach": 1.2}
+    np.testing.assert_allclose(lever.frame([0.0], "lever")[:3, 3], [0.2, 0.0, 0.5], atol=1e-15)
