@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QPixmap
@@ -29,6 +30,7 @@ from app.settings import Settings
 from app.widgets.note import Note
 from core.functions.results import (
     EllipsoidField,
+    Formulas,
     Matrix,
     Message,
     Picture,
@@ -144,7 +146,7 @@ class ResultCard(QFrame):
             note = Note()
             note.say(part.text, part.severity)
             return note
-        if isinstance(part, Matrix):
+        if isinstance(part, Matrix | Formulas):
             return _MatrixPart(part, self.result.title)
         if isinstance(part, Table):
             return _TablePart(part, self._settings, self.result.title)
@@ -161,6 +163,26 @@ def _shown(result: Result) -> list[Result]:
     for part in leaves(result):
         found += [part.measures, part.poses] if isinstance(part, EllipsoidField) else [part]
     return found
+
+
+LONGEST = 3000
+"""Letters of LaTeX of an entry that are set; of a longer one only its size is told."""
+
+
+def _matrix_of(part: Matrix | Formulas) -> Matrix:
+    """Formulas as a matrix of LaTeX."""
+    if isinstance(part, Matrix):
+        return part
+    from core.symbolic.forms import operations
+    from core.symbolic.notation import text
+
+    def entry(form: Any) -> str:
+        latex = text(form, "latex")
+        return latex if len(latex) < LONGEST else rf"\text{{{operations(form)} operations}}"
+
+    notes = [*part.recognised, *([part.proof] if part.proof else []), *part.conventions]
+    return Matrix(title=part.title, symbol=part.label, rows=part.rows, columns=part.columns,
+                  entries=tuple(tuple(map(entry, row)) for row in part.entries), note="\n".join(notes))  # fmt: skip
 
 
 def _update(widget: QWidget, part: Result) -> None:
@@ -182,9 +204,10 @@ def _muted(text: str) -> QLabel:
 class _MatrixPart(QWidget):
     """Caption, matrix (scrolls sideways when wide), note."""
 
-    def __init__(self, matrix: Matrix, heading: str) -> None:
+    def __init__(self, part: Matrix | Formulas, heading: str) -> None:
         super().__init__()
         self._heading = heading
+        matrix = _matrix_of(part)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -198,11 +221,12 @@ class _MatrixPart(QWidget):
         self.view.setAutoFillBackground(False)
         for widget in (self._caption, self._area, self._note):
             layout.addWidget(widget)
-        self.show_part(matrix)
+        self.show_part(part)
 
     def show_part(self, part: Result) -> None:
         """Show another matrix."""
-        assert isinstance(part, Matrix)
+        assert isinstance(part, Matrix | Formulas)
+        part = _matrix_of(part)
         self._caption.setText(part.title)
         self._caption.setVisible(part.title not in ("", self._heading))
         self._note.setText(part.note)

@@ -11,11 +11,11 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions import description, dynamics, ellipsoids, kinematics, mobility, sequences, statics
+from core.functions import description, dynamics, ellipsoids, kinematics, mobility, sequences, statics, symbols
 from core.functions.function import Context, Function
 from core.functions.results import Result
 
-GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynamics", "Pictures")
+GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynamics", "Symbols", "Pictures")
 """Groups in the order of the panel."""
 
 _ALL = (
@@ -25,6 +25,7 @@ _ALL = (
     *statics.FUNCTIONS,
     *ellipsoids.FUNCTIONS,
     *dynamics.FUNCTIONS,
+    *symbols.FUNCTIONS,
     *sequences.FUNCTIONS,
 )
 FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}

@@ -13,7 +13,7 @@ from core.kernel.topology import Branch, Topology
 from core.mechanics.joints import Reversed
 from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
 from core.model import WORLD, Joint
-from core.spatial.inertia import Inertia, center
+from core.spatial.inertia import Inertia
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.scalar import Scalar, is_zero, plus, times
 from core.spatial.vector import ZERO
@@ -218,4 +218,4 @@ def _moved(inertia: Inertia, pose: Pose) -> Inertia:
 
 
 def _point_masses(parts: list[Inertia]) -> tuple[PointMass, ...]:
-    return tuple(PointMass(part.mass, center(part)) for part in parts if not is_zero(part.mass))
+    return tuple(PointMass(part.mass, part.moment) for part in parts if not is_zero(part.mass))

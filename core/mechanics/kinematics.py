@@ -104,14 +104,10 @@ def mass_center(tree: Tree, poses: Sequence[Pose], ground: Sequence[Any], run: R
     """(4,) total mass (kg) and first moment (kg·m) in world axes, of all bodies."""
     sums: tuple[Scalar, ...] = (0.0,) * 4
     for body in ground:
-        sums = run(_add_moment, sums, body.mass, body.center, IDENTITY)
+        sums = run(_add_link_moment, sums, body.mass, body.moment, IDENTITY)
     for link, X_WL in zip(tree.links, poses, strict=True):
         sums = run(_add_link_moment, sums, link.inertia.mass, link.inertia.moment, X_WL)
     return list(sums)
-
-
-def _add_moment(sums: Scalars, mass: Scalar, center: Vector3, X: Pose) -> tuple[Scalar, ...]:
-    return _add_link_moment(sums, mass, center.scaled(mass), X)
 
 
 def _add_link_moment(sums: Scalars, mass: Scalar, moment: Vector3, X: Pose) -> tuple[Scalar, ...]:

@@ -63,7 +63,8 @@ def attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_W
     """Pull of a point field on a link, in its axes: m μ/r² toward the centre at each body's centre of mass."""
     mu, center = gravity
     result = ZERO_FORCE
-    for mass, point in bodies:
+    for body in bodies:
+        mass, point = body.mass, body.center
         away = center - X_WL.point(point)
         r = sqrt(away.dot(away))
         pull = X_WL.rotation.act_back(away.scaled(over(times(mass, mu), times(times(r, r), r))))
@@ -87,7 +88,7 @@ def attraction_potential(gravity: tuple[Scalar, Vector3], bodies: Sequence[Point
     """−Σ m μ / r."""
     mu, center = gravity
     result: Scalar = 0.0
-    for mass, point in bodies:
-        away = center - X_WL.point(point)
+    for body in bodies:
+        mass, away = body.mass, center - X_WL.point(body.center)
         result = plus(result, negated(over(times(mass, mu), sqrt(away.dot(away)))))
     return result

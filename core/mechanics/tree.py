@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from core.spatial import inertia as inertias
 from core.spatial.inertia import Inertia
 from core.spatial.pose import IDENTITY, Pose
-from core.spatial.scalar import Scalar, plus, times
+from core.spatial.scalar import Scalar, over, plus, times
 from core.spatial.vector import ZERO, Vector3
 
 Scalars = Sequence[Scalar]
@@ -34,10 +34,15 @@ class Place(NamedTuple):
 
 
 class PointMass(NamedTuple):
-    """Mass (kg) and centre of mass (m) of one body, in the frame of its link."""
+    """Mass (kg) and first moment (kg·m) of one body, in the frame of its link."""
 
     mass: Scalar
-    center: Vector3
+    moment: Vector3
+
+    @property
+    def center(self) -> Vector3:
+        """Centre of mass, m."""
+        return Vector3(*(over(component, self.mass) for component in self.moment))
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,16 @@ from core.mechanics import kinematics
 from core.mechanics.crba import crba
 from core.mechanics.energy import potential
 from core.model import WORLD, Model
+from core.model.expression import names, parse
 from core.model.fields import Value
 from core.model.parameters import environment
 from core.model.shapes import Pose as DocumentPose
+from core.spatial.inertia import center as center_of
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.scalar import Scalar, minus, plus, times, total
 from core.spatial.vector import Vector3
+from core.symbolic.closed_terms import angles_in_formulas, with_own_symbols
 from core.symbolic.naming import Recognised, angle_of, angle_parameters, fraction_of
 from core.symbolic.ring import Element, Ring
 
@@ -83,6 +86,7 @@ class Chain:
 
     def __init__(self, model: Model, tip: str = "", given: Mapping[str, float] | None = None, *, recognise: bool = True
                  ) -> None:  # fmt: skip
+        model, own = with_own_symbols(model)
         self.model = model
         self.given = dict(given or {})
         self.tip = tip or tool_frame(model)
@@ -94,8 +98,10 @@ class Chain:
         self.variables = _variables(model, self.topology, self.tip)
         values = model.values()
         free = [p.name for p in model.parameters if not isinstance(p.value, str) and p.name not in (given or {})]
+        free += [name for name in own if not _is_known(model, name, given or {})]
+        turned = angle_parameters(model) | angles_in_formulas(model)
         turning = [variable.symbol for variable in self.variables if variable.turns]
-        angles = [*turning, *(name for name in free if name in angle_parameters(model))]
+        angles = [*turning, *(name for name in free if name in turned)]
         symbols = [v.symbol for v in self.variables]
         self.rates = tuple(f"D{s}" for s in symbols)
         self.accelerations = tuple(f"DD{s}" for s in symbols)
@@ -182,7 +188,9 @@ class Chain:
     def center_jacobian(self, i: int) -> Rows:
         """6×n, rows [v; ω] of the centre of mass of link i (1 … n)."""
         body = self.topology.model.body(self.frames[i])
-        center = self.numbers.vector(body.center_of_mass, f"body '{body.name}', center_of_mass")
+        where = f"body '{body.name}', center_of_mass"
+        given = body.density is None
+        center = self.numbers.vector(body.center_of_mass, where) if given else center_of(self.numbers.inertia(body))
         place = self.machine.frames[body.name]
         at = place.pose @ Pose(NO_ROTATION, center)
         return self._turned(kinematics.jacobian(self.machine.tree, self.q, place.link, at))
@@ -251,6 +259,25 @@ class Chain:
             centrifugal = total(times(self.coriolis[k][j], v[j]) for j in range(self.n))
             result.append(plus(plus(inertial, centrifugal), self.gravity[k]))
         return result
+
+
+def _is_known(model: Model, name: str, given: Mapping[str, float]) -> bool:
+    """True if a parameter follows from parameters that all have values."""
+    formulas = {p.name: p.value for p in model.parameters}
+    value = formulas[name]
+    if not isinstance(value, str):
+        return name in given
+    return all(_is_known(model, used, given) for used in names(parse(value)))
+
+
+def obstacle(model: Model) -> str:
+    """Why a model has no chain in symbols; '' if it has one."""
+    try:
+        topology = topology_of(model)
+        _moving_path(topology, tool_frame(model))
+    except ModelError as error:
+        return f"The model has no chain in symbols: {error}"
+    return "The model has closed loops; symbols are for open chains." if topology.cuts else ""
 
 
 def _moving_path(topology: Topology, tip: str) -> list[str]:

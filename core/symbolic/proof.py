@@ -60,14 +60,17 @@ class _Judge:
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.chain = robot, robot.chain
-        self.mech = Mechanism(robot.model)
+        self.mech = Mechanism(robot.chain.model)
         self.at_q = [v.q for v in self.chain.variables]
         self.at_v = [v.v for v in self.chain.variables]
 
     def state(self, rng: np.random.Generator) -> dict[str, float]:
         """Random values of all symbols."""
         chain = self.chain
-        values = {name: x * rng.uniform(0.7, 1.3) if x else rng.uniform(0.5, 1.5) for name, x in chain.values.items()}
+        drawn = {name: x * rng.uniform(0.7, 1.3) if x else rng.uniform(0.5, 1.5)
+                 for name, x in chain.values.items() if name in self.mech.p_names}  # fmt: skip
+        follows = chain.model.values({**_known(self.robot), **chain.given, **drawn})
+        values = {name: follows[name] for name in chain.values}
         for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
             values[v.symbol] = rng.uniform(-np.pi, np.pi) if v.turns else rng.uniform(-1.0, 1.0)
             values[rate], values[acceleration] = rng.normal(size=2)
@@ -76,7 +79,8 @@ class _Judge:
     def pair(self, what: str, values: dict[str, float]) -> tuple[Array, Array]:
         """(symbolic, compiled) numbers of a result."""
         given = {name: values[name] for name in self.chain.values}
-        p = self.mech.parameter_values({**_known(self.robot), **given})
+        given = {name: x for name, x in given.items() if name in self.mech.p_names}
+        p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
         q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
         for i, variable in enumerate(self.chain.variables):
             q[variable.q] = values[variable.symbol]
@@ -115,8 +119,8 @@ class _Judge:
 
 
 def _known(robot: Robot) -> dict[str, float]:
-    values = robot.model.values()
-    return {p.name: values[p.name] for p in robot.model.parameters if not isinstance(p.value, str)}
+    values = robot.chain.model.values()
+    return {p.name: values[p.name] for p in robot.chain.model.parameters if not isinstance(p.value, str)}
 
 
 def numbers(forms: Forms, values: dict[str, Any]) -> Array:

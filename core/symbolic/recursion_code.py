@@ -61,7 +61,7 @@ def recursion(robot: Robot, what: str) -> Recursion:
     groups = [chain.parameters, coordinates, chain.rates, chain.accelerations]
     table = {name: ca.SX.sym(name) for group in groups for name in group}
     known: dict[str, Any] = {name: table[name] for name in chain.parameters}
-    values = environment(robot.model.parameters, chain.given | known)
+    values = environment(chain.model.parameters, chain.given | known)
     tree = machine_of(chain.topology, Numbers(values, robot.model.origin)).tree
     q: list[Any] = list(chain.rest)
     v: list[Any] = [0.0] * tree.nv

@@ -188,3 +188,16 @@ def test_loops_and_quaternions_are_refused_by_name():
     assert error.value.where == "joint 'ball'"
     with pytest.raises(ModelError, match="outside 1"):
         robot(example("two_link")).A(3)
+
+
+def test_formulas_that_are_no_polynomials_become_symbols_of_their_own():
+    model = Model(
+        parameters=(Parameter(name="m", value=2.0), Parameter(name="r", value="(m/1000)^(1/3)"),
+                    Parameter(name="l", value="1/m")),
+        bodies=(Body(name="bob", mass="m", center_of_mass=("l", 0, 0), inertia=Inertia(izz="sqrt(m)*r")),),
+        joints=(Joint(name="pin", parent="world", child="bob", axis=(0, 1, 0)),),
+    )  # fmt: skip
+    r = robot(model)
+    assert {str(s) for s in r.values} == {"m", "l", "r", "g", "k_izz"}
+    for what in ("M", "G"):
+        assert proof(r, what).passed

@@ -1,0 +1,231 @@
+"""Functions that give equations in symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import ModelError
+from core.functions.function import Context, Function, needs_motion
+from core.functions.options import Choice, Flag, FrameName, Integer, OutputFile, Text
+from core.functions.results import Formulas, Message, Report, Result
+
+NAMES = {
+    "A": "frame i in frame i − 1", "T": "frame j in frame i", "J": "Jacobian", "M": "mass matrix",
+    "c": "Christoffel symbols", "C": "Coriolis and centrifugal matrix", "G": "gravity vector",
+    "tau": "equations of motion", "K": "kinetic energy", "P": "potential energy",
+    "Jvc": "Jacobian of a centre of mass, velocity", "Jwc": "Jacobian of a link, rotation",
+}  # fmt: skip
+_LABELS = {"C": "CM", "c": "c", "tau": "tau"}
+_PROVED = ("T", "J", "M", "C", "G", "tau", "K")
+LONGEST_PROOF = 60_000
+"""Operations of a form up to which it is compared with the kernel at once."""
+
+
+def _robot(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
+    """The robot in symbols, kept with the mechanism it belongs to."""
+    from core.symbolic import robot
+
+    wish: Any = symbols.strip() or "named"
+    if wish not in ("named", "all", "none"):
+        wish = tuple(name.strip() for name in wish.split(",") if name.strip())
+    key = (context.model, tip, wish, recognise)
+    kept = _kept.get("robot")
+    if kept is None or kept[0] != key:
+        kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=wish, recognise=recognise))
+    return kept[1]
+
+
+def needs_open_chain(context: Context) -> str:
+    """Loops and quaternions have no symbols here."""
+    if context.mech.loops or context.model.constraints:
+        return "The model has closed loops; equations in symbols are for open chains."
+    from core.symbolic.chain import obstacle
+
+    return obstacle(context.model)
+
+
+_kept: dict[str, Any] = {}
+"""The last robot derived: its results are lazy and shared by the functions that follow."""
+
+
+def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formulas:
+    """One result of a robot as a value, compared with the compiled kernel where that is quick."""
+    from core.symbolic.export import CONVENTIONS, Cost
+    from core.symbolic.proof import proof
+
+    entries = robot.form(what, *indices)
+    told, passed = "", None
+    is_whole = what != "T" or indices == (0, robot.n)
+    if check and what in _PROVED and is_whole and Cost(f for row in entries for f in row).written < LONGEST_PROOF:
+        made = proof(robot, what)
+        told, passed = str(made), made.passed
+    label = _LABELS.get(what, what) + (f"[{','.join(map(str, indices))}]" if indices else "")
+    variables = tuple(v.joint for v in robot.chain.variables)
+    square = what in ("M", "C")
+    return Formulas(
+        title=NAMES[what][0].upper() + NAMES[what][1:], label=label, entries=entries,
+        rows=variables if square or what in ("G", "tau") else (),
+        columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
+        symbols=meanings(robot), conventions=CONVENTIONS, proof=told, proved=passed,
+        recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
+    )  # fmt: skip
+
+
+def meanings(robot: Any) -> dict[str, str]:
+    """What each symbol stands for: "joint elbow", "parameter a2"."""
+    chain = robot.chain
+    found = {name: f"parameter {name}" for name in chain.parameters}
+    for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
+        found |= dict.fromkeys((v.symbol, rate, acceleration), f"joint {v.joint}")
+    return found
+
+
+def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, tip: str, recognise: bool) -> Result:
+    """One result in symbols."""
+    robot = _robot(context, tip, symbols, recognise)
+    indices = {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k)}.get(what, ())
+    if what == "T" and (i, j) == (1, 1):
+        indices = (0, robot.n)
+    context.step(0, 1, f"{what} …")
+    return formulas(robot, what, *indices)
+
+
+def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool) -> Result:
+    """All A_i, T(0, i) and the Jacobian."""
+    robot = _robot(context, tip, symbols, recognise)
+    parts: list[Result] = []
+    for index in range(1, robot.n + 1):
+        context.step(index - 1, robot.n, f"A and T of joint {index}")
+        parts += [formulas(robot, "A", index), formulas(robot, "T", 0, index)]
+    parts.append(formulas(robot, "J"))
+    return Report(title="Forward kinematics in symbols", parts=tuple(parts))
+
+
+def euler_lagrange(context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool) -> Result:
+    """Energies, M, C, G and the equations of motion."""
+    robot = _robot(context, tip, symbols, recognise)
+    wanted: list[tuple[Any, ...]] = [("P",), ("M",), ("C",), ("G",)]
+    if christoffel:
+        n = robot.n
+        wanted += [("c", a, b, c) for c in range(1, n + 1) for a in range(1, n + 1) for b in range(1, a + 1)]
+    parts: list[Result] = []
+    for done, (what, *indices) in enumerate(wanted):
+        context.step(done, len(wanted), f"{what} …")
+        part = formulas(robot, what, *indices)
+        if what != "c" or not _is_zero(part):
+            parts.append(part)
+    return Report(title="Euler–Lagrange equations", parts=tuple(parts))
+
+
+def _is_zero(part: Formulas) -> bool:
+    from core.symbolic.forms import ZERO
+
+    return all(form == ZERO for row in part.entries for form in row)
+
+
+def write_equations(
+    context: Context, what: str, i: int, j: int, k: int, language: str, label: str, file: str, symbols: str, tip: str
+) -> Result:
+    """A result as text in a language, appended to a file if one is named."""
+    from core.symbolic.export import export
+
+    robot = _robot(context, tip, symbols, True)
+    indices = {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k)}.get(what, ())
+    if what == "T" and (i, j) == (1, 1):
+        indices = (0, robot.n)
+    if language in ("recursion in Python", "recursion in C"):
+        from core.symbolic.recursion_code import code, recursion
+
+        text = code(recursion(robot, what), "c" if language.endswith("C") else "python", label)
+    else:
+        text = export(robot, what, *indices, language=language, label=label)
+    if file:
+        append(file, text)
+        return Message(title="Write equations", text=f"Appended {what} to {file}.")
+    return Message(title="Write equations", text=text, severity="done")
+
+
+def append(file: str, text: str) -> None:
+    """Add text to the end of a file. Raises ModelError if it cannot be written."""
+    try:
+        with open(file, "a", encoding="utf-8") as stream:
+            stream.write(text if text.endswith("\n") else text + "\n")
+    except OSError as error:
+        raise ModelError(f"'{file}' cannot be written: {error.strerror}.", where="file",
+                         remedy="Choose another file.") from None  # fmt: skip
+
+
+def simplify(context: Context, expression: str) -> Result:
+    """A typed expression in short form."""
+    from core.symbolic.expression import simplified
+
+    form = simplified(expression)
+    return Formulas(title="Simplified expression", label="result", entries=((form,),))
+
+
+_SYMBOLS = Text("symbols", "Symbols", "named: the model's parameters stay symbols; all: every length, mass, centre and "
+                "inertia becomes one; none; or names with commas between them", "named")  # fmt: skip
+_TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
+_RECOGNISE = Flag(
+    "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
+)
+_I = Integer("i", "Index i", "First index (joint or link, from 1; frames from 0)", 1, minimum=0, maximum=99)
+_J = Integer("j", "Index j", "Second index", 1, minimum=0, maximum=99)
+_K = Integer("k", "Index k", "Third index", 1, minimum=0, maximum=99)
+_WHAT = Choice("what", "Result", "; ".join(f"{n}: {t}" for n, t in NAMES.items()), "M", tuple(NAMES))
+LANGUAGES = (
+    "text",
+    "elements",
+    "latex",
+    "mathematica",
+    "python",
+    "c",
+    "sympy",
+    "recursion in Python",
+    "recursion in C",
+)
+
+FUNCTIONS = (
+    Function(
+        "derive", "Derive in symbols", "Symbols",
+        "One result of the robot in symbols: A, T, Jacobian, mass matrix, Christoffel symbols, C, gravity, equations "
+        "of motion or an energy.\n\nThe recursions of the numeric kernel run over exact polynomials; angle sums of "
+        "parallel axes are collected (C12), common factors taken out. Each result is compared with the compiled kernel "
+        "over random states. T(0, n) is shown for i = j = 1.",
+        derive, (_WHAT, _I, _J, _K, _SYMBOLS, _TIP, _RECOGNISE), (needs_motion, needs_open_chain),
+        robotica="FKin, ELDynamics",
+    ),
+    Function(
+        "symbolic_kinematics", "Forward kinematics in symbols", "Symbols",
+        "All A matrices, the T matrices from frame 0, and the Jacobian, in symbols.\n\nRows of J are [v; ω] of the tip "
+        "in the axes of frame 0, as in Robotica.",
+        forward_kinematics, (_SYMBOLS, _TIP, _RECOGNISE), (needs_motion, needs_open_chain), robotica="FKin",
+    ),
+    Function(
+        "symbolic_dynamics", "Euler–Lagrange dynamics in symbols", "Symbols",
+        "Potential energy, mass matrix M, C matrix from Christoffel symbols, and gravity vector G, simplified.\n\n"
+        "M q̈ + C q̇ + G = τ; Ṁ − 2C is skew-symmetric.",
+        euler_lagrange,
+        (_SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), _TIP, _RECOGNISE),
+        (needs_motion, needs_open_chain), robotica="ELDynamics",
+    ),
+    Function(
+        "write_equations", "Write equations", "Symbols",
+        "A result as plain text, LaTeX, Mathematica, a Python or C function, or SymPy source; appended to a file if "
+        "one is named.\n\nRecursions are much shorter code for robots with many joints: tau, M, G and bias.",
+        write_equations,
+        (Choice("what", "Result", "Which result", "M", (*NAMES, "bias")), _I, _J, _K,
+         Choice("language", "Language", "How it is written", "text", LANGUAGES),
+         Text("label", "Label", "Name it gets; empty: its own"),
+         OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
+         _SYMBOLS, _TIP),
+        (needs_motion, needs_open_chain), robotica="MPrint, EPrint, CPrint, APrint, TPrint",
+    ),
+    Function(
+        "simplify_expression", "Simplify expression", "Symbols",
+        "The short form of a typed expression: angle sums collected, s² + c² = 1, common factors out.\n\n"
+        "Sin[q1] Cos[q2] + Cos[q1] Sin[q2] becomes S12.",
+        simplify, (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"),),
+        robotica="SimplifyExpression",
+    ),
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""Simplifying a typed expression (Robotica's SimplifyExpression), in the ring its names span."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.errors import ExpressionError, KinetostatError
+from core.model.expression import Binary, Call, Negative, Node, evaluate, names, parse
+from core.symbolic.factoring import written
+from core.symbolic.forms import Form
+from core.symbolic.ring import Ring
+from core.symbolic.terms import terms_of
+
+
+def simplified(text: str, *, dialect: str = "mathematica") -> Form:
+    """The short form of an expression of numbers, names, sines and cosines: Sin[q1] Cos[q2] + Cos[q1] Sin[q2] is S12.
+
+    Raises ExpressionError where it is no polynomial of these.
+    """
+    node = parse(text, "mathematica" if dialect == "mathematica" else "native")
+    angles = sorted(_angles(node))
+    ring = Ring(angles, sorted(names(node)))
+    try:
+        value = evaluate(node, {name: ring.symbol(name) for name in names(node)})
+    except KinetostatError as error:
+        raise ExpressionError(error.what, remedy=error.remedy) from None
+    return written(terms_of(value, [angles]))
+
+
+def _angles(node: Node) -> set[str]:
+    """Names inside sines and cosines."""
+    if isinstance(node, Call):
+        inner: set[str] = set().union(*map(names, node.arguments)) if node.function in ("sin", "cos") else set()
+        return inner.union(*map(_angles, node.arguments))
+    parts: tuple[Any, ...] = ()
+    if isinstance(node, Binary):
+        parts = (node.left, node.right)
+    elif isinstance(node, Negative):
+        parts = (node.operand,)
+    return set().union(*map(_angles, parts))
