@@ -50,6 +50,8 @@ class Session:
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
         """What the reader of the open file found questionable."""
+        self.document = 0
+        """Counts the documents that were opened: another number, another machine."""
         self.runs = Runs()
         """What the machine did, and the playhead."""
         self.selection: Ref | None = None
@@ -124,6 +126,11 @@ class Session:
     def following(self) -> bool:
         """True while the pose of a run is shown instead of the edited one."""
         return self._followed is not None
+
+    @property
+    def edited_pose(self) -> Array:
+        """(nq,) the pose as committed, whatever is shown."""
+        return self._posed(self.state.pose)
 
     def keep_pose(self) -> None:
         """Make the pose of the run that is shown the edited one."""
@@ -334,6 +341,7 @@ class Session:
             self._undo.clear()
             self._redo.clear()
             self._saved = new
+            self.document += 1
             self.runs.clear()
         kept = select or self.selection
         kept = kept if self._exists(kept) else new.selection
@@ -358,11 +366,12 @@ class Session:
         self._preview_parameters.clear()
 
     def _pose_array(self) -> Array:
-        if self._followed is not None:
-            return self._followed[0].copy()
+        return self.edited_pose if self._followed is None else self._followed[0].copy()
+
+    def _posed(self, pose: Mapping[str, float]) -> Array:
         q = self._rest.copy()
         for i, name in enumerate(self.mech.q_names):
-            q[i] = self.state.pose.get(name, q[i])
+            q[i] = pose.get(name, q[i])
         return q
 
     def _pose_of(self, q: Array) -> Mapping[str, float]:

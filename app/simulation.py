@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ class Simulation(QObject):
         self._pieces: list[Run] = []
         self._seen = 0
         self._origin: tuple[str, Record | None, float | None] = ("", None, None)
-        self._began = 0.0
+        self._document = session.document
         self._timer = QTimer(self, interval=GROW)
         self._timer.timeout.connect(self._grow)
         session.changed.connect(self._changed)
@@ -118,7 +117,7 @@ class Simulation(QObject):
             return simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
                             watch=pieces.append)  # fmt: skip
 
-        self._began = time.monotonic()
+        self._document = session.document
         self.job = self._jobs.start("Simulating", work)
         self.job.succeeded.connect(self._succeeded)
         self.job.failed.connect(self._failed)
@@ -133,8 +132,15 @@ class Simulation(QObject):
 
     # ------------------------------------------------------------------------------- inside
 
+    @property
+    def _is_stale(self) -> bool:
+        """Another document was opened meanwhile."""
+        return self._document != self._session.document
+
     def _grow(self) -> None:
         """Show the pieces that came since."""
+        if self._is_stale:
+            return
         count = len(self._pieces)
         if count == self._seen:
             return
@@ -168,6 +174,8 @@ class Simulation(QObject):
     def _finish(self, run: Run | None, words: str) -> None:
         self._timer.stop()
         self.job = None
+        if self._is_stale:
+            run, words = None, ""
         if run is not None:
             self._keep(run, growing=False)
         elif self.record is not None and self.record in self._session.runs.items:
@@ -181,6 +189,8 @@ class Simulation(QObject):
         """Start speeds and forces of joints that are gone are dropped; another document begins without any."""
         if old.model is new.model:
             return
+        if self._is_stale:
+            self.cancel()
         names = set(self._session.mech.v_names)
         speeds = {name: value for name, value in self.wishes.speeds.items() if name in names}
         forces = {name: value for name, value in self.wishes.forces.items() if name in names}

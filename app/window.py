@@ -36,6 +36,7 @@ from app.theme import Theme
 from app.timeline import Timeline
 from app.viewport import Viewport
 from app.welcome import Welcome
+from app.what_if import WhatIf
 from resources import examples
 
 SIZE = (1480, 920)
@@ -70,6 +71,7 @@ class Window(QMainWindow):
         self.messages = MessageCard(self.viewport)
         self.status = StatusLine(self.session, self.settings, self.jobs)
         self.setStatusBar(self.status)
+        self.what_if = WhatIf(self.viewport, self.simulation, self)
         self.documents = Documents(self)
         self.recovery = Recovery(self)
         self.ellipsoid = LiveEllipsoid(self.viewport)
@@ -168,6 +170,7 @@ class Window(QMainWindow):
             (self.viewport.player.changed, self._played),
             (self.session.runs.changed, refresh),
             (self.simulation.changed, refresh),
+            (self.what_if.changed, refresh),
             (self.simulation.began, lambda _: self.viewport.player.play()),
         )
         for signal, slot in self._pairs:
@@ -316,6 +319,7 @@ class Window(QMainWindow):
             close = getattr(panel, "close_panel", None)
             if close is not None:
                 close()
+        self.what_if.close()
         self.simulation.close()
         self.timeline.close_timeline()
         self.welcome.close_welcome()

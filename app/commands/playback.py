@@ -58,8 +58,8 @@ COMMANDS = (
     ),
     _step("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),
     _step("forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step(1), "One sample forward."),
-    _step("back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten back."),
-    _step("forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten forward."),
+    _step("back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten samples or poses back."),
+    _step("forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten samples or poses forward."),
     _step("first", "To the start", "Home", "to_start", lambda w: _player(w).to_start(), "To the first moment."),
     _step("last", "To the end", "End", "to_end", lambda w: _player(w).to_end(), "To the last moment."),
     Command(
@@ -72,11 +72,11 @@ COMMANDS = (
         help="In step with the wall's time and the speed chosen; otherwise as fast as pictures can be made.",
     ),
     Command(
-        "play.slower", "Slower", lambda w: _player(w).faster(-1), MENU, "Ctrl+,", "", section="how",
+        "play.slower", "Slower", lambda w: _player(w).faster(-1), MENU, "[", "", section="how",
         help="The next lower speed.",
     ),
     Command(
-        "play.faster", "Faster", lambda w: _player(w).faster(1), MENU, "Ctrl+.", "", section="how",
+        "play.faster", "Faster", lambda w: _player(w).faster(1), MENU, "]", "", section="how",
         help="The next higher speed.",
     ),
     Command(

@@ -21,6 +21,14 @@ def _simulate(window: Window) -> None:
     window.simulation.start()
 
 
+def _switch_what_if(window: Window) -> None:
+    on = not window.what_if.on
+    window.what_if.switch(on)
+    if on:
+        window.docks.show("sliders")
+        window.viewport.say("Live what-if: move a slider, and the whole run follows")
+
+
 def _branch(window: Window) -> None:
     window.docks.show("simulation")
     window.simulation.wish(start="moment")
@@ -45,6 +53,12 @@ COMMANDS = (
     Command(
         "simulation.branch", "Simulate from this moment", _branch, MENU, "Ctrl+F5", "branch", when=_has_run,
         help="A new run that begins at the playhead of the current one, with its speeds; runs form a tree.",
+    ),
+    Command(
+        "simulation.what_if", "Live what-if", lambda w: _switch_what_if(w), MENU, "Ctrl+Shift+F5", "whatif",
+        when=_moves, checked=lambda w: w.what_if.on, section="live", toolbar="simulation",
+        help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed anew: "
+        "plots and a ghost in the scene follow during the movement, the last runs stay faint.",
     ),
     Command(
         "simulation.settings", "Simulation settings", lambda w: w.docks.show("simulation"), MENU, "", "settings",

@@ -215,8 +215,8 @@ class RunsList(QWidget):
 
     def load(self) -> None:
         """Ask for a file and read its run."""
-        paths, _ = QFileDialog.getOpenFileNames(self, "Load a run", str(self._folder()), LOAD_FILTER)
-        for path in paths:
+        path, _ = QFileDialog.getOpenFileName(self, "Load a run", str(self._folder()), LOAD_FILTER)
+        if path:
             self.load_from(Path(path))
 
     def load_from(self, path: Path) -> None:

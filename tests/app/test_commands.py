@@ -63,8 +63,9 @@ def answers(monkeypatch, tmp_path):
     """File dialogs answer with files, questions with "discard"."""
     from resources import examples
 
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *a, **k: (str(examples()[0].path), ""))
-    saves = {"Save the model": "saved.kst", "Export picture": "picture.png"}
+    load = lambda _w, title, *a, **k: ("" if "run" in title else str(examples()[0].path), "")  # noqa: E731
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", load)
+    saves = {"Save the model": "saved.kst", "Export picture": "picture.png", "Save the run": "run.h5"}
     save = lambda _w, title, *a, **k: (str(tmp_path / saves.get(title, "result.json")), "")  # noqa: E731
     monkeypatch.setattr(QFileDialog, "getSaveFileName", save)
     monkeypatch.setattr(QMessageBox, "exec", lambda self: QMessageBox.StandardButton.Discard)

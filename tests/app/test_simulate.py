@@ -28,6 +28,32 @@ def test_f5_makes_a_run_that_plays(bench):
     assert record.run.time[-1] == pytest.approx(2.0)
     assert bench.window.timeline.isVisible()
     assert bench.view.player.playing
-    expected = simulate(bench.session.mech, 2.0, rtol=1e-6, atol=1e-8, output=0.01, q0=bench.session._pose_of(record.run.q[0]))
+    expected = simulate(bench.session.mech, 2.0, rtol=1e-6, atol=1e-8, output=0.01, q0=record.run.q[0])
     assert np.allclose(record.run.q, expected.q)
     assert bench.session.undo_label == ""
+
+
+def test_what_if_follows_a_slider_during_the_movement(bench):
+    bench.example("pendulum")
+    simulated(bench, duration=3.0, output=None)
+    bench.view.player.hold()
+    bench.window.run("play.close")
+    what_if = bench.window.what_if
+    bench.window.run("simulation.what_if")
+    heard = []
+    what_if.made.connect(heard.append)
+    bench.wait(lambda: heard, LONG)
+    name = bench.session.mech.q_names[0]
+    for value in (0.2, 0.4, 0.6):
+        heard.clear()
+        bench.session.preview_coordinates({name: value})
+        bench.wait(lambda: heard)
+        run = bench.session.runs.current.run
+        assert bench.session.previewing
+        assert run.q[0, 0] == pytest.approx(value)
+        assert len(run) > 500
+    bench.session.commit("Move")
+    bench.wait(lambda: what_if._worker.idle)
+    bench.window.run("simulation.what_if")
+    assert not what_if.on
+    what_if.made.disconnect(heard.append)
