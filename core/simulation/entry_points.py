@@ -8,11 +8,20 @@ from typing import Any
 import numba
 import numpy as np
 
-from core.simulation.equations import FINE, NOT_FINITE, System, derivative, project, rates
+from core.simulation.equations import derivative, project
 from core.simulation.native import loader, native, store, view
+from core.simulation.system import FINE, NOT_FINITE, System, rates
 
 _F1, _I1, _I2 = numba.float64[::1], numba.int64[::1], numba.int64[:, ::1]
-_KINDS = {"by_matrix": numba.boolean, "quaternions": _I1, "u": _F1, "words": _I2, "memory": _F1}
+_KINDS = {
+    "by_matrix": numba.boolean,
+    "quaternions": _I1,
+    "u": _F1,
+    "words": _I2,
+    "memory": _F1,
+    "room": _F1,
+    "order": _I1,
+}
 load_system: Any = loader(
     numba.types.NamedTuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System)
 )
@@ -25,10 +34,11 @@ def derivative_entry(handle: int, t: float, y: int, out: int) -> int:
     return FINE if derivative(s, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
-def project_entry(handle: int, t: float, y: int, _: int) -> int:
-    """y onto the manifold."""
+def project_entry(handle: int, t: float, y: int, error: int) -> int:
+    """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
     s = load_system(handle)
-    result: int = project(s, view(y, s.nq + s.nv))
+    n = s.nq + s.nv
+    result: int = project(s, view(y, n), view(error, n if error != 0 else 0))
     return result
 
 

@@ -27,6 +27,8 @@ config: Any = numba_config
 intrinsic: Any = numba_intrinsic
 jit: Any = numba.njit
 """Their types are made at run time."""
+config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
+"""Loops here are a few rounds long: prepared for many they take three times as long, and longer to compile."""
 
 
 @cache
@@ -65,6 +67,16 @@ def _made(function: Any, how: Callable[..., Any], *arguments: Any) -> Any:
         return how(*arguments, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def short(function: Function) -> Function:
+    """`native` for a few lines that are put where they are called."""
+    made: Function = _made(function, _inlined)
+    return made
+
+
+def _inlined(**options: Any) -> Any:
+    return jit(forceinline=True, **options)
 
 
 def native(function: Function) -> Function:

@@ -14,6 +14,7 @@ from core.errors import ModelError, SimulationError
 from core.kernel import Mechanism
 from core.kernel.entry import Entry, absent, entry
 from core.simulation import torques
+from core.simulation.start_speeds import start_speeds
 from core.simulation.tableaux import METHODS, Method
 
 Array = NDArray[np.float64]
@@ -110,7 +111,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
         q = mech.move(q, q0, given)
     elif q0 is not None:
         q = numbers("q0", q0)
-    v = np.zeros(mech.nv)
+    v = start_speeds(mech, p) if v0 is None else np.zeros(mech.nv)
     if isinstance(v0, Mapping):
         for name, value in v0.items():
             if name not in mech.v_names:
@@ -136,7 +137,8 @@ class Assembly:
     """The compiled equations of one run; keeps the memory they work in."""
 
     def __init__(self, mech: Mechanism, torque: Any, p: Array) -> None:
-        from core.simulation.equations import System
+        from core.simulation.constrained import room_for
+        from core.simulation.system import System
 
         constant = torques.constant(mech, torque)
         quaternions = [mech.joint_q(j.name).start + (3 if j.kind == "free" else 0)
@@ -160,6 +162,8 @@ class Assembly:
         words = np.array([[*each.words, begin] for each, begin in zip(chosen, begins, strict=True)], dtype=np.int64)
         u = np.zeros(mech.nv) if constant is None else constant
         self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
-                             np.concatenate([each.memory for each in chosen]))  # fmt: skip
+                             np.concatenate([each.memory for each in chosen]),
+                             np.zeros(room_for(mech.nq, mech.nv, rows)),
+                             np.zeros(max(rows, 1), dtype=np.int64))  # fmt: skip
         self.projected = rows > 0 or bool(quaternions)
         """True if states lie on a manifold: loops closed, quaternions of length one."""

@@ -80,10 +80,11 @@ def derivative(w: Any, t: float, y: Any, out: Any) -> Any:
 
 @native
 def project(w: Any, t: float, y: Any, error: Any) -> Any:
-    """y onto the manifold; of an error vector (n,) what it would leave. FINE, NOT_FINITE or TORN."""
+    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or TORN."""
     if w.counts[PROJECTED] == 0:
         return FINE
-    return call_entry(w.addresses[PROJECT], w.addresses[SYSTEM], t, address_of(y), address_of(error))
+    place = address_of(error) if len(error) > 0 else 0
+    return call_entry(w.addresses[PROJECT], w.addresses[SYSTEM], t, address_of(y), place)
 
 
 @native
