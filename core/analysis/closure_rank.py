@@ -46,27 +46,36 @@ def rank_of(singular: NDArray[Any]) -> int:
 
 
 class Closure:
-    """The constraints of a machine at fixed parameters and time, in units of its own size and without limits."""
+    """The constraints of a machine at fixed parameters and time, in units of its own size and without limits.
 
-    def __init__(self, mech: Mechanism, p: Values = None, t: float = 0.0) -> None:
+    drivers : whether drivers hold, too
+    """
+
+    def __init__(self, mech: Mechanism, p: Values = None, t: float = 0.0, *, drivers: bool = True) -> None:
         self.mech, self.p, self.t = mech, mech.parameter_values(p), t
+        names = mech._program.closure_rows
+        self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
+        """Indices of the rows that count."""
+        self.names = tuple(names[k] for k in self.kept)
+        self._positions = np.array([row.level == 0 for row in self.names], dtype=bool)
 
-    @cached_property
+    @property
     def rows(self) -> int:
         """Number of constraint equations beyond those that the tree's coordinates fulfil by themselves."""
-        return int(self.residual(self.mech.neutral()).shape[-1])
+        return len(self.kept)
 
     def residual(self, q: Array) -> Array:
-        """(rows,) gaps, m and rad."""
-        return np.asarray(self.mech.gaps(q, p=self.p, t=self.t))
+        """(rows of position level,) gaps, m and rad."""
+        return np.asarray(self.mech.gaps(q, p=self.p, t=self.t)[self.kept][self._positions])
 
     def jacobian(self, q: Array) -> Array:
         """(rows, nv) G."""
-        return np.asarray(self.mech.loop_jacobian(q, p=self.p, t=self.t))
+        return np.asarray(self.mech.loop_jacobian(q, p=self.p)[self.kept])
 
     def bias(self, q: Array, v: Array) -> Array:
-        """(…, rows) Ġ v."""
-        return np.asarray(self.mech._call("closure_bias", self.p, q, v))
+        """(…, rows) Ġ v, drivers at rest."""
+        still = self.mech._call("closure_bias", self.p, q, np.zeros_like(v), t=self.t)
+        return np.asarray((self.mech._call("closure_bias", self.p, q, v, t=self.t) - still)[..., self.kept])
 
     @cached_property
     def size(self) -> float:
@@ -93,10 +102,19 @@ class Closure:
 
     @cached_property
     def row_units(self) -> Array:
-        """(rows,) the machine's size for gaps in m, 1 for those of directions."""
-        R = np.asarray(self.mech._call("closure_motion", self.p, self.mech.rest()))
-        lengths = np.linalg.norm(R[:, 3:], axis=1) > 0.5
-        return np.where(lengths, self.size, 1.0)
+        """(rows,) what a row's gap counts in: the machine's size for lengths, 1 for directions and angles."""
+        mech, q = self.mech, self.mech.rest()
+        R = np.asarray(mech._call("closure_motion", self.p, q))
+        units = np.zeros(len(mech._program.closure_rows))
+        start = 0
+        for _holding, _side, rows in mech._program.tracer.holdings.sides():
+            part = R[start : start + rows.stop - rows.start]
+            start += rows.stop - rows.start
+            lengths, angles = np.linalg.norm(part[:, 3:], axis=1), np.linalg.norm(part[:, :3], axis=1)
+            units[rows] = np.maximum(units[rows], np.where(lengths > 1e-6, lengths * self.size, angles))
+        own = np.max(np.abs(mech.loop_jacobian(q, p=self.p) * self.units), axis=1, initial=0.0)
+        units = np.where(units > 1e-6, units, np.where(own > 1e-6, own, 1.0))
+        return np.asarray(units[self.kept])
 
     def scaled(self, q: Array) -> Array:
         """(rows, nv) G in units of the machine's size."""
@@ -122,7 +140,9 @@ class Closure:
     def problem(self) -> assembly.Problem:
         """Closing without limits: mobility does not depend on them."""
         free = np.full(self.mech.nv, np.inf)
-        return assembly.Problem(self.residual, self.jacobian, self.moved, lambda q: (-free, free))
+        return assembly.Problem(
+            self.residual, lambda q: self.jacobian(q)[self._positions], self.moved, lambda q: (-free, free)
+        )
 
     def moved(self, q: Array, step: Array) -> Array:
         """q after a displacement."""
@@ -130,6 +150,8 @@ class Closure:
 
     def closed(self, q: Array) -> tuple[Array, float]:
         """The closed pose nearest to q, and the gap left."""
+        if not self._positions.any():
+            return q, 0.0
         return assembly.close(self.problem, q, 1.0 / self.units, np.zeros(self.mech.nv, dtype=bool))
 
     def follow(self, q: Array, v: Array, length: float) -> Array | None:

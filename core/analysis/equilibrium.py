@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
-from core.analysis.linearisation import Linearisation, linearise
+from core.analysis.linearisation import Linearisation, linearise, states_at_rest
 from core.errors import SimulationError
 from core.kernel import Mechanism, assembly, constraints
 from core.kernel.derivatives import derivatives
@@ -61,7 +61,8 @@ class _Balance:
         """(nv,) h(q, 0) − τ."""
         closure = self.closure
         still = np.zeros(closure.mech.nv)
-        return np.asarray(closure.mech.bias(q, still, p=closure.p, t=closure.t)) - self.tau
+        x = states_at_rest(closure, q)
+        return np.asarray(closure.mech.bias(q, still, p=closure.p, t=closure.t, x=x)) - self.tau
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""
@@ -75,7 +76,8 @@ class _Balance:
         G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
         multipliers = np.asarray(np.linalg.lstsq(G.T, h, rcond=1e-9)[0], dtype=float)
         still = np.zeros(mech.nv)
-        slopes = derivatives(mech._program)({"q": q, "v": still, "u": still}, multipliers, closure.p)
+        state = {"q": q, "v": still, "u": still, "x": states_at_rest(closure, q), "t": mech.clock(closure.t, closure.p)}
+        slopes = derivatives(mech._program)(state, multipliers, closure.p)
         return np.asarray(N.T @ slopes.f_q @ N)
 
 

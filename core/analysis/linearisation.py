@@ -58,15 +58,16 @@ class Mode:
 
 @dataclass(frozen=True)
 class Linearisation:
-    """ẏ = A y with y = (independent coordinates, their speeds), about a state.
+    """ẏ = A y with y = (independent coordinates, their speeds, states of force elements), about a state.
 
-    coordinates : names of the independent speeds; A : (2k, 2k); eigenvalues : (2k,), sorted by size
+    coordinates : names of the independent speeds; A : (2k + nx, 2k + nx); eigenvalues : sorted by size
     basis : (nv, k) displacements of all joints per independent one; mass : (k, k) reduced mass matrix
     modes : oscillations and exponentials, slowest first
     residual : (k,) acceleration of the independent coordinates at the state: zero where the machine stands still
     """
 
     coordinates: tuple[str, ...]
+    states: tuple[str, ...]
     A: Array
     eigenvalues: Complex
     basis: Array
@@ -111,15 +112,28 @@ def linearise(
     chosen = _named(mech, coordinates, N) if coordinates else _chosen(closure, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     v = B @ v[chosen] if chosen else np.zeros(mech.nv)
-    a, multipliers = constraints.motion(mech, q, v, tau, closure.p, True)
-    slopes = derivatives(mech._program)({"q": q, "v": v, "u": a}, multipliers, closure.p)
+    x = states_at_rest(closure, q)
+    a, multipliers = constraints.motion(mech, q, v, tau, closure.p, True, t, x)
+    state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, closure.p)}
+    slopes = derivatives(mech._program)(state, multipliers, closure.p)
     A, M = _reduced(closure, slopes, q, B, chosen)
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
     modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure)
-    return Linearisation(names, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
+    return Linearisation(names, tuple(mech.x_names), A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
+
+
+def states_at_rest(closure: Closure, q: Array) -> Array:
+    """(nx,) states of force elements when all stands still: junctions in balance; springs in series with dampers have
+    crept to their rest lengths."""
+    mech = closure.mech
+    if not mech.nx:
+        return np.zeros(0)
+    x = np.array(mech.x_rest(q, p=closure.p, t=closure.t))
+    x[[k for k, name in enumerate(mech.x_names) if name.endswith(".stretch")]] = 0.0
+    return x
 
 
 def _chosen(closure: Closure, N: Array) -> list[int]:
@@ -155,13 +169,17 @@ def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: li
         return x - B @ x[chosen]
 
     D = particular(-slopes.Gv_q @ B)  # δv = B u + D s
-    columns = []
-    for displacement, speed in ((B, D), (np.zeros_like(B), B)):
-        f = slopes.f_q @ displacement + slopes.f_v @ speed
+    columns, rates = [], []
+    nx = slopes.x_x.shape[0]
+    none, own = np.zeros((mech.nv, nx)), np.eye(nx)
+    for displacement, speed, state in ((B, D, np.zeros((nx, k))), (np.zeros_like(B), B, np.zeros((nx, k))),
+                                       (none, none, own)):  # fmt: skip
+        f = slopes.f_q @ displacement + slopes.f_v @ speed + slopes.f_x @ state
         c = particular(-(slopes.g_q @ displacement + slopes.g_v @ speed))
         columns.append(np.linalg.solve(M, -B.T @ (f + mass @ c)))
-    top = np.concatenate([(slopes.turn @ B)[chosen], np.eye(k)], axis=1)
-    return np.concatenate([top, np.concatenate(columns, axis=1)]), M
+        rates.append(slopes.x_q @ displacement + slopes.x_v @ speed + slopes.x_x @ state)
+    top = np.concatenate([(slopes.turn @ B)[chosen], np.eye(k), np.zeros((k, nx))], axis=1)
+    return np.concatenate([top, np.concatenate(columns, axis=1), np.concatenate(rates, axis=1)]), M
 
 
 def _modes(eigenvalues: Complex, shapes: Complex, closure: Closure) -> tuple[Mode, ...]:

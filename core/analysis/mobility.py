@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.analysis import isostatic
 from core.analysis.closure_rank import Closure
+from core.analysis.driven import drive
 from core.analysis.free_motions import FreeMotion, free_motions
 from core.analysis.isostatic import Release
 from core.analysis.self_stress import Component, Stresses, dependences, stresses
@@ -50,7 +51,7 @@ class Redundant:
 class Mobility:
     """What a machine can do, near a pose and at it.
 
-    degrees_of_freedom : finite freedoms at generic poses near the one given (drivers act as constraints)
+    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go
     at_pose            : freedoms of the velocities at the pose itself; more than the above at a singular pose
     equations, rank    : scalar constraints of all joints and other elements, and how many of them are independent
     count              : freedoms by Grübler–Kutzbach: 6 per body less the equations
@@ -71,9 +72,13 @@ class Mobility:
     singular: bool
     q: Array
     driven: tuple[str, ...] = ()
-    """Drivers that act."""
+    """Rows of drivers that take a freedom each."""
+    undriven: int = 0
+    """Freedoms that no driver takes."""
     inconsistent: tuple[str, ...] = ()
-    """Drivers that move what is fixed, or driven, already, each with the reason."""
+    """Drivers that contradict joints or other drivers, each with the reason in words."""
+    idle_drivers: tuple[str, ...] = ()
+    """Drivers that say what holds already, each with the reason in words."""
     infinitesimal: int = 0
     """Freedoms that exist at generic poses but end at once (a shaky frame)."""
 
@@ -105,7 +110,7 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
     Raises AssemblyError when the machine cannot be closed near the pose.
     """
     start = mech.rest(p) if q is None else constraints.one_state(mech, q)
-    closure = Closure(mech, p, t)
+    closure = Closure(mech, p, t, drivers=False)
     pose = _closed(closure, start)
     N = closure.motions(pose)
     found = _generic(closure, pose)
@@ -114,11 +119,13 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
     surplus = found.multipliers.shape[1]
     parts = _redundancies(closure, pose, found) if surplus else _NONE
     dof = found.freedoms
+    driven = drive(Closure(mech, p, t), pose, N)
     return Mobility(
         degrees_of_freedom=dof, at_pose=N.shape[1], equations=tree + closure.rows,
         rank=tree + closure.rows - surplus, count=mech.nv - closure.rows, redundant=parts[0], proposal=parts[1],
         motions=free_motions(closure, pose, N), singular=N.shape[1] > dof + found.infinitesimal, q=pose,
-        infinitesimal=found.infinitesimal,
+        infinitesimal=found.infinitesimal, driven=driven.effective, undriven=dof - len(driven.effective),
+        inconsistent=driven.inconsistent, idle_drivers=driven.superfluous,
     )  # fmt: skip
 
 
@@ -126,8 +133,12 @@ def _closed(closure: Closure, q: Array) -> Array:
     if not closure.rows:
         return q
     pose, gap = closure.closed(q)
+    if gap < assembly.ACCEPTABLE:
+        return pose
+    flags = np.zeros(closure.mech.nv, dtype=bool)
+    pose, gap = assembly.close_from(closure.problem, q, 1.0 / closure.units, flags)
     if not gap < assembly.ACCEPTABLE:
-        pose = np.asarray(closure.mech.assemble(q, p=closure.p, t=closure.t))
+        raise constraints.assembly_error(closure.mech, pose, closure.p, closure.t)
     return pose
 
 
@@ -224,6 +235,8 @@ def _report(found: Mobility) -> list[str]:
     if found.proposal:
         kept = "leaves the motion" if found.dof else "leaves the frame rigid"
         lines.append(f"{found.advice} That takes away what is too much and {kept}.")
-    lines += [f"Driver {text}." for text in found.inconsistent]
+    if found.driven:
+        lines.append(f"Drivers take {len(found.driven)}: {_listed(found.driven)}; {found.undriven} left.")
+    lines += [f"{text}." for text in (*found.inconsistent, *found.idle_drivers)]
     lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
     return lines

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
 from core.kernel import Mechanism
+from core.kernel.closures import Row
+from core.kernel.reactions import holding_wrenches
 from core.model import Joint
 
 Array = NDArray[np.float64]
@@ -188,7 +190,7 @@ def stresses(closure: Closure, q: Array, generic: Array, multipliers: Array) -> 
     here, there = mech.joint_poses(q, p), mech.joint_poses(generic, p)
     bases = {name: _Basis(mech, joint, *here[name]) for name, joint in joints.items()}
     k = multipliers.shape[1]
-    through = [transmitted(mech, generic, multipliers[:, i], closure.p) for i in range(k)]
+    through = [transmitted(closure, generic, multipliers[:, i]) for i in range(k)]
     components: list[Component] = []
     rows: list[Array] = []
     for name, basis in bases.items():
@@ -198,29 +200,35 @@ def stresses(closure: Closure, q: Array, generic: Array, multipliers: Array) -> 
         if (mimic := basis.joint.mimic) is not None:
             components.append(Component("joints", name, note=f"the coupling to {mimic.leader}"))
             rows.append(np.array([[basis.along(F[name], *there[name], closure.size) for F in through]]))
+    for i, row in enumerate(closure.names):
+        if row.collection != "joints":
+            components.append(Component(row.collection, row.element, note=_row_note(row)))
+            rows.append(multipliers[i : i + 1] * closure.row_units[i] / closure.size)
     entries = np.concatenate(rows) if rows else np.zeros((0, k))
     return Stresses(tuple(components), _orthonormal(entries))
 
 
-def transmitted(mech: Mechanism, q: Array, multipliers: Array, p: Array) -> dict[str, Array]:
-    """joint → (6,) wrench [torque; force] that multipliers of the cut joints send through it: parent side on child
-    side, at b's origin, world axes (see `core.kernel.reactions`)."""
+def _row_note(row: Row) -> str:
+    what = "the constraint" if row.collection == "constraints" else "the driver"
+    return f"{what} ({row.component})" if row.component else what
+
+
+def transmitted(closure: Closure, q: Array, multipliers: Array) -> dict[str, Array]:
+    """joint → (6,) wrench [torque; force] that multipliers (rows,) send through it: parent side on child side, at b's
+    origin, world axes (see `core.kernel.reactions`)."""
+    mech, p = closure.mech, closure.p
     topology = mech._program.topology
-    R = np.asarray(mech._call("closure_motion", p, q))
+    everything = np.zeros(len(mech._program.closure_rows))
+    everything[closure.kept] = multipliers
     origins = {name: sides[1][:3, 3] for name, sides in mech.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
     result = {name: np.zeros(6) for name in mech.joint_names}
-    start = 0
-    for name, rows in mech._program.cut_rows.items():
-        part = slice(start, start + rows)
-        start += rows
-        F = R[part].T @ multipliers[part]
-        result[name] = F
-        joint = topology.model.joint(name)
-        for side, sign in ((joint.child, -1.0), (joint.parent, 1.0)):
+    for cut, (inner, outer), F, point in holding_wrenches(mech, q, everything, p):
+        if cut:
+            result[cut] = F
+        for side, sign in ((outer, -1.0), (inner, 1.0)):
             for carrier in topology.path(side):
-                r = origins[name] - origins[carrier]
-                share = np.concatenate([F[:3] + np.cross(r, F[3:]), F[3:]])
+                share = np.concatenate([F[:3] + np.cross(point - origins[carrier], F[3:]), F[3:]])
                 result[carrier] = result[carrier] + (-sign if turned[carrier] else sign) * share
     return result
 

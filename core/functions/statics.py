@@ -92,7 +92,7 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
     context.step(0, 2, "Derivatives of the motion")
     v, tau = (np.array([given.get(name, 0.0) for name in mech.v_names]) for given in (speeds, forces))
     found = linearised(mech, context.q, v, tau, p, coordinates=names_of(coordinates))
-    names = (*found.coordinates, *(f"{name}'" for name in found.coordinates))
+    names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
     matrix = Matrix(title="State matrix", symbol="A", entries=rows_of(found.A), rows=names, columns=names,
                     note="ẏ = A y for displacements of the independent coordinates and their speeds, SI")  # fmt: skip
     parts: list[Result] = [_state_of(context, found), matrix, _mode_table(found)]

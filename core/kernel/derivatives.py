@@ -25,15 +25,19 @@ _known: weakref.WeakKeyDictionary[Program, Derivatives] = weakref.WeakKeyDiction
 class Equations(NamedTuple):
     """Derivatives of f and g along displacements ξ of q (nv directions) and by v, and of G v and q̇ along ξ.
 
-    f_q, f_v : (nv, nv); g_q, g_v, Gv_q : (rows, nv); turn : (nv, nv) with ξ̇ = δv + turn · ξ
+    f_q, f_v : (nv, nv); f_x : (nv, nx); g_q, g_v, Gv_q : (rows, nv); turn : (nv, nv) with ξ̇ = δv + turn · ξ
     """
 
     f_q: Array
     f_v: Array
+    f_x: Array
     g_q: Array
     g_v: Array
     Gv_q: Array
     turn: Array
+    x_q: Array
+    x_v: Array
+    x_x: Array
 
 
 class Derivatives:
@@ -45,22 +49,26 @@ class Derivatives:
         self._function = self._traced()
 
     def __call__(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
-        """At values of the traces' arguments (q, v, u: accelerations, …)."""
-        arguments = [np.asarray(values[name], dtype=float) for name in self._inputs]
+        """At values of the traces' arguments (q, v, u: accelerations, t: the clock) and of the states x."""
+        arguments = [np.asarray(values[name], dtype=float) for name in (*self._inputs, "x")]
         results = self._function(*arguments, multipliers, p)
         return Equations(*(np.array(result, dtype=float) for result in results))
 
     def _body(self, name: str) -> Any:
         """A trace as a column, over this object's symbols."""
         tracer = self._program.tracer
-        signature = tracer.signature(name)
-        for argument, size in zip(signature.arguments, self._program._sizes(signature), strict=False):
-            self._inputs.setdefault(argument, symbols(argument, size))
-        return ca.densify(column(tracer._body(name, self._inputs, "", inline)))
+        for argument in tracer.signature(name).arguments:
+            if argument != "x":
+                self._inputs.setdefault(argument, symbols(argument, tracer.sizes[argument]))
+        return ca.densify(column(tracer._body(name, {**self._inputs, "x": self._states}, "", inline)))
 
     def _traced(self) -> Any:
         tracer = self._program.tracer
-        nv = tracer.tree.nv
+        nv, nx = tracer.tree.nv, tracer.nx
+        x = symbols("x", nx)
+        self._states = [*x, *[0.0] * nx]
+        x_rate = self._body("states") if nx else ca.SX.zeros(0)
+        self._states = [*x, *ca.vertsplit(x_rate)]  # forces may depend on ẋ, which follows from the rest
         forces, rate = self._body("inverse_dynamics"), self._body("rate")
         q, v, a = (column(self._inputs[name]) for name in "qvu")
         rows = tracer.signature("closure").shape[0]
@@ -75,11 +83,17 @@ class Derivatives:
         # q̇ = N v, δq = N ξ: N ξ̇ = (∂q̇/∂q N − Ṅ) ξ + N δv
         N_rate = ca.jtimes(ca.vec(N), q, rate).reshape(N.shape)
         turn = ca.solve(N.T @ N, N.T @ (ca.jacobian(rate, q) @ N - N_rate)) if nv else ca.SX.zeros(0, 0)
-        outputs = [ca.jacobian(forces, q) @ N, ca.jacobian(forces, v), ca.jacobian(g, q) @ N, ca.jacobian(g, v),
-                   ca.jacobian(gaps, q) @ N, turn]  # fmt: skip
-        arguments = [column(list(symbols)) for symbols in self._inputs.values()]
-        return ca.Function("derivatives", [*arguments, multipliers, column(tracer.p)], list(map(ca.densify, outputs)),
-                           {"cse": True})  # fmt: skip
+        own = column(list(x))
+        slopes = ((forces, (q, v, own)), (g, (q, v)), (gaps, (q,)))
+        outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
+        outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own))]
+        arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
+        return ca.Function("derivatives", arguments, list(map(ca.densify, outputs)), {"cse": True})
+
+
+def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:
+    """∂f/∂by; by q along displacements, δq = N ξ."""
+    return ca.jacobian(f, by) @ N if by is q else ca.jacobian(f, by)
 
 
 def derivatives(program: Program) -> Derivatives:

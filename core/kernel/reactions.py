@@ -37,7 +37,7 @@ def reactions(
     result = _through(mech, q, v, a, p, t, x, passive)
     origins = {name: sides[1][..., :3, 3] for name, sides in mech.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    for cut, names, F, point in _holding(mech, q, multipliers, p):
+    for cut, names, F, point in holding_wrenches(mech, q, multipliers, p):
         if cut:
             result[cut] = F
         for carrier_of, sign in ((names[1], -1.0), (names[0], 1.0)):
@@ -53,7 +53,7 @@ def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any,
     return {name: wrenches[..., i, :] for i, name in enumerate(mech.joint_names)}
 
 
-def _holding(
+def holding_wrenches(
     mech: Mechanism, q: Any, multipliers: Array, p: Values
 ) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
     """(cut joint or "", names of a and b, wrench on b, the point it is about) of every side that exerts one."""

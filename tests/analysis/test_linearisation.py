@@ -1,0 +1,205 @@
+"""Linearisation and equilibrium against closed forms, published references and finite differences."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.analysis.equilibrium import equilibria, equilibrium
+from core.analysis.linearisation import linearise
+from core.errors import ModelError, SimulationError
+from core.kernel import Mechanism
+from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Model, Pose, World
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+def read(name):
+    return json.loads((REFERENCE / f"{name}.json").read_text())
+
+
+def chain(masses, lengths, rods):
+    bodies, joints, inner, offset = [], [], "world", 0.0
+    for i, (mass, length) in enumerate(zip(masses, lengths, strict=True)):
+        center = (0.0, 0.0, -0.5 * length if rods else -1.0 * length)
+        inertia = mass * length**2 / 12.0 if rods else 0.0
+        bodies.append(Body(name=f"link{i}", mass=float(mass), center_of_mass=center,
+                           inertia=Inertia(ixx=inertia, iyy=inertia, izz=0.0)))  # fmt: skip
+        joints.append(Joint(name=f"j{i}", parent=inner, child=f"link{i}", a=Pose(position=(0.0, 0.0, -offset)),
+                            axis=(0.0, 1.0, 0.0)))  # fmt: skip
+        inner, offset = f"link{i}", float(length)
+    gravity = Gravity(acceleration=(0.0, 0.0, -read("lin_pendulum_chains")["parameters"]["g"]))
+    return Model(name="chain", bodies=tuple(bodies), joints=tuple(joints), world=World(gravity=gravity))
+
+
+CHAINS = read("lin_pendulum_chains")
+
+
+@pytest.mark.parametrize("case", CHAINS["reference"])
+def test_hanging_chains(case):
+    data = CHAINS["reference"][case]
+    mech = Mechanism(chain(data["masses"], data["lengths"], data["rods"]))
+    found = linearise(mech, mech.neutral())
+    omega = [2.0 * np.pi * mode.frequency for mode in found.modes]
+    np.testing.assert_allclose(omega, data["omega"], rtol=CHAINS["tolerances"]["rel"])
+    np.testing.assert_allclose([mode.damping for mode in found.modes], 0.0, atol=1e-9)
+    assert found.stability == "stable"
+    np.testing.assert_allclose(found.residual, 0.0, atol=1e-12)
+    # each shape solves K x = ω² M x
+    mass = mech.mass_matrix(mech.neutral())
+    stiffness = -mass @ found.A[mech.nv :, : mech.nv]
+    for mode, w in zip(found.modes, omega, strict=True):
+        shape = mode.shape.real
+        np.testing.assert_allclose(stiffness @ shape, w**2 * mass @ shape, atol=1e-8 * w**2)
+
+
+FOURBAR = read("lin_fourbar_spring_N1")
+
+
+def spring_fourbar():
+    data = FOURBAR["parameters"]
+    L, m = data["L"], data["m"]
+    inertia = Inertia(ixx=0.0, iyy=m * L**2 / 12.0, izz=m * L**2 / 12.0)
+
+    def bar(name):
+        return Body(name=name, mass=m, center_of_mass=(0.5 * L, 0.0, 0.0), inertia=inertia)
+
+    def pin(name, parent, child, x, y=0.0):
+        return Joint(name=name, parent=parent, child=child, a=Pose(position=(x, y, 0.0)))
+
+    end = Joint(name="D", parent="coupler", child="right", a=Pose(position=(L, 0.0, 0.0)),
+                b=Pose(position=(L, 0.0, 0.0)))  # fmt: skip
+    return Model(
+        name="fourbar",
+        world=World(gravity=Gravity(acceleration=(0.0, -data["g"], 0.0))),
+        bodies=(bar("left"), bar("coupler"), bar("right")),
+        frames=(Frame(name="tip", parent="coupler", pose=Pose(position=(L, 0.0, 0.0))),),
+        joints=(pin("A", "world", "left", 0.0), pin("B", "left", "coupler", L), pin("C", "world", "right", L), end),
+        forces=(Force(name="spring", kind="line", a="world", b="tip", stiffness=data["k"], rest=data["rest_length"],
+                      damping=data["c"]),),
+    )  # fmt: skip
+
+
+def parallelogram_at(phi):
+    """Links at phi from x, coupler along x."""
+    return np.array([phi, -phi, phi])
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_the_four_bar_with_its_diagonal_spring(case):
+    data = FOURBAR["reference"]["equilibria"][case]
+    mech = Mechanism(spring_fourbar())
+    found = equilibrium(mech, parallelogram_at(data["phi"] + 0.02), nearest=True)
+    assert found.q[0] == pytest.approx(data["phi"], abs=FOURBAR["tolerances"]["phi_abs"])
+    assert found.residual < 1e-7
+    assert (found.stability != "unstable") == data["stable"]
+    linear = linearise(mech, found.q, coordinates=["A"])
+    expected = np.array([complex(*value) for value in data["eigenvalues"]])
+    order = np.lexsort((expected.imag, expected.real))
+    ours = linear.eigenvalues[np.lexsort((linear.eigenvalues.imag, np.round(linear.eigenvalues.real, 9)))]
+    np.testing.assert_allclose(ours, expected[order], rtol=FOURBAR["tolerances"]["eigenvalue_rel"], atol=1e-8)
+    assert float(linear.mass[0, 0]) == pytest.approx(data["effective_mass"], rel=1e-10)
+    assert -linear.A[1, 0] * data["effective_mass"] == pytest.approx(data["effective_stiffness"], rel=1e-8)
+
+
+def test_downhill_leads_from_the_unstable_pose_to_a_stable_one():
+    stable = [item["phi"] for item in FOURBAR["reference"]["equilibria"] if item["stable"]]
+    mech = Mechanism(spring_fourbar())
+    found = equilibrium(mech, parallelogram_at(0.5 * np.pi))
+    assert found.stability == "stable"
+    assert min(abs(np.remainder(found.q[0] - phi + np.pi, 2.0 * np.pi) - np.pi) for phi in stable) < 1e-9
+    everywhere = equilibria(mech, [parallelogram_at(item["phi"] + 0.03) for item in FOURBAR["reference"]["equilibria"]])
+    assert len(everywhere) == 3
+    assert everywhere[-1].stability == "unstable"
+
+
+def test_a_pendulum_hangs_and_stands():
+    mech = Mechanism(chain([2.0], [0.5], rods=False))
+    assert equilibrium(mech, np.array([3.0])).q[0] == pytest.approx(0.0, abs=1e-9)
+    standing = equilibrium(mech, np.array([3.0]), nearest=True)
+    assert standing.q[0] == pytest.approx(np.pi, abs=1e-9)
+    assert standing.stability == "unstable"
+    # a torque holds it aside: τ = m g l sin φ
+    tau = 2.0 * 9.81 * 0.5 * np.sin(0.4)
+    assert equilibrium(mech, np.array([0.0]), tau=np.array([tau])).q[0] == pytest.approx(0.4, abs=1e-9)
+
+
+def test_what_nothing_holds_falls():
+    body = Body(name="stone", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+    with pytest.raises(SimulationError, match="joint 'stone'.*nothing holds"):
+        equilibrium(Mechanism(Model(name="free", bodies=(body,))))
+
+
+def test_a_damped_oscillator_in_closed_form():
+    m, k, c = 2.0, 50.0, 3.0
+    body = Body(name="cart", mass=m, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
+    slide = Joint(name="x", kind="prismatic", parent="world", child="cart", axis=(1.0, 0.0, 0.0), stiffness=k,
+                  damping=c)  # fmt: skip
+    found = linearise(Mechanism(Model(name="cart", bodies=(body,), joints=(slide,))), np.array([0.0]))
+    np.testing.assert_allclose(found.A, [[0.0, 1.0], [-k / m, -c / m]], atol=1e-12)
+    (mode,) = found.modes
+    assert mode.damping == pytest.approx(c / (2.0 * np.sqrt(k * m)))
+    assert found.stability == "asymptotically stable"
+
+
+def test_a_spring_and_damper_in_series_add_a_state():
+    """m ẍ = −k e, ė = ẋ − (k/c) e: three eigenvalues."""
+    m, k, c = 2.0, 50.0, 3.0
+    body = Body(name="cart", mass=m, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
+    slide = Joint(name="x", kind="prismatic", parent="world", child="cart", axis=(1.0, 0.0, 0.0))
+    force = Force(name="maxwell", kind="series", a="world", b="cart", stiffness=k, rest=1.0, damping=c)
+    mech = Mechanism(Model(name="cart", bodies=(body,), joints=(slide,), forces=(force,)))
+    found = linearise(mech, np.array([1.0]))
+    expected = np.roots([1.0, k / c, k / m, 0.0])
+    np.testing.assert_allclose(sorted(found.eigenvalues, key=lambda z: (z.real, z.imag)),
+                               sorted(expected, key=lambda z: (z.real, z.imag)), atol=1e-9)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_state_matrix_is_the_derivative_of_the_motion(seed):
+    """At a moving state of a loop: central differences of the accelerations along the manifold."""
+    mech = Mechanism(spring_fourbar())
+    rng = np.random.default_rng(seed)
+    q = parallelogram_at(rng.uniform(0.5, 2.5))
+    v = parallelogram_at(rng.uniform(-2.0, 2.0))
+    tau = rng.uniform(-3.0, 3.0, 3)
+    found = linearise(mech, q, v, tau, coordinates=["A"])
+    h = 1e-5
+
+    def rate(s, u):
+        pose, speed = parallelogram_at(q[0] + s), parallelogram_at(v[0] + u)
+        return mech.forward_dynamics(pose, speed, tau)[0]
+
+    slope = [(rate(h, 0.0) - rate(-h, 0.0)) / (2.0 * h), (rate(0.0, h) - rate(0.0, -h)) / (2.0 * h)]
+    np.testing.assert_allclose(found.A, [[0.0, 1.0], slope], rtol=1e-6, atol=1e-6)
+
+
+def test_a_top_with_quaternions_in_motion():
+    """Spherical joint, moving: exact derivative against central differences on the manifold."""
+    body = Body(name="top", mass=1.5, center_of_mass=(0.1, 0.2, 0.5), inertia=Inertia(ixx=0.2, iyy=0.3, izz=0.1))
+    mech = Mechanism(Model(name="top", bodies=(body,), joints=(Joint(name="s", kind="spherical", parent="world",
+                                                                     child="top"),)))  # fmt: skip
+    q = mech.integrate(mech.neutral(), np.array([0.3, -0.5, 0.4]), 1.0)
+    v = np.array([1.0, -0.7, 2.0])
+    A = linearise(mech, q, v).A
+    h = 1e-5
+    tau = np.zeros(3)
+    for k, e in enumerate(np.eye(3)):
+        ahead, behind = (mech.forward_dynamics(mech.integrate(q, sign * h * e, 1.0), v, tau) for sign in (1.0, -1.0))
+        np.testing.assert_allclose(A[3:, k], (ahead - behind) / (2.0 * h), atol=1e-6)
+        ahead, behind = (mech.forward_dynamics(q, v + sign * h * e, tau) for sign in (1.0, -1.0))
+        np.testing.assert_allclose(A[3:, 3 + k], (ahead - behind) / (2.0 * h), atol=1e-6)
+        # how a displacement changes while both poses move: d/dt difference
+        dt = 1e-4
+        beside = mech.integrate(q, h * e, 1.0)
+        later = mech.difference(mech.integrate(q, v, dt), mech.integrate(beside, v, dt))
+        np.testing.assert_allclose(A[:3, k], (later - h * e) / dt / h, atol=2e-3)
+
+
+def test_coordinates_that_do_not_determine_the_motion_are_refused():
+    mech = Mechanism(spring_fourbar())
+    with pytest.raises(ModelError, match="do not determine the motion: 1 independent"):
+        linearise(mech, parallelogram_at(1.0), coordinates=["A", "B"])
+    with pytest.raises(ModelError, match="no speed 'Z'"):
+        linearise(mech, parallelogram_at(1.0), coordinates=["Z"])
