@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.run_pose import matched
 from core.simulation import METHODS
+from core.simulation.start_speeds import start_speeds
 
 if TYPE_CHECKING:
     from app.runs import Record
@@ -84,7 +85,8 @@ class Start(NamedTuple):
 def start_of(wishes: Wishes, session: Session) -> Start:
     """The state that is wished for. What does not exist any more is left out."""
     mech, runs = session.mech, session.runs
-    v = np.array([float(wishes.speeds.get(name, 0.0)) for name in mech.v_names])
+    own = dict(zip(mech.v_names, start_speeds(mech), strict=True))
+    v = np.array([float(wishes.speeds.get(name, own[name])) for name in mech.v_names])
     record = runs.current
     if wishes.start in ("moment", "moving") and record is not None:
         k = record.run

@@ -181,7 +181,9 @@ def _body(body: Body) -> Any:
 
 def _joint(joint: Joint) -> Any:
     return tuple(
-        getattr(joint, field.name) for field in dataclasses.fields(joint) if field.name not in ("limits", "description")
+        getattr(joint, field.name)
+        for field in dataclasses.fields(joint)
+        if field.name not in ("limits", "start_speed", "description")
     )
 
 

@@ -120,6 +120,9 @@ class Joint(Element):
     )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
     rest: tuple[Value, ...] = vector("none", (), "Rest position, one number per coordinate", sizes=(), labels=())
+    start_speed: tuple[Value, ...] = vector(
+        "none", (), "Speed at the beginning of a simulation, one number per speed", sizes=(), labels=()
+    )
     damping: Value = scalar("none", 0.0, "Viscous damping (N·m·s/rad or N·s/m)")
     friction: Value = scalar("none", 0.0, "Coulomb friction (N·m or N)")
     stiffness: Value = scalar("none", 0.0, "Spring rate about the rest position (N·m/rad or N/m)")
@@ -145,6 +148,9 @@ class Joint(Element):
         if self.rest and len(self.rest) != self.info.nq:
             raise ModelError(f"A {self.kind} joint has {self.info.nq} coordinates.", where=f"{where}, rest",
                              remedy="Give one number per coordinate.")  # fmt: skip
+        if self.start_speed and len(self.start_speed) != self.info.nv:
+            raise ModelError(f"A {self.kind} joint has {self.info.nv} speeds.", where=f"{where}, start_speed",
+                             remedy="Give one number per speed.")  # fmt: skip
         if self.mimic is not None and self.info.nq != 1:
             raise ModelError("Only a joint with one coordinate can follow another.", where=f"{where}, mimic",
                              remedy="Remove the coupling or change the kind.")  # fmt: skip

@@ -38,6 +38,8 @@ class Meant:
                 found = table.get(inner.parameter)
             case Joint() if field.name == "rest":
                 found = self._of_joint(inner, index)
+            case Joint() if field.name == "start_speed":
+                found = inner.info.speed_dimensions[index]
             case Limit():
                 found = self._limit(element, inner, field.name)
             case Mimic() if field.name == "offset" and isinstance(element, Joint):
