@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.kernel import closure_traces, dynamic_traces, kinematic_traces, state_traces
+from core.kernel import closure_traces, dynamic_traces, junctions, kinematic_traces
 from core.kernel.wrenches import wrenches
 from core.spatial.scalar import Scalar
 
@@ -39,7 +39,10 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "closure_time": closure_traces.closure_time,
     "closure_motion": closure_traces.closure_motion,
     "closure_origins": closure_traces.closure_origins,
-    "states": state_traces.states,
-    "stretched": state_traces.stretched,
+    "states": junctions.states,
+    "stretched": junctions.stretched,
+    "settle": junctions.settle,
+    "junctions": junctions.held,
+    "balance": junctions.at_rest,
 }
 """Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""

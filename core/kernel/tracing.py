@@ -52,7 +52,7 @@ VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
     "rate", "closure", "closure_jacobian", "closure_bias", "closure_time", "closure_motion", "closure_origins",
-    "frame_acceleration", "states", "settle", "junctions", "sensor",
+    "frame_acceleration", "states", "settle", "junctions", "balance", "stretched", "sensor",
 }  # fmt: skip
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
@@ -201,6 +201,7 @@ class Tracer:
             "states": ("qvxt", (self.nx,)),
             "settle": ("qvxt", (self.nx,)),
             "junctions": ("qvxt", (3 * len(self.elements.junctions),) * 2),
+            "balance": ("qvxt", (3 * len(self.elements.junctions), 1 + 3 * len(self.elements.junctions))),
             "forces": ("qvxt", (self.observed,)),
             "sensor": ("qvu", (3, self.components(name.partition(":")[2]))),
         }

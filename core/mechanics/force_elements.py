@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from core.mechanics.chords import TINY, rate, relative
+from core.mechanics.chords import TINY, rate
 from core.mechanics.forces import End, Law, Loads, Observed, Scalars, Situation, Term, added, along, power_of
 from core.mechanics.sensors import Share, measured
 from core.mechanics.tree import Place
@@ -60,6 +60,12 @@ class LineForce:
         line = self.line(s)
         wrench = s.run(pull_on_b, line.direction, self.force(s, line)[0])
         loads.between(self.a, self.b, s.point(self.b)[0], wrench)
+
+    def at_ends(self, s: Situation) -> list[tuple[End, Vector3]]:
+        """The force on each end, world axes."""
+        line = self.line(s)
+        on_b = s.run(pull_on_b, line.direction, self.force(s, line)[0]).force
+        return [(self.a, -on_b), (self.b, on_b)]
 
     def observed(self, s: Situation) -> Observed:
         """See `ForceElement`."""
@@ -189,8 +195,8 @@ class WrenchForce:
     """Force and torque on b at its origin, the opposite on a at the same point, in the axes of `resolve`."""
 
     name: str
-    a: Place
-    b: Place
+    a: End
+    b: End
     resolve: Place
     force: tuple[Term, Term, Term]
     torque: tuple[Term, Term, Term]
@@ -201,18 +207,29 @@ class WrenchForce:
 
     def act(self, s: Situation, loads: Loads) -> None:
         """See `ForceElement`."""
-        loads.between(self.a, self.b, s.instant.frame(self.b).position, self._wrench(s))
+        loads.between(self.a, self.b, s.point(self.b)[0], self._wrench(s))
+
+    def at_ends(self, s: Situation) -> list[tuple[End, Vector3]]:
+        """The force on each end, world axes."""
+        force = self._wrench(s).force
+        return [(self.a, -force), (self.b, force)]
 
     def observed(self, s: Situation) -> Sequence[Scalar]:
         """Force and torque in world axes, power."""
-        instant, F = s.instant, self._wrench(s)
-        X_a, X_b = instant.frame(self.a), instant.frame(self.b)
-        motion = s.run(relative, X_a, X_b, instant.motion(self.a), instant.motion(self.b))
-        return (*F.force, *F.moment, s.run(Motion.dot, motion, F))
+        F = self._wrench(s)
+        p, v = zip(s.point(self.a), s.point(self.b), strict=True)
+        turns = [s.instant.motion(end).angular if isinstance(end, Place) else ZERO for end in (self.a, self.b)]
+        return (*F.force, *F.moment, s.run(power_against, F, tuple(turns), p, v))
 
     def potential(self, s: Situation) -> Scalar:
         """None."""
         return 0.0
+
+
+def power_against(F: Force, turns: Sequence[Vector3], p: Sequence[Vector3], v: Sequence[Vector3]) -> Scalar:
+    """Power of a wrench on b at its origin and of its reaction on a."""
+    linear = v[1] - v[0] - turns[0].cross(p[1] - p[0])
+    return Motion(turns[1] - turns[0], linear).dot(F)
 
 
 def turned(X: Pose, torque: Vector3, force: Vector3) -> Force:

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.kernel import random_machines as machines
 
 from core.kernel import Mechanism, tracing
 from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Model, Pose, Sensor, World
+from tests.kernel import random_machines as machines
 
 SENSORS = ("distance", "square_distance", "point_plane", "plane_point", "plane_plane", "angle")
 

@@ -1,0 +1,161 @@
+"""Junctions: points without mass at which forces meet, always where these are in balance.
+
+Let r be the positions of all junctions, w = ṙ, and f(r, w, …) the sums of the forces on them. Where dampers act, f = 0
+gives w; where springs alone act, f = 0 gives r, and its derivative along the motion, D(w) = 0, gives w. With the
+projector P on the directions without damping, both are one set of equations, R(w) = (1 − P) f + P D = 0, solved by
+Newton's method (one step where the laws are linear in the rate). P = ε (C + ε)⁻¹ with C = −∂f/∂w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from core.kernel.dynamic_traces import situation
+from core.kernel.kinematic_traces import rates
+from core.kernel.symbols import as_symbol, column, symbols
+from core.mechanics.force_elements import LineForce, SeriesForce, WrenchForce
+from core.mechanics.forces import Situation
+from core.mechanics.steps import Runner, inline
+from core.spatial.scalar import Scalar, minus
+
+if TYPE_CHECKING:
+    from core.kernel.tracing import Tracer
+
+Inputs = Mapping[str, list[Any]]
+
+DUST = 1e-9
+"""Damping below this part of all damping counts as none."""
+SUPPORT = 1e-12
+"""Part of all stiffness that is added, so that a direction in which nothing happens gives zero and not 0/0."""
+ROUNDS = 4
+"""Newton steps where a law is not linear in the rate."""
+
+
+def _sums(tracer: Tracer, s: Situation) -> ca.SX:
+    """f: the force on every junction, world axes."""
+    totals: list[Scalar] = [0.0] * (3 * len(tracer.elements.junctions))
+    for element in tracer.elements.named_forces:
+        if isinstance(element, LineForce | WrenchForce):
+            for end, force in element.at_ends(s):
+                if isinstance(end, int):
+                    for k in range(3):
+                        totals[end + k] = totals[end + k] + force[k]
+    return column([as_symbol(total) for total in totals])
+
+
+def _time_rates(t: list[Any]) -> ca.SX:
+    """d/dt of the time argument: 1, then of every signal its rate, second rate, and nothing."""
+    rates_ = [1.0] if t else []
+    for k in range(1, len(t), 3):
+        rates_ += [t[k + 1], t[k + 2], 0.0]
+    return column(rates_)
+
+
+class Balance:
+    """Sums of forces at the junctions as functions of their speeds w."""
+
+    def __init__(self, tracer: Tracer, x: Inputs) -> None:
+        self.tracer, self.x = tracer, x
+        self.count = 3 * len(tracer.elements.junctions)
+        self.w = symbols("w", self.count)
+        self.r = column(list(x["x"][: self.count]))
+        self.series = [e for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
+        nothing = [0.0] * (tracer.nx - self.count)
+        self.s = situation(tracer, {**x, "x": [*x["x"][: tracer.nx], *self.w, *nothing]})
+        self.f = _sums(tracer, self.s)
+        self.stretching = column([element.state_rate(self.s) for element in self.series])
+        self.of_w = column(self.w)
+
+    def change(self) -> ca.SX:
+        """D(w): the rate of f, its dependence on w and on the bodies' accelerations left out."""
+        x, f = self.x, self.f
+        states = column([x["x"][element.state] for element in self.series])
+        D = ca.jtimes(f, self.r, self.of_w) + ca.jtimes(f, column(list(x["q"])), rates(self.tracer, x))
+        if self.series:
+            D += ca.jtimes(f, states, self.stretching)
+        if x.get("t"):
+            D += ca.jtimes(f, column(list(x["t"])), _time_rates(x["t"]))
+        return ca.densify(D)
+
+    def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """(R, ∂R/∂w, P), all functions of w."""
+        C = -ca.jacobian(self.f, self.of_w)
+        unit = ca.SX.eye(self.count)
+        D = self.change()
+        if C.nnz() == 0:
+            return D, ca.densify(ca.jacobian(D, self.of_w)), unit
+        C = ca.densify(C)
+        small = DUST * ca.trace(C) + 1e-30
+        P = small * ca.solve(C + small * unit, unit)
+        J = -(unit - P) @ C + P @ ca.jacobian(D, self.of_w)
+        return (unit - P) @ self.f + P @ D, ca.densify(J), P
+
+    def speeds(self) -> ca.SX:
+        """w."""
+        R, J, _ = self.equations()
+        nonlinear = bool(ca.depends_on(J, self.of_w))
+        w = ca.SX.zeros(self.count)
+        for _ in range(ROUNDS if nonlinear else 1):
+            at, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
+            w = w - ca.solve(_supported(slope), at)
+        return w
+
+
+def _supported(J: ca.SX) -> ca.SX:
+    n = J.shape[0]
+    size = ca.sum1(ca.sum2(ca.fabs(J))) + 1e-30
+    return J - SUPPORT * size * ca.SX.eye(n)
+
+
+def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """ẋ."""
+    balance = Balance(tracer, x) if tracer.elements.junctions else None
+    if balance is None:
+        s = situation(tracer, x)
+        return [as_symbol(e.state_rate(s)) for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
+    w = balance.speeds()
+    stretching = ca.substitute(balance.stretching, balance.of_w, w) if balance.series else ca.SX(0, 1)
+    return [*ca.vertsplit(ca.densify(w)), *(ca.vertsplit(ca.densify(stretching)) if balance.series else [])]
+
+
+def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """The step of x toward P f = 0; springs in series stretch with their ends, since dampers do not jump."""
+    balance = Balance(tracer, x)
+    _, J, P = balance.equations()
+    w = balance.speeds()
+    f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
+    step = -ca.solve(_supported(J), P @ f)
+    result = ca.vertsplit(ca.densify(step))
+    if balance.series:
+        along = ca.jacobian(balance.stretching, balance.of_w)
+        result += ca.vertsplit(ca.densify(ca.substitute(along, balance.of_w, w) @ step))
+    return result
+
+
+def held(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """∂R/∂w at w = 0, row by row: singular where a junction is not held."""
+    balance = Balance(tracer, x)
+    J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
+    return ca.vertsplit(ca.vec(ca.densify(J).T))
+
+
+def stretched(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """x as given, but springs in series with all of the stretch: L − rest."""
+    s = situation(tracer, x)
+    result: list[Scalar] = list(s.x)
+    for element in tracer.elements.named_forces:
+        if isinstance(element, SeriesForce):
+            result[element.state] = minus(element.line(s).length, element.law.rest)
+    return [as_symbol(entry) for entry in result]
+
+
+def at_rest(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """f, then ∂f/∂r row by row, of junctions that do not move, springs in series stretched whole."""
+    count = 3 * len(tracer.elements.junctions)
+    states = stretched(tracer, x, "")
+    f = _sums(tracer, situation(tracer, {**x, "x": [*states, *[0.0] * tracer.nx]}))
+    K = ca.jacobian(f, column(list(x["x"][:count])))
+    return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]
