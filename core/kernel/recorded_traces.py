@@ -42,7 +42,8 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=16)
 def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
-    """(column names, (n, columns)). SIMNON: lines that begin with % are comments, but the first may name columns."""
+    """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; the first of them
+    may name the columns: " t q1 q2."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
             text = file.read(200_000_000)
@@ -51,9 +52,9 @@ def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
     names: tuple[str, ...] = ()
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), 1):
-        comment = line.lstrip().startswith(("%", "#", '"%'))
-        cells = _cells(line.lstrip().lstrip("%#").strip() if comment else line.strip())
-        if not cells:
+        comment = line.lstrip().startswith(("%", "#")) or (line.lstrip().startswith('"') and line.count('"') == 1)
+        cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
+        if not cells or (comment and names):
             continue
         try:
             if comment:
