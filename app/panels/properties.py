@@ -10,14 +10,14 @@ from typing import Any
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.chain_members import brought_by, in_row
+from app.chain_members import assembly_of, brought_by, in_row
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
 from app.settings import Settings
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.element_icons import icon_of
-from app.widgets.field_editor import Context, FieldEditor
+from app.widgets.field_editor import Context, FieldEditor, Together
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title
 from app.widgets.quantity import QuantityEdit
@@ -27,6 +27,7 @@ from core.errors import KinetostatError
 from core.kernel.reading import Numbers
 from core.model import WORDS, Body, DHChain, Finding, Model, edits
 from core.model.fields import Element
+from core.model.rewiring import together
 
 
 def element_at(model: Model, ref: Ref | None) -> Element:
@@ -45,6 +46,15 @@ def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
         if ref in brought_by(chain):
             return chain
     return None
+
+
+def holder_of(model: Model, ref: Ref | None) -> Ref | None:
+    """The chain or sub-assembly that brings an element; None for elements of the document itself."""
+    chain = chain_of(model, ref)
+    if chain is not None:
+        return Ref("chains", chain.name)
+    assembly = assembly_of(model, ref) if ref is not None else None
+    return None if assembly is None else Ref("assemblies", assembly.name)
 
 
 def in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
@@ -127,7 +137,7 @@ class PropertyEditor(QWidget):
         self.general = Note(self)
         self.general.setContentsMargins(10, 0, 10, 4)
         self.link = QPushButton(icon("chain"), "", self)
-        self.link.clicked.connect(self._edit_chain)
+        self.link.clicked.connect(self._edit_holder)
         self.area = QScrollArea(self)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -163,10 +173,10 @@ class PropertyEditor(QWidget):
                 editor.forget()
             self.area.verticalScrollBar().setValue(0)
         self._form_of = (kind, ref)
-        chain = chain_of(model, ref)
-        self._show_head(element, ref, chain)
+        holder = holder_of(model, ref)
+        self._show_head(element, ref, holder)
         assert self.form is not None
-        self.form.show_element(element, self._context(element, ref, chain is not None))
+        self.form.show_element(element, self._context(element, ref, holder is not None))
 
     _drawing = "model"
 
@@ -197,17 +207,19 @@ class PropertyEditor(QWidget):
             focus.clearFocus()
             self._leaving = False
 
-    def _show_head(self, element: Element, ref: Ref | None, chain: DHChain | None) -> None:
+    def _show_head(self, element: Element, ref: Ref | None, holder: Ref | None) -> None:
         name = getattr(element, "name", "")
         self._drawing = icon_of(ref.collection, element) if ref else "model"
         self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
         self.title.setText(name)
         self.title.setToolTip(name)
         self.what.setText(type_title(type(element)) if ref else "model")
-        self.link.setVisible(chain is not None)
-        if chain is not None:
-            self.what.setText(f"{self.what.text()} of a DH chain")
-            self.link.setText(f"Edit the chain “{chain.name}”")
+        self.link.setVisible(holder is not None)
+        if holder is not None:
+            word = "DH chain" if holder.collection == "chains" else "sub-assembly"
+            self.what.setText(f"{self.what.text()} of a {word}")
+            self.link.setText(f"Edit the {'chain' if word == 'DH chain' else word} “{holder.name}”")
+            self.link.setIcon(icon(WORDS[holder.collection]))
         whole = [f for f in self._found if not f.field and (f.collection, f.name) == (ref or ("", ""))]
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in whole)
         self.general.say(words, whole[0].severity if whole else "")
@@ -219,7 +231,7 @@ class PropertyEditor(QWidget):
             model=model,
             settings=self.settings,
             values=model.values(),
-            coordinates=coordinates_of(element) or (),
+            coordinates=coordinates_of(element, model) or (),
             findings=self._findings_by_path(ref),
             notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
             read_only=derived,
@@ -280,8 +292,12 @@ class PropertyEditor(QWidget):
                                    gesture, Ref(ref.collection, value))  # fmt: skip
             finally:
                 self._renaming = False
+        try:
+            fields = value if isinstance(value, Together) else together(self.session.model, element, name, value)
+        except KinetostatError as error:
+            return f"{error.what} {error.remedy}".strip()
         return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}",
-                           lambda m: edits.change(m, ref.collection, ref.name, **{name: value}), gesture)  # fmt: skip
+                           lambda m: edits.change(m, ref.collection, ref.name, **fields), gesture)  # fmt: skip
 
     def commit(self, label: str, edit: Any, gesture: object = None, select: Ref | None = None) -> str:
         """Make an edit of the document; a refusal comes back as words instead of going to the messages."""
@@ -325,10 +341,10 @@ class PropertyEditor(QWidget):
         if problem:
             self.session.told.emit("error", problem)
 
-    def _edit_chain(self) -> None:
-        chain = chain_of(self.session.model, self.session.selection)
-        if chain is not None:
-            self.session.select(Ref("chains", chain.name))
+    def _edit_holder(self) -> None:
+        holder = holder_of(self.session.model, self.session.selection)
+        if holder is not None:
+            self.session.select(holder)
 
     # --------------------------------------------------------------------------- hearing
 

@@ -9,10 +9,12 @@ from PySide6.QtGui import QFocusEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
 
 from app.icons import icon
+from app.widgets.element_icons import option_icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.plain_keys import FieldKeys, PlainKeys
-from core.model import JOINT_KINDS, WORLD, Joint, Model
+from core.model import CONSTRAINT_KINDS, FORCE_KINDS, SENSOR_KINDS, WORLD, Constraint, Force, Joint, Model, Sensor
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
+from core.model.rewiring import geometric_sensors, scalar_sensors
 
 
 class Combo(QComboBox):
@@ -41,7 +43,9 @@ class ChoiceEditor(FieldEditor):
         assert isinstance(field.kind, ChoiceKind)
         self.combo = Combo(self)
         for option in field.kind.options:
-            self.combo.addItem(icon(option) if option in JOINT_KINDS else icon(""), option.replace("_", " "), option)
+            self.combo.addItem(icon(option_icon(owner, option)), option_title(owner, field.name, option), option)
+            title = kind_title(owner, option) if field.name == "kind" else ""
+            self.combo.setItemData(self.combo.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
         self.combo.activated.connect(self._chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
@@ -60,6 +64,25 @@ class ChoiceEditor(FieldEditor):
             self.combo.setCurrentIndex(self.combo.findData(self.value))
 
 
+def option_title(owner: type, field: str, option: str) -> str:
+    """An option in words; the kinds of sensors and forces are short enough to stand as they are."""
+    words = {("Force", "wrench"): "force and torque", ("Force", "line"): "on a line", ("Force", "series"): "in series",
+             ("Force", "sensor"): "along a sensor", ("Force", "joint"): "in a joint",
+             ("Constraint", "hold"): "hold a sensor", ("LineMass", "from_a"): "distance from the first end",
+             ("LineMass", "from_b"): "distance from the second end",
+             ("LineMass", "fraction"): "fraction of the length"}  # fmt: skip
+    return words.get((owner.__name__, option), option.replace("_", " "))
+
+
+def kind_title(owner: type, option: str) -> str:
+    """What a kind of force, sensor or constraint is."""
+    if owner is Sensor:
+        return SENSOR_KINDS[option].title
+    if owner is Force:
+        return FORCE_KINDS[option].title
+    return CONSTRAINT_KINDS[option][0] if owner is Constraint else ""
+
+
 def names_for(model: Model, target: str) -> list[str]:
     """Names an element reference may hold, the ground first where it may be meant."""
     expanded = model.expanded
@@ -69,8 +92,14 @@ def names_for(model: Model, target: str) -> list[str]:
             return [WORLD, *bodies]
         case "frame":
             return [WORLD, *bodies, *(frame.name for frame in expanded.frames)]
+        case "point":
+            return [*names_for(model, "frame"), *(junction.name for junction in expanded.junctions)]
         case "joint":
             return [joint.name for joint in expanded.joints]
+        case "sensor":
+            return [sensor.name for sensor in expanded.sensors]
+        case "force":
+            return [force.name for force in expanded.forces]
         case _:
             return [material.name for material in model.materials]
 
@@ -123,7 +152,8 @@ class ReferenceEditor(FieldEditor):
         self.combo.activated.connect(lambda _index: self._finish())
         self.combo.lineEdit().editingFinished.connect(self._typed)
         if self.kind.optional:
-            self.combo.lineEdit().setPlaceholderText("world" if self.kind.target == "frame" else "none")
+            place = self.kind.target in ("frame", "point")
+            self.combo.lineEdit().setPlaceholderText("world" if place else "none")
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
         self.close_row()
@@ -136,9 +166,11 @@ class ReferenceEditor(FieldEditor):
 
         def names() -> list[str]:
             found = [name for name in names_for(context.model, self.kind.target) if name != itself]
+            if self.kind.target == "sensor":
+                found = [name for name in found if name in fitting_sensors(context.model, owner)]
             if self.field.name == "child":
                 found = [name for name in found if name != WORLD]
-            elif child:
+            elif child and self.kind.target == "frame":
                 found = [name for name in found if name != child]
             return ["", *found] if self.kind.optional else found
 
@@ -173,6 +205,39 @@ class ReferenceEditor(FieldEditor):
         if self.problem:
             self.combo.setEditText(text)
             self.combo.lineEdit().setModified(False)
+
+
+def fitting_sensors(model: Model, owner: Element) -> list[str]:
+    """Names of the sensors that an element can refer to."""
+    if isinstance(owner, Sensor):
+        return [sensor.name for sensor in model.expanded.sensors if sensor.kind == owner.kind]
+    return scalar_sensors(model) if isinstance(owner, Force) else geometric_sensors(model)
+
+
+class CoordinateEditor(FieldEditor):
+    """Which coordinate of a joint is meant."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.combo = Combo(self)
+        self.combo.activated.connect(self._chosen)
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+        self.close_row()
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        named = getattr(owner, "joint", "")
+        joint = next((each for each in context.model.expanded.joints if each.name == named), None)
+        names = joint.info.coordinates if joint is not None else ()
+        if [self.combo.itemText(i) for i in range(self.combo.count())] != list(names):
+            self.combo.clear()
+            self.combo.addItems(list(names))
+        self.combo.setCurrentIndex(self.combo.findText(value))
+        self.combo.setEnabled(not context.read_only)
+        self.explain("")
+
+    def _chosen(self, index: int) -> None:
+        self.attempt(self.combo.itemText(index))
 
 
 class FlagEditor(FieldEditor):

@@ -21,13 +21,14 @@ from app.icons import icon
 from app.session import Ref, Session
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.element_icons import icon_of
-from app.widgets.field_editor import Context
+from app.widgets.field_editor import Context, Together
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of
 from app.widgets.quantity_text import Units
 from core.errors import KinetostatError
 from core.model import WORDS, Model, edits
 from core.model.fields import Element, fields_of
+from core.model.rewiring import together
 
 
 class RemovalDialog(QDialog):
@@ -157,10 +158,14 @@ class DraftDialog(QDialog):
     def _show(self) -> None:
         model = self.session.model
         self.form.show_element(self.draft, Context(model=model, settings=self.settings, values=model.values(),
-                                                   coordinates=coordinates_of(self.draft) or ()))  # fmt: skip
+                                                   coordinates=coordinates_of(self.draft, model) or ()))  # fmt: skip
 
     def _put(self, name: str, value: Any, gesture: object) -> str:
-        new, problem = replaced(self.draft, name, value)
+        try:
+            fields = value if isinstance(value, Together) else together(self.session.model, self.draft, name, value)
+        except KinetostatError as error:
+            return f"{error.what} {error.remedy}".strip()
+        new, problem = replaced(self.draft, name, Together(fields))
         if not problem:
             self.draft = new
             self._show()

@@ -9,19 +9,24 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QWidget
 
-from app.widgets.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
-from app.widgets.field_editor import Context, FieldEditor
+from app.widgets.applicability import ADVANCED, applies
+from app.widgets.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
+from app.widgets.field_editor import Context, FieldEditor, Together
+from app.widgets.formula_edit import FormulaEditor, FormulaVectorEditor
 from app.widgets.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
-from app.widgets.presentation import applies, columns_of, coordinates_of, title_of
+from app.widgets.presentation import columns_of, coordinates_of, title_of
+from app.widgets.section import Section
 from app.widgets.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.errors import KinetostatError
-from core.model import Limit
+from core.model import Limit, Model, Setting
 from core.model.fields import (
     ChoiceKind,
     ColorKind,
     Element,
     Field,
     FlagKind,
+    FormulaKind,
+    FormulaVectorKind,
     NameKind,
     PartKind,
     PartsKind,
@@ -40,11 +45,25 @@ Put = Callable[[str, Any, object], str]
 
 def editor_class(field: Field) -> type[FieldEditor]:
     """The editor of a field, from its kind."""
+    from app.widgets.driver_editors import SourceEditor, TableOfTimes
     from app.widgets.part_editors import PartEditor, PartsEditor
     from app.widgets.rows_editor import RowsEditor
+    from app.widgets.settings_editor import SettingsEditor
     from app.widgets.table_editor import TableEditor
 
     match field.kind:
+        case FormulaKind(states=False):
+            return SourceEditor
+        case FormulaKind():
+            return FormulaEditor
+        case FormulaVectorKind():
+            return FormulaVectorEditor
+        case VectorKind(sizes=(), dimension="time"):
+            return TableOfTimes
+        case PartsKind(element=element) if element is Setting:
+            return SettingsEditor
+        case TextKind() if field.name == "coordinate":
+            return CoordinateEditor
         case VectorKind(sizes=(3, 4)):
             return RotationEditor
         case VectorKind(sizes=()):
@@ -75,11 +94,13 @@ class ElementForm(QWidget):
     """All fields of an element type. The widgets stay while the type stays."""
 
     def __init__(
-        self, element: type, put: Put, path: str = "", skip: tuple[str, ...] = (), parent: QWidget | None = None
-    ) -> None:
+        self, element: type, put: Put, path: str = "", skip: tuple[str, ...] = (), parent: QWidget | None = None,
+        fold: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.type, self.put, self.path = element, put, path
         self.element: Element | None = None
+        self.model: Model | None = None
         self.labels: dict[str, QLabel] = {}
         self.editors: dict[str, FieldEditor] = {}
         self.grid = QGridLayout(self)
@@ -88,9 +109,26 @@ class ElementForm(QWidget):
         self.grid.setVerticalSpacing(5)
         self.grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self.grid.setColumnStretch(1, 1)
+        self.rarely: ElementForm | None = None
+        rare = tuple(name for name in ADVANCED.get(element, ()) if name not in skip) if fold else ()
         for field in fields_of(element):
-            if field.name not in skip:
+            if field.name not in skip + rare:
                 self._add(field)
+        if rare:
+            self._fold_away(rare)
+
+    def _fold_away(self, rare: tuple[str, ...]) -> None:
+        """Put the fields that few need into a fold at the end."""
+        others = tuple(field.name for field in fields_of(self.type) if field.name not in rare)
+        form = self.rarely = ElementForm(self.type, self.put, self.path, others, fold=False)
+        section = Section("Advanced", lambda: form, f"{self.type.__name__}.advanced", opened=False, parent=self)
+        form.setParent(section)
+        form.setVisible(section.opened)
+        self.rare_section = section
+        self.editors.update(form.editors)
+        for editor in form.editors.values():
+            editor.section = section  # type: ignore[attr-defined]
+        self.grid.addWidget(section, self.grid.rowCount(), 0, 1, 2)
 
     def _add(self, field: Field) -> None:
         path = f"{self.path}.{field.name}" if self.path else field.name
@@ -126,15 +164,15 @@ class ElementForm(QWidget):
 
     def show_element(self, element: Element, context: Context) -> None:
         """Show an element of this type."""
-        self.element = element
-        coordinates = coordinates_of(element)
+        self.element, self.model = element, context.model
+        coordinates = coordinates_of(element, context.model)
         if coordinates is not None:
             context = dataclasses.replace(context, coordinates=coordinates)
         for field in fields_of(self.type):
             editor = self.editors.get(field.name)
-            if editor is None:
+            if editor is None or editor.parent() is not self:
                 continue
-            shown = applies(element, field)
+            shown = applies(element, field, context.model)
             editor.setVisible(shown)
             label = self.labels.get(field.name)
             if label is not None:
@@ -147,6 +185,13 @@ class ElementForm(QWidget):
             if label is not None:
                 title = title_of(field, self.type)
                 label.setText(f"{title} ({unit})" if unit else title)
+
+        if self.rarely is not None:
+            self.rarely.show_element(element, context)
+            used = any(
+                applies(element, f, context.model) for f in fields_of(self.type) if f.name in ADVANCED[self.type]
+            )
+            self.rare_section.setVisible(used)
 
     def _label_menu(self, field: Field, point: Any) -> None:
         if field.required or self.element is None:
@@ -162,6 +207,6 @@ class ElementForm(QWidget):
 def replaced(element: Any, name: str, value: Any) -> tuple[Any, str]:
     """(the element with a field replaced, '') or (None, the reason why it cannot be)."""
     try:
-        return dataclasses.replace(element, **{name: value}), ""
+        return dataclasses.replace(element, **(value if isinstance(value, Together) else {name: value})), ""
     except KinetostatError as error:
         return None, f"{error.what} {error.remedy}".strip()

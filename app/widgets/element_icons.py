@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.model import WORDS, Driver, Force
+from core.model import JOINT_KINDS, WORDS, Constraint, Driver, Force, Sensor
 
 
 def icon_of(collection: str, element: Any) -> str:
@@ -56,3 +56,15 @@ def _none(vector: tuple[Any, ...]) -> bool:
 def driver_icon(driver: Driver) -> str:
     """The drawing of a driver: by formula, table or recorded trace."""
     return "driver" if not (driver.times or driver.file) else "driver_table"
+
+
+def option_icon(owner: type, option: str) -> str:
+    """The drawing of an option of an element's choice; '' for most."""
+    if owner is Sensor:
+        return SENSOR_ICONS.get(option, "")
+    if owner is Constraint:
+        return CONSTRAINT_ICONS.get(option, "")
+    if owner is Force:
+        return {"wrench": "force", "line": "spring_damper", "series": "series", "joint": "torsion_spring",
+                "sensor": "sensor"}.get(option, "")  # fmt: skip
+    return option if option in JOINT_KINDS else ""

@@ -39,6 +39,10 @@ class Context:
     """suggest(path): the name a promoted number would get."""
 
 
+class Together(dict[str, Any]):
+    """Values of several fields of an element that change at once, committed as the value of one of them."""
+
+
 class FieldEditor(QWidget):
     """Edits one field of an element. `broad` editors stand beneath their label instead of beside it; `wide` ones
     have a title of their own."""

@@ -65,13 +65,17 @@ class NumberEditor(FieldEditor):
         super().__init__(owner, field, path, commit, parent)
         assert isinstance(field.kind, ScalarKind)
         self.kind = field.kind
-        self.edit = QuantityEdit(optional=field.kind.optional, fold=owner is Parameter, parent=self)
+        self.edit = self.make_edit(field.kind)
         self.edit.commit = self.commit
         self.edit.explained.connect(self.explain)
         self._promote: Callable[[QMenu], None] | None = None
         self.column.addWidget(self.edit)
         self.setFocusProxy(self.edit)
         self.close_row()
+
+    def make_edit(self, kind: ScalarKind) -> QuantityEdit:
+        """The line in which the number is written."""
+        return QuantityEdit(optional=kind.optional, fold=self.owner is Parameter, parent=self)
 
     def forget(self) -> None:
         self.edit.forget()
@@ -173,7 +177,7 @@ class VectorEditor(FieldEditor):
         self.edits, self.labels, self._said_by = [], [], {}
         for i in range(count):
             label = QLabel(self)
-            edit = QuantityEdit(digits=5, show_unit=False, optional=self.optional_items, parent=self)
+            edit = self.make_edit()
             edit.setPlaceholderText("")
             edit.commit = self._committer(i)
             edit.explained.connect(lambda words, severity, edit=edit: self._hear(edit, words, severity))
@@ -188,6 +192,10 @@ class VectorEditor(FieldEditor):
             self.setFocusProxy(self.edits[0])
 
     optional_items = False
+
+    def make_edit(self) -> QuantityEdit:
+        """The line in which one of the numbers is written."""
+        return QuantityEdit(digits=5, show_unit=False, optional=self.optional_items, parent=self)
 
     def _committer(self, index: int) -> Callable[[Value | None, object], str]:
         def commit(item: Value | None, gesture: object) -> str:

@@ -9,10 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.widgets.quantity_text import PLAIN, Measure
-from core.model import DHChain, DHRow, Gravity, Joint, Limit, Mimic, Model, Parameter
-from core.model.bodies import Body
-from core.model.fields import Element, Field, PartsKind, ScalarKind, VectorKind
-from core.model.model import COLLECTIONS
+from core.model import (
+    Constraint,
+    DHChain,
+    DHRow,
+    Driver,
+    Force,
+    Joint,
+    Limit,
+    LineMass,
+    Mimic,
+    Model,
+    Parameter,
+    Sensor,
+    Setting,
+)
+from core.model.fields import Element, Field, ScalarKind, VectorKind
 
 TITLES = {
     "center_of_mass": "Centre of mass", "second_axis": "Second axis", "a": "Frame a", "b": "Frame b",
@@ -21,6 +33,15 @@ TITLES = {
     "iyz": "Iyz", "velocity": "Max. speed", "effort": "Max. effort", "assumed": "Only assumed",
     "variable": "Symbol",
 }  # fmt: skip
+_OWN_TITLES = {
+    Force: {"a": "From", "b": "To", "resolve": "In axes of", "rest": "Rest length", "law": "Further force",
+            "damping": "Damping", "masses": "Point masses"},
+    Sensor: {"a": "From", "b": "To", "resolve": "In axes of", "axis": "Axis in “from”", "axis_b": "Normal in “to”",
+             "minus": "Minus sensor", "offset": "Minus", "force": "Force element"},
+    Constraint: {"a": "From", "b": "To", "axis": "First axis", "value": "Held at", "leader": "Follows joint"},
+    Driver: {"file": "Recorded trace", "times": "Table", "motion": "Gives"},
+    Joint: {"given_in": "Given in", "cut": "Cut in a loop"},
+}  # fmt: skip
 _ROW_TITLES = {"a": "a", "d": "d", "alpha": "α", "theta": "θ", "kind": "Type"}
 
 
@@ -28,24 +49,55 @@ def title_of(field: Field, element: type) -> str:
     """The label of a field."""
     if element is DHRow and field.name in _ROW_TITLES:
         return _ROW_TITLES[field.name]
-    return TITLES.get(field.name) or field.name.replace("_", " ").capitalize()
+    own = _OWN_TITLES.get(element, {}).get(field.name)
+    return own or TITLES.get(field.name) or field.name.replace("_", " ").capitalize()
 
 
 def type_title(element: type) -> str:
     """What an element of a type is called."""
-    return {"DHChain": "DH chain", "DHRow": "row"}.get(element.__name__, element.__name__.lower())
+    words = {"DHChain": "DH chain", "DHRow": "row", "SubAssembly": "sub-assembly", "LineMass": "mass"}
+    return words.get(element.__name__, element.__name__.lower())
 
 
 # ------------------------------------------------------------------------------- coordinates
 
 
-def coordinates_of(element: Element) -> tuple[str, ...] | None:
-    """Dimensions ("angle", "length", "none") of an element's joint coordinates; None if it has none of its own."""
+def coordinates_of(element: Element, model: Model | None = None) -> tuple[str, ...] | None:
+    """Dimensions ("angle", "length", "none" …) of an element's joint coordinates, or of what a force, constraint or
+    driver acts along (found in the model); None if it has none of its own."""
+    if isinstance(element, Force | Constraint | Driver | Sensor):
+        return (acted_along(element, model),)
     if isinstance(element, Joint):
         return element.info.coordinate_dimensions
     if isinstance(element, DHRow):
         return ("angle",) if element.kind == "revolute" else ("length",)
     return None
+
+
+def acted_along(element: Force | Constraint | Driver | Sensor, model: Model | None) -> str:
+    """Dimension of the length, angle or value along which an element acts, or which it measures."""
+    if isinstance(element, Sensor):
+        return element.info.dimension
+    if isinstance(element, Force) and element.kind in ("line", "series"):
+        return "length"
+    if isinstance(element, Constraint) and element.kind != "hold" and element.kind != "gear":
+        return "length"
+    if model is None:
+        return "none"
+    expanded = model.expanded
+    uses_joint = isinstance(element, Driver) or element.kind in ("joint", "gear")
+    joint = next((j for j in expanded.joints if j.name == element.joint), None) if uses_joint else None
+    if joint is not None:
+        return coordinate_dimension(joint, getattr(element, "coordinate", ""))
+    sensor = next((s for s in expanded.sensors if s.name == element.sensor), None)
+    return sensor.info.dimension if sensor is not None else "none"
+
+
+def coordinate_dimension(joint: Joint, coordinate: str) -> str:
+    """Dimension of a coordinate of a joint by its suffix ('' for the only one)."""
+    info = joint.info
+    table = dict(zip(info.coordinates, info.coordinate_dimensions, strict=True))
+    return table.get(coordinate, common_coordinate(info.coordinate_dimensions))
 
 
 def coordinate_titles(element: Element) -> tuple[str, ...]:
@@ -56,6 +108,7 @@ def coordinate_titles(element: Element) -> tuple[str, ...]:
 
 
 _RATE = {"angle": "angular_velocity", "length": "velocity"}
+_SECOND_RATE = {"angle": "angular_acceleration", "length": "acceleration"}
 _EFFORT = {"angle": "torque", "length": "force"}
 _SYMBOLS = {
     ("damping", "angle"): "N·m·s/rad", ("damping", "length"): "N·s/m",
@@ -72,6 +125,8 @@ def measure_of(element: type, field: str, kind: ScalarKind | VectorKind, owner: 
         return Measure(owner.dimension)
     if kind.dimension != "none":
         return Measure(kind.dimension)
+    if element in (Force, Constraint, Driver, Sensor, LineMass, Setting):
+        return _measure_of_new(element, field, owner, coordinate)
     if element in (Limit, Mimic, DHRow, Joint):
         if field in ("lower", "upper", "rest", "offset"):
             return Measure(coordinate)
@@ -83,42 +138,23 @@ def measure_of(element: type, field: str, kind: ScalarKind | VectorKind, owner: 
     return PLAIN
 
 
+def _measure_of_new(element: type, field: str, owner: Element, coordinate: str) -> Measure:
+    """Measures of forces, constraints, drivers and sensors."""
+    if isinstance(owner, LineMass) and field == "place":
+        return PLAIN if owner.at == "fraction" else Measure("length")
+    if field in ("rest", "offset", "value"):
+        return Measure(coordinate)
+    if field == "law":
+        return Measure(_EFFORT.get(coordinate, "none"))
+    if isinstance(owner, Driver) and field in ("function", "values"):
+        rates = {"velocity": _RATE, "acceleration": _SECOND_RATE}
+        return Measure(rates[owner.motion].get(coordinate, "none") if owner.motion in rates else coordinate)
+    return Measure("none", _SYMBOLS.get((field, coordinate), ""))
+
+
 def common_coordinate(dimensions: Sequence[str]) -> str:
     """The dimension shared by all coordinates, or "none" when they differ."""
     return dimensions[0] if dimensions and len(set(dimensions)) == 1 else "none"
-
-
-# ------------------------------------------------------------------------------- what applies
-
-
-def applies(element: Element, field: Field) -> bool:
-    """Whether a field of an element has a meaning at its present kind."""
-    if isinstance(element, Joint):
-        return _applies_to_joint(element, field.name)
-    if isinstance(element, Gravity):
-        return {"acceleration": "uniform", "mu": "point", "center": "point"}.get(
-            field.name, element.kind
-        ) == element.kind
-    if isinstance(element, Body) and field.name in ("mass", "center_of_mass", "inertia"):
-        return element.density is None
-    if isinstance(element, Model):
-        return field.name not in COLLECTIONS and not isinstance(field.kind, PartsKind)
-    return True
-
-
-def _applies_to_joint(joint: Joint, field: str) -> bool:
-    info = joint.info
-    if field in ("axis", "second_axis", "pitch"):
-        return field in info.uses
-    if field in ("damping", "friction", "armature"):
-        return info.nv > 0
-    if field in ("limits", "stiffness"):
-        return info.nq > 0 and info.nq == info.nv
-    if field == "rest":
-        return info.nq > 0
-    if field == "mimic":
-        return info.nq == 1
-    return True
 
 
 def columns_of(element: type, chain: Element | None = None) -> tuple[str, ...]:

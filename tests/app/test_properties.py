@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, Q
 from app.panels.properties import PropertyEditor
 from app.session import Ref, Session
 from app.settings import Settings
+from app.widgets.applicability import applies
 from app.widgets.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
 from app.widgets.number_editors import NumberEditor, VectorEditor
 from app.widgets.part_editors import PartEditor, PartsEditor
-from app.widgets.presentation import applies
 from app.widgets.table_editor import TableEditor
 from app.widgets.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.model import (
@@ -53,8 +53,8 @@ def machine() -> Model:
         parameters=(Parameter(name="l1", value=0.4, dimension="length"),),
         materials=(Material(name="steel", color=(0.6, 0.6, 0.7, 1.0)), Material(name="brass")),
         bodies=(
-            Body(name="arm", mass=1.0, inertia=STIFF),
-            Body(name="hand", mass=1.0, inertia=STIFF),
+            Body(name="arm", mass=1.0, inertia=STIFF, reference=Pose()),
+            Body(name="hand", mass=1.0, inertia=STIFF, reference=Pose()),
             Body(name="block", mass=1.0, inertia=STIFF, shapes=shapes),
             Body(name="spare", mass=1.0, inertia=STIFF),
         ),

@@ -1,0 +1,83 @@
+"""Which fields of an element matter at its present kind, and which stand in the fold of rarely needed ones."""
+
+from __future__ import annotations
+
+from core.model import Constraint, Driver, Force, Gravity, Joint, Model, Sensor
+from core.model.bodies import Body
+from core.model.fields import Element, Field, PartsKind
+from core.model.model import COLLECTIONS
+
+ADVANCED: dict[type, tuple[str, ...]] = {
+    Joint: ("cut", "given_in"),
+    Sensor: ("minus", "offset"),
+}
+"""Fields that few need, by element type."""
+
+
+def applies(element: Element, field: Field, model: Model | None = None) -> bool:
+    """Whether a field of an element has a meaning at its present kind."""
+    if isinstance(element, Force | Sensor):
+        return _applies_to_kind(element, field.name, element.info.uses, model)
+    if isinstance(element, Constraint):
+        return _applies_to_kind(element, field.name, element.uses, model)
+    if isinstance(element, Driver):
+        return _applies_to_driver(element, field.name, model)
+    if isinstance(element, Joint):
+        return _applies_to_joint(element, field.name)
+    if isinstance(element, Gravity):
+        return {"acceleration": "uniform", "mu": "point", "center": "point"}.get(
+            field.name, element.kind
+        ) == element.kind
+    if isinstance(element, Body) and field.name in ("mass", "center_of_mass", "inertia"):
+        return element.density is None
+    if isinstance(element, Model):
+        return field.name not in COLLECTIONS and not isinstance(field.kind, PartsKind)
+    return True
+
+
+def _applies_to_joint(joint: Joint, field: str) -> bool:
+    info = joint.info
+    if field in ("axis", "second_axis", "pitch"):
+        return field in info.uses
+    if field in ("damping", "friction", "armature"):
+        return info.nv > 0
+    if field in ("limits", "stiffness"):
+        return info.nq > 0 and info.nq == info.nv
+    if field == "rest":
+        return info.nq > 0
+    if field == "mimic":
+        return info.nq == 1
+    return True
+
+
+def _applies_to_kind(
+    element: Force | Sensor | Constraint, field: str, uses: tuple[str, ...], model: Model | None
+) -> bool:
+    if field in ("name", "kind", "description"):
+        return True
+    if field == "coordinate":
+        return "joint" in uses and several_coordinates(model, getattr(element, "joint", ""))
+    if isinstance(element, Sensor) and element.kind == "power":
+        other = {"joint": element.force, "force": element.joint}.get(field, "")
+        return field in uses and not other
+    return field in uses
+
+
+def several_coordinates(model: Model | None, joint: str) -> bool:
+    """Whether a joint has more than one coordinate."""
+    found = None if model is None else next((j for j in model.expanded.joints if j.name == joint), None)
+    return found is not None and found.info.nq > 1
+
+
+def _applies_to_driver(driver: Driver, field: str, model: Model | None) -> bool:
+    match field:
+        case "coordinate":
+            return several_coordinates(model, driver.joint)
+        case "times":
+            return bool(driver.times)
+        case "values":
+            return False  # edited together with the times
+        case "file" | "column":
+            return bool(driver.file)
+        case _:
+            return True
