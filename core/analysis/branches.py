@@ -192,7 +192,7 @@ def _wound(mech: Mechanism, q: Array, guess: Array) -> Array:
         coordinate = mech.coordinates[at]
         if coordinate.dimension != "angle" or mech.model.expanded.joint(coordinate.joint).kind == "screw":
             continue
-        turned = guess[at] + np.remainder(q[at] - guess[at] + np.pi, 2.0 * np.pi) - np.pi
+        turned = q[at] + 2.0 * np.pi * np.round((guess[at] - q[at]) / (2.0 * np.pi))
         low = -np.inf if coordinate.lower is None else coordinate.lower
         high = np.inf if coordinate.upper is None else coordinate.upper
         if low <= turned <= high:

@@ -7,7 +7,7 @@ import pytest
 
 from core.analysis.closure_rank import Closure, rank_of
 from core.kernel import Mechanism
-from core.model import Model
+from core.model import Constraint, Driver, Frame, Model, Pose
 from tests.analysis import overconstrained as machines
 
 
@@ -247,3 +247,78 @@ def test_the_rank_is_taken_on_the_manifold_not_off_it():
         assert np.linalg.norm(mech.difference(mech.neutral(), q)) > 0.02
         assert closure.rank(q) == 4
     assert closure.rank(mech.random(3)) == 5
+
+
+# --------------------------------------------------------------------------- constraints and drivers
+
+
+def driven(model, *drivers):
+    return found(dataclasses.replace(model, drivers=drivers))
+
+
+def test_a_driver_takes_the_freedom():
+    mobility = driven(machines.planar_fourbar(), Driver(name="motor", joint="J1", function="0.5*t"))
+    assert (mobility.dof, mobility.undriven, mobility.driven) == (1, 0, ("motor",))
+    assert (mobility.inconsistent, mobility.idle_drivers) == ((), ())
+
+
+@pytest.mark.parametrize(("function", "contradicts"), [("0.1*t", True), ("0.5*t", False)])
+def test_a_second_driver_is_named(function, contradicts):
+    first = Driver(name="motor", joint="J1", function="0.5*t")
+    second = Driver(name="second", joint="J1", function=function)
+    mobility = driven(machines.planar_fourbar(), first, second)
+    told = mobility.inconsistent if contradicts else mobility.idle_drivers
+    assert len(told) == 1
+    assert told[0].startswith("Driver second moves what motor drives already")
+    assert mobility.inconsistent + mobility.idle_drivers == told
+    assert told[0] in str(mobility)
+
+
+def test_drivers_of_different_joints_of_one_loop_contradict():
+    mobility = driven(machines.planar_fourbar(), Driver(name="motor", joint="J1", function="0.5*t"),
+                      Driver(name="brake", joint="J2", function="0"))  # fmt: skip
+    assert mobility.inconsistent == ("Driver brake moves what motor drives already, and differently",)
+
+
+def test_a_driver_of_a_rigid_frame_is_named():
+    mobility = driven(machines.truss(2), Driver(name="motor", joint="foot1", function="0.5*t"))
+    assert mobility.inconsistent == ("Driver motor moves what the joints hold fixed",)
+
+
+def rods(count):
+    """A plate on rods between three points of the ground and three of its own."""
+    ground = np.array([(1.5, 1.0, 0.0), (-1.5, 1.3, 0.0), (0.1, -1.6, 0.0)])
+    plate = np.array([(1.0, 0.0, 1.0), (-0.5, 0.8, 1.0), (-0.5, -0.8, 1.0)])
+    frames = [Frame(name=f"g{i}", parent="world", pose=Pose(position=tuple(p))) for i, p in enumerate(ground.tolist())]
+    frames += [Frame(name=f"p{i}", parent="plate", pose=Pose(position=tuple(p))) for i, p in enumerate(plate.tolist())]
+    pairs = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 0), (1, 0)][:count]
+    held = tuple(
+        Constraint(
+            name=f"rod{i}{j}", kind="rod", a=f"g{i}", b=f"p{j}", length=float(np.linalg.norm(ground[i] - plate[j]))
+        )
+        for i, j in pairs
+    )
+    return Model(name="rods", bodies=(machines.body("plate"),), frames=tuple(frames), constraints=held)
+
+
+@pytest.mark.parametrize(("count", "dof", "redundant"), [(4, 2, []), (6, 0, []), (7, 0, ["rod10"])])
+def test_a_plate_on_rods(count, dof, redundant):
+    mobility = found(rods(count))
+    assert mobility.dof == dof
+    assert [item.joint for item in mobility.redundant] == redundant
+    if redundant:
+        assert mobility.advice == "Remove constraint rod10."
+
+
+@pytest.mark.parametrize(("ratio", "dof", "redundant"), [(1.0, 1, ["gear13"]), (-1.0, 0, [])])
+def test_a_ring_of_gears_turns_only_if_the_ratios_agree(ratio, dof, redundant):
+    wheels = tuple(machines.joint(f"axle{i}", "revolute", "world", f"wheel{i}", (i, 0, 0)) for i in (1, 2, 3))
+    gears = (
+        Constraint(name="gear12", kind="gear", joint="axle2", leader="axle1", ratio=-2.0),
+        Constraint(name="gear23", kind="gear", joint="axle3", leader="axle2", ratio=-0.5),
+        Constraint(name="gear13", kind="gear", joint="axle3", leader="axle1", ratio=ratio),
+    )
+    mobility = found(dataclasses.replace(machines.machine("gears", *wheels), constraints=gears))
+    assert mobility.dof == dof
+    assert [item.joint for item in mobility.redundant] == redundant
+    assert all(item.fixed_by == ("gear12", "gear23") for item in mobility.redundant)
