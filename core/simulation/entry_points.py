@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from core.simulation.equations import derivative, project
+from core.simulation.explicit import derivative, project
 from core.simulation.native import loader, native, store, view
 from core.simulation.system import FINE, NOT_FINITE, System, rates
 
@@ -21,6 +21,7 @@ _KINDS = {
     "memory": _F1,
     "room": _F1,
     "order": _I1,
+    "kept": _I1,
 }
 load_system: Any = loader(
     numba.types.NamedTuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System)
@@ -38,7 +39,7 @@ def project_entry(handle: int, t: float, y: int, error: int) -> int:
     """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
     s = load_system(handle)
     n = s.nq + s.nv
-    result: int = project(s, view(y, n), view(error, n if error != 0 else 0))
+    result: int = project(s, t, view(y, n), view(error, n if error != 0 else 0))
     return result
 
 

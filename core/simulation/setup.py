@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError, SimulationError
 from core.kernel import Mechanism
-from core.kernel.entry import Entry, absent, entry
+from core.kernel.closed_forms import closed_forms_of
+from core.kernel.entry import Entry, absent, entry, single
 from core.simulation import torques
 from core.simulation.start_speeds import start_speeds
 from core.simulation.tableaux import METHODS, Method
@@ -24,6 +25,8 @@ SAMPLES = 1000
 """Samples of a run with a variable step unless `output` says otherwise."""
 MOST_SAMPLES = 20_000
 """Samples of a run with a fixed step unless `output` says otherwise: then several steps lie between two."""
+HELD = 1e6
+"""Unwillingness of speeds that were given by name to change when others are made consistent with them."""
 MOST_NUMBERS = 400_000_000
 """Numbers a run may hold (3 GB)."""
 
@@ -129,14 +132,23 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
             raise SimulationError("The initial value is not a finite number.", where=f"{label} of '{name}'",
                                   remedy="Begin from a finite state.")  # fmt: skip
     if mech.loops:
-        q, v = mech.assemble(q, v, p=given)
+        held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
+        weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
+        q, v = mech.assemble(q, v, p=given, weights=weights)
     return np.concatenate([q, v])
+
+
+def _joint_of(mech: Mechanism, speed: str) -> str:
+    """The joint to which a speed belongs."""
+    at = mech.v_names.index(speed)
+    joints = mech._coordinates.joints
+    return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)
 
 
 class Assembly:
     """The compiled equations of one run; keeps the memory they work in."""
 
-    def __init__(self, mech: Mechanism, torque: Any, p: Array) -> None:
+    def __init__(self, mech: Mechanism, torque: Any, p: Array, y: Array, closed_forms: bool = True) -> None:
         from core.simulation.constrained import room_for
         from core.simulation.system import System
 
@@ -155,8 +167,15 @@ class Assembly:
             name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
         }
         self.entries["torque"] = absent() if constant is not None else torques.compiled(mech, torque, p)
+        forms = closed_forms_of(mech._program) if closed_forms else None
+        if forms is None or not forms.fit(y[: mech.nq], p):
+            self.entries["reduced"], independent, kept = absent(), 0, []
+        else:
+            code = forms.reduction
+            self.entries["reduced"] = single(code.single_address, code.sizes, code.size, p, code)
+            independent, kept = len(forms.independent), forms.kept_rows
         order = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
-                 "closure_bias")  # fmt: skip
+                 "closure_bias", "reduced")  # fmt: skip
         chosen = [self.entries[name] for name in order]
         begins = np.cumsum([0, *(len(each.memory) for each in chosen[:-1])])
         words = np.array([[*each.words, begin] for each, begin in zip(chosen, begins, strict=True)], dtype=np.int64)
@@ -164,6 +183,7 @@ class Assembly:
         self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
                              np.concatenate([each.memory for each in chosen]),
                              np.zeros(room_for(mech.nq, mech.nv, rows)),
-                             np.zeros(max(rows, 1), dtype=np.int64))  # fmt: skip
+                             np.zeros(max(rows, 1), dtype=np.int64),
+                             independent, np.array(kept, dtype=np.int64))  # fmt: skip
         self.projected = rows > 0 or bool(quaternions)
         """True if states lie on a manifold: loops closed, quaternions of length one."""

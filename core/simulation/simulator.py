@@ -43,7 +43,8 @@ def simulate(
     rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, parameters: Values = None,
     torque: Torque = None, output: float | None = None, start: float = 0.0, max_steps: int = 10_000_000,
     file: str | None = None, channels: Sequence[str] = (), progress: Callable[[float], None] | None = None,
-    cancelled: Callable[[], bool] | None = None, watch: Callable[[Run], None] | None = None,
+    cancelled: Callable[[], bool] | None = None, closed_forms: bool = True,
+    watch: Callable[[Run], None] | None = None,
 ) -> Run:  # fmt: skip
     """Let a machine move.
 
@@ -57,6 +58,8 @@ def simulate(
     progress : called with the part done, 0 … 1; cancelled: asked between pieces; the run then ends early
     watch : called with each piece of the run as it comes
 
+    closed_forms : dependent coordinates of loops follow from closed forms where there are any; otherwise by iteration
+
     Raises SimulationError when the motion cannot go on; its `run` holds everything until then.
     """
     began = time.perf_counter()
@@ -64,7 +67,7 @@ def simulate(
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p)
-    job = _Job(mech, chosen, setup.Assembly(mech, torque, p), y)
+    job = _Job(mech, chosen, setup.Assembly(mech, torque, p, y, closed_forms), y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -92,7 +95,7 @@ class _Job:
         self.state = self.begun.work
         self.pieces: list[Run] = []
         self.prepared = 0.0
-        self.seconds = 0.0
+        self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
@@ -101,10 +104,11 @@ class _Job:
         error: SimulationError | None = None
         ended = ""
         while done < total and error is None and not ended:
-            began = time.perf_counter()
+            began, used = time.perf_counter(), time.thread_time()
             piece, happened = self.piece(done, min(size, total - done))
             lasted = time.perf_counter() - began
             self.seconds += lasted
+            self.cpu += time.thread_time() - used
             done += len(piece.time)
             self.pieces.append(piece)
             if recorder is not None:
@@ -126,7 +130,7 @@ class _Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        from core.simulation.equations import sampled_accelerations
+        from core.simulation.explicit import sampled_accelerations
         from core.simulation.stepper import advance_adaptive, advance_fixed
         from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, TIME
 
@@ -145,7 +149,7 @@ class _Job:
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
-        from core.simulation.work import ACCEPTED, CALLS, LONGEST, REJECTED, SHORTEST
+        from core.simulation.work import ACCEPTED, CALLS, FACTORISATIONS, JACOBIANS, LONGEST, REJECTED, SHORTEST
 
         t, q, v, a, tau = (np.concatenate([getattr(piece, name) for piece in self.pieces])
                            for name in ("time", "q", "v", "a", "tau"))  # fmt: skip
@@ -153,7 +157,8 @@ class _Job:
         steps = int(counts[ACCEPTED])
         statistics = Statistics(steps, int(counts[REJECTED]), int(counts[CALLS]),
                                 float(numbers[SHORTEST]) if steps else 0.0, float(numbers[LONGEST]),
-                                self.seconds, self.prepared, ended)  # fmt: skip
+                                self.seconds, self.prepared, ended, int(counts[JACOBIANS]),
+                                int(counts[FACTORISATIONS]), self.cpu)  # fmt: skip
         return Run(self.mech, self.chosen, t, q, v, a, tau, statistics)
 
     def error(self, happened: int) -> SimulationError:

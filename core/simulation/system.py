@@ -12,9 +12,10 @@ FINE, NOT_FINITE, TORN = 0, 2, 4
 """What a call says: all is well; a result is not a finite number; a loop does not close any more."""
 
 
-_numbers: Any = np.arange(8)
-TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT = _numbers
-"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the cut joints, G, Ġ v.
+_numbers: Any = np.arange(9)
+TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED = _numbers
+"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the cut joints, G, Ġ v, the equations in
+independent speeds (`core.kernel.closed_forms.Layout`).
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND = _numbers[:2]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE = range(8)
@@ -35,13 +36,17 @@ class System(NamedTuple):
     u: Any
     """(nv,) constant joint forces."""
     words: Any
-    """(8, 8)"""
+    """(9, 8)"""
     memory: Any
     """Of all entries, one behind the other."""
     room: Any
     """Room for vectors and coefficients, see `core.simulation.constrained`."""
     order: Any
     """(rows,) rows of G in the order in which they were found independent; after `rank` of them the redundant ones."""
+    independent: int
+    """Number of independent speeds where loops close in closed form (`core.simulation.explicit`); 0: nowhere."""
+    kept: Any
+    """Rows of G that are left to iteration then."""
 
 
 @short

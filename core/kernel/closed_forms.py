@@ -1,0 +1,208 @@
+"""Closed forms of a machine's loops: what they are, and the explicit equations as traces and machine code."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.kernel import ir
+from core.kernel.closed_forms_graph import Edge, edges_of
+from core.kernel.closed_forms_match import Form
+from core.kernel.closed_forms_motion import Speed
+from core.kernel.closed_forms_positions import Positions, positions
+from core.kernel.closed_forms_reduction import independent_speeds, least, motions, reduced
+from core.kernel.closed_forms_search import Search, solved
+from core.kernel.closed_forms_words import Step, steps_of
+from core.kernel.dynamic_traces import inverse
+from core.kernel.instructions import instructions_of
+from core.kernel.machine import Library, MachineCode
+from core.kernel.symbols import column, symbols
+from core.mechanics.steps import inline
+
+if TYPE_CHECKING:
+    from core.kernel.program import Program
+    from core.kernel.tracing import Tracer
+
+Array = NDArray[np.float64]
+LARGEST = 120
+"""Elementary joints above which no closed forms are sought: the trace would be too long."""
+SURE, NEAR, STEEP = 0.05, 1e-4, 50.0
+"""Sine of a form above which it is used; above which it is used if speeds are not raised more than this much."""
+
+FITTING = 1e-6
+"""Difference (rad, m) from a closed position that closed forms may make."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the numbers of the reduced equations lie: q, v, b, Φ (one row per independent speed), Φᵀ M Φ,
+    Φᵀ (M b + h), reach, sine, gain."""
+
+    nq: int
+    nv: int
+    independent: int
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        n = self.independent
+        return self.nq + 2 * self.nv + n * self.nv + n * n + n + 3
+
+
+class ClosedForms:
+    """Of one program."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self._lock = threading.RLock()
+        self.search: Search | None = None
+        count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
+        if tracer.topology.cuts and count <= LARGEST:
+            self.search = solved(tracer.topology)
+
+    @property
+    def forms(self) -> list[Form]:
+        """In the order in which they are carried out."""
+        return [] if self.search is None else [step for step in self.search.steps if isinstance(step, Form)]
+
+    @property
+    def found(self) -> bool:
+        """True if some loop has a closed form."""
+        return bool(self.forms)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """What is known in which order, for people."""
+        return steps_of(self.tracer.topology, self.search)
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """Over the tracer's symbols."""
+        return edges_of(self.tracer.topology, self.tracer.numbers)
+
+    @cached_property
+    def independent(self) -> list[Speed]:
+        """Independent speeds."""
+        assert self.search is not None
+        return independent_speeds(self.edges, self.search.steps)
+
+    @cached_property
+    def dependent_q(self) -> NDArray[np.bool_]:
+        """(nq,) True for coordinates that follow from others."""
+        flags = np.zeros(self.tracer.tree.nq, dtype=bool)
+        for form in self.forms:
+            for i, _ in form.chain:
+                if not self.edges[i].cut:
+                    flags[self.edges[i].q : self.edges[i].q + (4 if self.edges[i].kind == "S" else 1)] = True
+        return flags
+
+    @cached_property
+    def closed_joints(self) -> frozenset[str]:
+        """Cut joints whose constraints vanish."""
+        assert self.search is not None
+        left = {self.edges[i].joint for i in self.search.free}
+        return frozenset(joint.name for joint in self.tracer.topology.cuts) - left
+
+    @property
+    def kept_rows(self) -> list[int]:
+        """Rows of the closure that are left to iteration."""
+        return [k for k, row in enumerate(self.tracer.holdings.rows)
+                if not (row.collection == "joints" and row.element in self.closed_joints)]  # fmt: skip
+
+    @property
+    def layout(self) -> Layout:
+        """Of the reduced equations."""
+        return Layout(self.tracer.tree.nq, self.tracer.tree.nv, len(self.independent))
+
+    def _positions(self, q: Sequence[Any]) -> Positions:
+        assert self.search is not None
+        return positions(self.edges, self.search.steps, q)
+
+    # ------------------------------------------------------------------------------------------ machine code
+
+    @cached_property
+    def reduction(self) -> MachineCode:
+        """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them."""
+        tracer = self.tracer
+        words = tracer.signature("bias_slip").arguments
+        inputs = {word: symbols(word, tracer.sizes[word]) for word in words}
+        sources = [*(inputs[word] for word in words), tracer.p]
+        return self._compiled(sources, self._reduced(inputs))
+
+    def _reduced(self, inputs: dict[str, list[Any]]) -> list[Any]:
+        tracer = self.tracer
+        assert self.search is not None
+        closed = self._positions(inputs["q"])
+        found = motions(self.edges, self.search.steps, self.independent, closed, inputs["v"], tracer.tree.nv)
+
+        def forces(a: list[Any]) -> list[Any]:
+            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, slip=True)
+
+        M, h = reduced(tracer.tree, found, closed.q, forces)
+        flat = [*closed.q, *found.v, *found.bias]
+        for column_ in found.columns:
+            flat += column_
+        for row in M:
+            flat += row
+        return [*flat, *h, least(closed.reaches), *found.quality]
+
+    @cached_property
+    def closing(self) -> MachineCode:
+        """(q, p) → closed q, reach, sine: machine code."""
+        q = symbols("q", self.tracer.tree.nq)
+        closed = self._positions(q)
+        still = motions(self.edges, self.search.steps, self.independent, closed, [0.0] * self.tracer.tree.nv,  # type: ignore[union-attr]
+                        self.tracer.tree.nv)  # fmt: skip
+        return self._compiled([q, self.tracer.p], [*closed.q, least(closed.reaches), still.quality[0]])
+
+    def _compiled(self, sources: list[list[Any]], result: list[Any]) -> MachineCode:
+        function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
+        sizes = [len(x) for x in sources]
+        with self._lock:
+            text = ir.module(instructions_of(function), sizes, len(result), checked=False)
+            return MachineCode(Library(text), sizes, len(result))
+
+    def fit(self, q: Array, p: Array) -> bool:
+        """True if there are closed forms, and they close the machine where it is closed already: geometry that holds at
+        the model's own parameters need not do so at others."""
+        if not self.found:
+            return False
+        given = [np.zeros((1, size)) for size in self.reduction.sizes[:-1]]
+        given[0][0] = q
+        out = np.empty((1, self.reduction.size))
+        self.reduction.batch(given, np.ascontiguousarray(p), out)
+        reach, sine, _ = out[0, -3:]
+        if not (reach > 0.0 and sine > SURE):
+            return True  # at a pose where branches meet nothing can be said
+        return bool(np.max(np.abs(out[0, : len(q)] - q)) < FITTING)
+
+    def closed(self, q: Array, p: Array) -> tuple[Array, bool]:
+        """The position that closed forms give for a guess, and whether they can: loops with a solution that is not
+        (nearly) double."""
+        out = np.empty((1, self.closing.size))
+        self.closing.batch([np.ascontiguousarray(q, dtype=float)[None]], np.ascontiguousarray(p), out)
+        reach, sine = out[0, -2:]
+        return out[0, :-2].copy(), bool(reach > 0.0 and sine > SURE and np.isfinite(out).all())
+
+
+_known: weakref.WeakKeyDictionary[Program, ClosedForms] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def closed_forms_of(program: Program) -> ClosedForms:
+    """The closed forms of a program, sought when first asked for."""
+    with _lock:
+        found = _known.get(program)
+    if found is None:
+        found = ClosedForms(program.tracer)
+        with _lock:
+            found = _known.setdefault(program, found)
+    return found
