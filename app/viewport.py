@@ -27,6 +27,7 @@ from app.overlay import Overlay
 from app.playback import Playback
 from app.player import Player
 from app.run_pose import RunPose
+from app.run_scene import RunScene
 from app.scene_follower import SceneFollower
 from app.session import Ref, Session
 from app.settings import Settings
@@ -35,6 +36,7 @@ from app.tools import TOOLS, other_buttons
 from app.tools.gestures import Gestures
 from app.tools.navigate import WHEEL_STEP, set_centre, zoom_to
 from app.tools.pointer import Pointer
+from app.vector_legend import VectorLegend
 from viz import camera
 from viz.camera import View
 from viz.scene import Scene
@@ -79,6 +81,7 @@ class Viewport(QOpenGLWidget):
     def __init__(self, session: Session, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session, self.settings, self.theme = session, settings, theme
+        self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         self._vtk = vtkGenericOpenGLRenderWindow()
         self._vtk.SetFrameBlitModeToBlitToCurrent()
@@ -106,6 +109,8 @@ class Viewport(QOpenGLWidget):
         self.playback = Playback(self)
         self.run_pose = RunPose(session)
         self.overlay = Overlay(self)
+        self.run_scene = RunScene(self)
+        self.legend = VectorLegend(self, self.run_scene)
 
     # ----------------------------------------------------------------------------- drawing
 
@@ -165,6 +170,8 @@ class Viewport(QOpenGLWidget):
         self.handles.close()
         self.follower.close()
         self.overlay.close_overlay()
+        self.legend.close_legend()
+        self.run_scene.close()
         self._end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -336,6 +343,7 @@ class Viewport(QOpenGLWidget):
         """The menu of what is under the pointer."""
         hit = self.scene.pick(pointer.x, pointer.y)
         ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+        self.menu_point = hit.position if hit is not None else None
         if ref is not None:
             self.session.select(ref)
         if self.open_menu_at is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QShowEvent
@@ -14,6 +14,7 @@ from app.docks import PLACES, Docks
 from app.documents import Documents
 from app.ellipsoids import LiveEllipsoid
 from app.examples import ExamplesGallery
+from app.films import Films
 from app.guard import Guard
 from app.icons import icon
 from app.jobs import Jobs
@@ -38,6 +39,9 @@ from app.viewport import Viewport
 from app.welcome import Welcome
 from app.what_if import WhatIf
 from resources import examples
+
+if TYPE_CHECKING:
+    from app.dialogs.film import FilmDialog
 
 SIZE = (1480, 920)
 FRAME = QSize(16, 40)
@@ -68,6 +72,7 @@ class Window(QMainWindow):
         self.timeline = Timeline(self.viewport)
         self.setCentralWidget(self._middle())
         self.simulation = Simulation(self.session, self.settings, self.jobs, self)
+        self.films = Films(self.viewport, self)
         self.messages = MessageCard(self.viewport)
         self.status = StatusLine(self.session, self.settings, self.jobs)
         self.setStatusBar(self.status)
@@ -162,6 +167,7 @@ class Window(QMainWindow):
             (self.session.told, self.messages.tell),
             (self.session.produced, self._produced),
             (self.settings.changed, refresh),
+            (self.viewport.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
             (self.viewport.looked, self._looked),
             (self.viewport.expects, self.status.expect),
@@ -250,6 +256,16 @@ class Window(QMainWindow):
         chosen = self.functions.chosen
         HelpDialog.open_on(self, topic or (chosen.id if chosen else ""))
 
+    def show_film(self) -> None:
+        """File, size and camera of a film of the current run."""
+        from app.dialogs.film import FilmDialog
+
+        if self._film_dialog is None:
+            self._film_dialog = FilmDialog(self)
+        self._film_dialog.open_film()
+
+    _film_dialog: FilmDialog | None = None
+
     def show_keyboard_map(self) -> None:
         """All keys and mouse gestures."""
         from app.dialogs.keyboard import KeyboardMap
@@ -313,6 +329,9 @@ class Window(QMainWindow):
         self._pairs = ()
         self.documents.opening.wait()
         self.jobs.close()
+        self.films.close()
+        if self._film_dialog is not None:
+            self._film_dialog.close_dialog()
         self.recovery.close()
         self.ellipsoid.close()
         for panel in self.docks.panels.values():

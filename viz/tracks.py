@@ -13,37 +13,64 @@ LONGEST = 4000
 """Points a way keeps; then its older half loses every other one."""
 
 
+Point = tuple[float, float, float]
+Followed = tuple[str, Point]
+"""A frame, and a point (m) in its axes."""
+ORIGIN: Point = (0.0, 0.0, 0.0)
+
+
 class Tracks:
-    """Where the origins of chosen frames have been."""
+    """Where the origins of chosen frames, and points on them, have been."""
 
     def __init__(self) -> None:
-        self._ways: dict[str, list[Array]] = {}
+        self._ways: dict[Followed, list[Array]] = {}
+        self.paused = False
+        """While True nothing is recorded, and no way is shown."""
 
     @property
     def frames(self) -> tuple[str, ...]:
         """The frames that are followed."""
+        return tuple(dict.fromkeys(frame for frame, _ in self._ways))
+
+    @property
+    def points(self) -> tuple[Followed, ...]:
+        """The points that are followed, with their frames."""
         return tuple(self._ways)
 
     @property
     def ways(self) -> dict[str, Array]:
-        """(n, 3) places of each frame, m."""
-        return {name: np.array(way).reshape(-1, 3) for name, way in self._ways.items()}
+        """(n, 3) places of each point, m; by the frame's name where it is the origin. None while paused."""
+        if self.paused:
+            return {}
+        return {
+            frame if point == ORIGIN else f"{frame} {point}": np.array(way).reshape(-1, 3)
+            for (frame, point), way in self._ways.items()
+        }
 
     def follow(self, *frames: str) -> None:
-        """Follow these frames and no others; ways of frames followed before stay."""
-        self._ways = {name: self._ways.get(name, []) for name in frames}
+        """Follow the origins of these frames, and points chosen before on them; ways known before stay."""
+        kept = [key for key in self._ways if key[1] != ORIGIN and key[0] in frames]
+        own = [(name, ORIGIN) for name in frames if (name, ORIGIN) in self._ways or all(key[0] != name for key in kept)]
+        self._ways = {key: self._ways.get(key, []) for key in (*own, *kept)}
+
+    def follow_point(self, frame: str, point: Point) -> None:
+        """Follow a point (m) in the axes of a frame, too."""
+        self._ways.setdefault((frame, point), [])
 
     def forget(self) -> None:
         """Begin all ways anew."""
-        self._ways = {name: [] for name in self._ways}
+        self._ways = {key: [] for key in self._ways}
 
     def record(self, poses: Mapping[str, ArrayLike], step: float) -> bool:
         """Add the present places where they are at least `step` (m) from the last; True if one was added."""
         added = False
-        for name, way in self._ways.items():
-            if name not in poses:
+        if self.paused:
+            return added
+        for (frame, point), way in self._ways.items():
+            if frame not in poses:
                 continue
-            place = np.asarray(poses[name], dtype=float)[:3, 3]
+            pose = np.asarray(poses[frame], dtype=float)
+            place = pose[:3, 3] + pose[:3, :3] @ np.asarray(point)
             if not way or float(np.linalg.norm(place - way[-1])) >= step:
                 way.append(place.copy())
                 added = True

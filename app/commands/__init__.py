@@ -24,8 +24,23 @@ def table() -> dict[str, Command]:
         simulation,
         tools,
         traces,
+        vectors,
         view,
     )
 
-    modules = (files, edit, elements, view, ellipsoids, traces, panels, tools, simulation, playback, functions, manual)
+    modules = (
+        files,
+        edit,
+        elements,
+        view,
+        ellipsoids,
+        traces,
+        vectors,
+        panels,
+        tools,
+        simulation,
+        playback,
+        functions,
+        manual,
+    )
     return {command.id: command for module in modules for command in module.COMMANDS}

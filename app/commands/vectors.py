@@ -1,0 +1,190 @@
+"""Commands that show vectors, plots and films of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.commands.command import Command
+from app.run_scene import kinds_of
+from app.session import Ref
+from viz.vectors import KINDS
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+MENU = "View/Vectors"
+ICONS = {
+    "force": "vector", "torque": "vector_turning", "velocity": "vector", "acceleration": "vector",
+    "omega": "vector_turning",
+}  # fmt: skip
+ALL = {"force": "joints and force elements", "torque": "joints and force elements"}
+HELP = {
+    "force": "The force that the parent side exerts on the child side of a joint, or a force element on what it pulls.",
+    "torque": "The torque that the parent side exerts on the child side of a joint, or a force element.",
+    "velocity": "The velocity of the origin.",
+    "acceleration": "The acceleration of the origin.",
+    "omega": "The angular velocity, along its axis.",
+}
+
+
+def _whole(kind: str) -> Callable[[Window], object]:
+    return lambda window: window.viewport.run_scene.toggle(kind)
+
+
+def _single(kind: str) -> Callable[[Window], object]:
+    return lambda window: window.viewport.run_scene.toggle(kind, window.session.selection)
+
+
+def _applies(kind: str) -> Callable[[Window], bool]:
+    return lambda window: kind in kinds_of(window.session.selection)
+
+
+def _shown(kind: str, of_selection: bool) -> Callable[[Window], bool]:
+    return lambda w: w.viewport.run_scene.shows(kind, w.session.selection if of_selection else None)
+
+
+def trace_point(window: Window) -> None:
+    """Draw the way of the point of a body that the context menu was opened on."""
+    session, scene, place = window.session, window.viewport.scene, window.viewport.menu_point
+    ref = session.selection
+    if ref is None or place is None:
+        return
+    pose = session.mech.frame(session.q, ref.name, p=session.p)
+    x, y, z = (np.linalg.inv(pose) @ [*place, 1.0])[:3].round(9).tolist()
+    scene.tracks.follow_point(ref.name, (x, y, z))
+    scene.trace(*scene.tracks.frames)
+    window.viewport.run_scene.refresh()
+
+
+def _on_point(window: Window) -> bool:
+    ref = window.session.selection
+    return window.viewport.menu_point is not None and ref is not None and ref.name in window.session.mech.frame_names
+
+
+def whole_traces(window: Window) -> None:
+    """Draw the ways of a run's points up to its end, or up to the playhead."""
+    window.settings.remember("traces/whole", not window.settings.value("traces/whole", False))
+
+
+def channels_of(ref: Ref | None, window: Window) -> tuple[str, ...]:
+    """What of an element is plotted first."""
+    if ref is None:
+        return ()
+    wanted = {
+        "joints": (f"{ref.name}.q", f"{ref.name}.reaction"), "bodies": (f"{ref.name}.position",),
+        "frames": (f"{ref.name}.position",), "sensors": (ref.name,), "forces": (f"{ref.name}.force",),
+        "constraints": (f"{ref.name}.force",), "drivers": (f"{ref.name}.force",),
+    }.get(ref.collection, ())  # fmt: skip
+    record = window.session.runs.current
+    known = record.run.channels if record is not None else ()
+    return next(((name,) for name in wanted if name in known), ())
+
+
+def plot(window: Window) -> None:
+    """Draw the selected element's first channel in the active plot."""
+    window.docks.show("plots")
+    window.plots.add(channels_of(window.session.selection, window))
+
+
+COMMANDS = (
+    *(
+        Command(
+            f"vectors.{kind}",
+            facts.title,
+            _whole(kind),
+            MENU,
+            icon=ICONS[kind],
+            checked=_shown(kind, False),
+            section="kinds",
+            help=f"Show arrows for all {ALL.get(kind, 'bodies and frames')}. {HELP[kind]}",
+        )
+        for kind, facts in KINDS.items()
+    ),
+    *(
+        Command(
+            f"vectors.{kind}_here",
+            f"Show {facts.title.lower()}",
+            _single(kind),
+            "context",
+            icon=ICONS[kind],
+            when=_applies(kind),
+            checked=_shown(kind, True),
+            context=facts.collections,
+            help=f"An arrow at the selected element. {HELP[kind]}",
+        )
+        for kind, facts in KINDS.items()
+    ),
+    Command(
+        "vectors.none",
+        "Hide all vectors",
+        lambda w: w.viewport.run_scene.hide_all(),
+        MENU,
+        icon="clear",
+        section="none",
+        when=lambda w: bool(w.viewport.run_scene.wanted),
+        context=("scene",),
+        help="Show no arrows any more.",
+    ),
+    Command(
+        "view.trace_point",
+        "Trace this point",
+        trace_point,
+        "context",
+        icon="trace",
+        when=_on_point,
+        context=("bodies",),
+        help="Draw the way of the point of the body under the pointer.",
+    ),
+    Command(
+        "view.trace_whole",
+        "Whole way of a run",
+        whole_traces,
+        "View/Traces",
+        icon="trace",
+        checked=lambda w: bool(w.settings.value("traces/whole", False)),
+        help="Draw the ways of a run's points up to its end, instead of up to the playhead.",
+    ),
+    Command(
+        "plots.add",
+        "Plot",
+        plot,
+        "context",
+        icon="plot",
+        when=lambda w: bool(channels_of(w.session.selection, w)),
+        context=("joints", "bodies", "frames", "sensors", "forces", "constraints", "drivers"),
+        help="Draw the element's coordinate, position, value or force over time, in the active plot.",
+    ),
+    Command(
+        "plots.new",
+        "New plot",
+        lambda w: (w.docks.show("plots"), w.plots.add_plot()),
+        "Simulation",
+        icon="plot",
+        section="plots",
+        when=lambda w: w.session.runs.current is not None,
+        help="One more plot; channels chosen in the Plots panel go there.",
+    ),
+    Command(
+        "file.export_plots",
+        "Export plots…",
+        lambda w: w.plots.ask_export(),
+        "File",
+        icon="export",
+        section="export",
+        when=lambda w: bool(w.plots.sheet.plots),
+        help="Write the plots as a picture (PNG), a drawing (SVG, PDF), or their numbers (CSV).",
+    ),
+    Command(
+        "file.export_film",
+        "Export film…",
+        lambda w: w.show_film(),
+        "File",
+        icon="film",
+        section="export",
+        when=lambda w: w.session.runs.current is not None or w.viewport.playback.animated,
+        help="Write the current run as a film (MP4, GIF) or as pictures, as the viewport shows it.",
+    ),
+)

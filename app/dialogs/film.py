@@ -1,0 +1,246 @@
+"""File, size, times and camera of a film; stays open beside the window while the film is made."""
+
+from __future__ import annotations
+
+from math import radians
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.films import FilmWish
+from app.icons import icon
+from app.widgets.note import Note
+from core.errors import KinetostatError
+from viz.encoders import FORMATS
+from viz.film import frame_times
+
+if TYPE_CHECKING:
+    from app.jobs import Job
+    from app.window import Window
+
+SIZES = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1080), (640, 360))
+VIEWS = {
+    "": "As in the viewport", "iso": "Isometric", "front": "Front", "back": "Back", "left": "Left", "right": "Right",
+    "top": "Top", "bottom": "Bottom",
+}  # fmt: skip
+RATES = ("24", "25", "29.97", "30", "50", "60")
+KEY = "film"
+
+
+class FilmDialog(QDialog):
+    """Asks, shows how far the film is, and stops it."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self.setWindowTitle("Export film")
+        self.setWindowModality(Qt.WindowModality.NonModal)
+        self._window = window
+        self._job: Job | None = None
+        self._build()
+        self._recall()
+        window.session.runs.changed.connect(self._refresh)
+        self._refresh()
+
+    def close_dialog(self) -> None:
+        """Listen no more."""
+        self._window.session.runs.changed.disconnect(self._refresh)
+
+    # ----------------------------------------------------------------------------- building
+
+    def _build(self) -> None:
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for title, widget in self._fields().items():
+            form.addRow(title, widget)
+        self.caption = QCheckBox("Show the time in the corner")
+        self.overlays = QCheckBox("With vectors, ways of points and other runs, as in the viewport")
+        for box in (self.caption, self.overlays):
+            box.setChecked(True)
+            form.addRow("", box)
+        self.summary = QLabel()
+        self.summary.setProperty("muted", True)
+        self.note = Note(self)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.bar.hide()
+        self.start = QPushButton(icon("film"), "Make film")
+        self.start.setDefault(True)
+        self.start.clicked.connect(self._start_or_stop)
+        close = QPushButton("Close")
+        close.setAutoDefault(False)
+        close.clicked.connect(self.close)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.summary, 1)
+        buttons.addWidget(self.start)
+        buttons.addWidget(close)
+        column = QVBoxLayout(self)
+        column.addLayout(form)
+        column.addWidget(self.note)
+        column.addWidget(self.bar)
+        column.addLayout(buttons)
+        self.setMinimumWidth(480)
+
+    def _fields(self) -> dict[str, QWidget]:
+        self.file = QLineEdit()
+        self.file.setToolTip("MP4 (H.264), GIF, or PNG: one numbered picture per frame")
+        self.size = QComboBox()
+        for width, height in SIZES:
+            self.size.addItem(f"{width} × {height}", (width, height))
+        self.size.addItem("Other …", None)
+        self.width_, self.height_ = (QSpinBox(minimum=16, maximum=8192, singleStep=2, value=v) for v in (1280, 720))
+        self.fps = QComboBox(editable=True)
+        self.fps.addItems(RATES)
+        self.fps.setCurrentText("30")
+        self.speed = QDoubleSpinBox(minimum=0.001, maximum=1000.0, decimals=3, value=1.0, suffix=" × real time")
+        self.from_, self.to = (QDoubleSpinBox(decimals=3, maximum=1e6, suffix=" s") for _ in range(2))
+        self.view = QComboBox()
+        for name, title in VIEWS.items():
+            self.view.addItem(title, name)
+        self.turn = QDoubleSpinBox(minimum=-720.0, maximum=720.0, decimals=1, suffix=" °/s")
+        self.look = QComboBox()
+        for name, title in (("", "As the window"), ("light", "Light"), ("dark", "Dark")):
+            self.look.addItem(title, name)
+        for spin in (self.width_, self.height_, self.speed, self.from_, self.to):
+            spin.valueChanged.connect(self._changed)
+        self.size.currentIndexChanged.connect(self._changed)
+        self.fps.currentTextChanged.connect(self._changed)
+        self.file.textChanged.connect(self._changed)
+        browse = QToolButton(icon=icon("folder"), toolTip="Choose a file")
+        browse.clicked.connect(self._browse)
+        return {
+            "File": _row(self.file, browse), "Size": _row(self.size, self.width_, self.height_),
+            "Frames per second": self.fps, "Speed": self.speed, "From, to": _row(self.from_, self.to),
+            "Camera": self.view, "Camera turns": self.turn, "Colours": self.look,
+        }  # fmt: skip
+
+    def _recall(self) -> None:
+        kept = self._window.settings.value(KEY, {})
+        self.file.setText(str(kept.get("file", Path.home() / "film.mp4")))
+        self.fps.setCurrentText(str(kept.get("fps", "30")))
+        self.width_.setValue(int(kept.get("width", 1280)))
+        self.height_.setValue(int(kept.get("height", 720)))
+        index = next((k for k, size in enumerate(SIZES) if size == (self.width_.value(), self.height_.value())), -1)
+        self.size.setCurrentIndex(index if index >= 0 else len(SIZES))
+
+    def _browse(self) -> None:
+        filters = "Film (*.mp4);;Animated picture (*.gif);;Pictures (*.png)"
+        path, chosen = QFileDialog.getSaveFileName(self, "Export film", self.file.text(), filters)
+        if path:
+            if Path(path).suffix.lower() not in FORMATS:
+                path += chosen[chosen.index("*") + 1 : chosen.index(")")]
+            self.file.setText(path)
+
+    # ----------------------------------------------------------------------------- state
+
+    @property
+    def wish(self) -> FilmWish:
+        """What is asked for. Raises KinetostatError."""
+        size = self.size.currentData() or (self.width_.value(), self.height_.value())
+        try:
+            fps = float(self.fps.currentText().replace(",", "."))
+        except ValueError:
+            raise KinetostatError(f"“{self.fps.currentText()}” is no number of frames per second.",
+                                  remedy="Give a number such as 30.") from None  # fmt: skip
+        look = self.look.currentData() or self._window.theme.name
+        return FilmWish(
+            Path(self.file.text()).expanduser(), tuple(size), fps, self.speed.value(), self.from_.value(),
+            self.to.value(), self.view.currentData() or None, radians(self.turn.value()), look,
+            self.caption.isChecked(), self.overlays.isChecked(),
+        )  # fmt: skip
+
+    def open_film(self) -> None:
+        """Show, for the whole of the current run."""
+        record = self._window.session.runs.current
+        if record is not None and len(record.run.time):
+            self.from_.setValue(float(record.run.time[0]))
+            self.to.setValue(float(record.run.time[-1]))
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _changed(self) -> None:
+        other = self.size.currentData() is None
+        self.width_.setVisible(other)
+        self.height_.setVisible(other)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """How long the film will be, or what is wrong."""
+        making = self._job is not None
+        record = self._window.session.runs.current
+        self.start.setText("Stop" if making else "Make film")
+        self.start.setIcon(icon("stop" if making else "film"))
+        self.bar.setVisible(making)
+        self.start.setEnabled(making or record is not None)
+        if making:
+            return
+        try:
+            wish = self.wish
+            count = len(frame_times(wish.start or 0.0, wish.end or 0.0, wish.fps, wish.speed))
+            self.summary.setText(f"{count} frames, {count / wish.fps:.4g} s")
+            self.note.say("" if record is not None else "There is no run yet. Simulate first (F5).", "hint")
+        except KinetostatError as error:
+            self.summary.setText("")
+            self.start.setEnabled(False)
+            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+
+    # ----------------------------------------------------------------------------- making
+
+    def _start_or_stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+            self.start.setEnabled(False)
+            return
+        record = self._window.session.runs.current
+        if record is None:
+            return
+        wish = self.wish
+        width, height = wish.size
+        self._window.settings.remember(KEY, {"file": str(wish.path), "fps": self.fps.currentText(), "width": width,
+                                             "height": height})  # fmt: skip
+        self._job = job = self._window.films.start(wish, record)
+        job.progressed.connect(lambda part, _: self.bar.setValue(round(1000 * part)))
+        job.succeeded.connect(lambda count: self._done(f"Wrote {wish.path}: {count} frames", "done"))
+        job.failed.connect(self._failed)
+        job.stopped.connect(lambda: self._done("Stopped; no film was written", "hint"))
+        self.bar.setValue(0)
+        self._refresh()
+
+    def _failed(self, error: BaseException) -> None:
+        known = isinstance(error, KinetostatError)
+        self._done(str(error) if known else f"The film failed unexpectedly: {error}", "error")
+
+    def _done(self, words: str, severity: str) -> None:
+        self._job = None
+        self._refresh()
+        self.note.say(words, severity)
+        self._window.session.told.emit(severity, words)
+
+
+def _row(*widgets: QWidget) -> QWidget:
+    """Widgets beside one another."""
+    holder = QWidget()
+    line = QHBoxLayout(holder)
+    line.setContentsMargins(0, 0, 0, 0)
+    for k, widget in enumerate(widgets):
+        line.addWidget(widget, 1 if k == 0 else 0)
+    return holder
