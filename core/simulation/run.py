@@ -32,6 +32,11 @@ class Statistics(NamedTuple):
     """Seconds for traces, machine code and the start."""
     ended: str = ""
     """Why it ended before its time; empty if it did not."""
+    jacobians: int = 0
+    factorizations: int = 0
+    """Of implicit methods."""
+    cpu: float = 0.0
+    """Processor seconds of the integration."""
 
 
 @dataclass(frozen=True, eq=False)
