@@ -1,4 +1,4 @@
-"""`python -m benchmarks.engine`: the V6 engine of the MultiBody paper, drawn with plain joints, with closed forms and without.
+"""`python -m benchmarks.engine`: the V6 engine of the MultiBody paper, plain joints, with closed forms and without.
 
 Both runs are compiled. Tolerances are chosen so that both make the same measured error (against a run of much higher
 accuracy); the times of a second of motion at that error are printed, the least of several repeats in one process, their

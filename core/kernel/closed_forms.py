@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.kernel import ir
+from core.kernel import assembly, ir
 from core.kernel.closed_forms_graph import Edge, edges_of
 from core.kernel.closed_forms_match import Form
 from core.kernel.closed_forms_motion import Speed
@@ -28,6 +28,8 @@ from core.kernel.symbols import column, symbols
 from core.mechanics.steps import inline
 
 if TYPE_CHECKING:
+    from core.kernel.mechanism import Mechanism
+    from core.kernel.parameter_values import Values
     from core.kernel.program import Program
     from core.kernel.tracing import Tracer
 
@@ -95,13 +97,13 @@ class ClosedForms:
         return independent_speeds(self.edges, self.search.steps)
 
     @cached_property
-    def dependent_q(self) -> NDArray[np.bool_]:
-        """(nq,) True for coordinates that follow from others."""
-        flags = np.zeros(self.tracer.tree.nq, dtype=bool)
+    def dependent_v(self) -> NDArray[np.bool_]:
+        """(nv,) True for speeds that follow from others."""
+        flags = np.zeros(self.tracer.tree.nv, dtype=bool)
         for form in self.forms:
             for i, _ in form.chain:
                 if not self.edges[i].cut:
-                    flags[self.edges[i].q : self.edges[i].q + (4 if self.edges[i].kind == "S" else 1)] = True
+                    flags[self.edges[i].v : self.edges[i].v + self.edges[i].nv] = True
         return flags
 
     @cached_property
@@ -191,6 +193,17 @@ class ClosedForms:
         self.closing.batch([np.ascontiguousarray(q, dtype=float)[None]], np.ascontiguousarray(p), out)
         reach, sine = out[0, -2:]
         return out[0, :-2].copy(), bool(reach > 0.0 and sine > SURE and np.isfinite(out).all())
+
+
+def explicitly_closed(mech: Mechanism, q: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
+    """The closed position (nq,) next to q by closed forms alone; None if something is left to iteration, a coordinate
+    that is held (nv,) depends on others, or a limit would be broken."""
+    forms = closed_forms_of(mech._program)
+    if not forms.found or forms.kept_rows or (held & forms.dependent_v).any():
+        return None
+    closed, well = forms.closed(q, mech.parameter_values(p))
+    kept = well and np.max(np.abs(mech.clamp(closed) - closed), initial=0.0) < assembly.TOLERANCE
+    return closed if kept else None
 
 
 _known: weakref.WeakKeyDictionary[Program, ClosedForms] = weakref.WeakKeyDictionary()

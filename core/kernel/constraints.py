@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
 from core.kernel import assembly
+from core.kernel.closed_forms import explicitly_closed
 from core.kernel.parameter_values import Values
 from core.model.model import WORDS
 
@@ -280,6 +281,9 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.boo
 def _followed(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array | None:
     """The closed position after a step of the held coordinates; None if the loops cannot follow."""
     trial = mech.clamp(_predicted(mech, q, step, held, p))
+    closed = explicitly_closed(mech, trial, held, p)
+    if closed is not None and np.max(np.abs(mech.difference(q, closed))) <= JUMP:
+        return closed
     closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
     if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
         return None

@@ -10,6 +10,8 @@ import numpy as np
 
 from core.errors import ModelError, SimulationError, near_misses
 from core.kernel import assembly, constraints, long_machines, reactions
+from core.kernel.closed_forms import closed_forms_of
+from core.kernel.closed_forms_words import Step
 from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluation import Evaluation
 from core.kernel.evaluator import Array, Evaluator
@@ -95,6 +97,12 @@ class Mechanism(Evaluation):
     def loops(self) -> tuple[Loop, ...]:
         """Closed chains, by the names of their joints and the one that was cut."""
         return self._program.topology.loops
+
+    @cached_property
+    def solution_order(self) -> tuple[Step, ...]:
+        """What becomes known in which order: independent joints, loops that close in closed form and what they follow
+        from, and loops that are left to iteration."""
+        return closed_forms_of(self._program).steps
 
     def joint_q(self, name: str) -> slice:
         """Where a joint's coordinates are in q (its leader's, if it follows another)."""
