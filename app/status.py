@@ -11,6 +11,7 @@ from app.icons import icon
 from app.jobs import Jobs
 from app.session import Ref, Session
 from app.settings import Settings
+from app.standing_mobility import standing_mobility
 from core.model import WORDS
 
 
@@ -34,7 +35,11 @@ class StatusLine(QStatusBar):
         self.stop.clicked.connect(jobs.cancel_all)
         self.addWidget(self.words, 1)
         self.part.setToolTip("The element under the pointer")
-        for widget in (self.work, self.bar, self.stop, self.code, self.part, self.place):
+        self.freedoms = QLabel()
+        self._mobility = standing_mobility(session)
+        self._mobility.ready.connect(self._tell_freedoms)
+        self._tell_freedoms()
+        for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
             self.addPermanentWidget(widget)
         self._last: ArrayLike | None = None
         self._reading = ""
@@ -50,6 +55,7 @@ class StatusLine(QStatusBar):
     def close_line(self) -> None:
         """Listen no more."""
         self._poll.stop()
+        self._mobility.ready.disconnect(self._tell_freedoms)
         self._session.changed.disconnect(self._changed)
         self._session.hovered.disconnect(self._hovered)
         self._settings.changed.disconnect(self._settings_changed)
@@ -93,6 +99,16 @@ class StatusLine(QStatusBar):
             self._poll.stop()
         elif not self._poll.isActive():
             self._poll.start()
+
+    def _tell_freedoms(self) -> None:
+        """How many freedoms the machine has."""
+        found = self._mobility.mobility
+        if found is None:
+            self.freedoms.setText("")
+            return
+        left = f", {found.undriven} undriven" if found.driven else ""
+        self.freedoms.setText(f"{found.dof} degree{'s' * (found.dof != 1)} of freedom{left}")
+        self.freedoms.setToolTip(str(found))
 
     def _hovered(self, ref: Ref | None) -> None:
         self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")

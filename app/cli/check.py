@@ -20,13 +20,13 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
 
     Exit code 1 if errors are found, 0 otherwise.
     """
+    from core.analysis.mobility_findings import examined
     from core.kernel import Mechanism
     from core.model.plausibility import check
 
     result = read(model_file, **reading)
-    findings = [*result.findings, *check(result.model)]
+    findings = [*result.findings, *check(result.model), *examined(Mechanism(result.model))[1]]
     findings = list(dict.fromkeys(findings))
-    Mechanism(result.model)
     counts = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning", "hint")}
     if as_json:
         import json

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
+from app.standing_mobility import standing_mobility
 from app.widgets.note import severity_color
 from core.model import WORDS, Finding, Model
 
@@ -57,6 +58,8 @@ class FindingsPanel(QWidget):
         self.session = session
         self.diagnosis = Diagnosis(self)
         self.diagnosis.ready.connect(self.refresh)
+        self.mobility = standing_mobility(session)
+        self.mobility.ready.connect(self.refresh)
         self.found: tuple[Finding, ...] = ()
         self.list = QTreeWidget(self)
         self.list.setColumnCount(3)
@@ -94,7 +97,9 @@ class FindingsPanel(QWidget):
 
     def refresh(self) -> None:
         """Show the findings of the model and of the reader of its file."""
-        self.found = gathered(self.session.model, self.diagnosis.findings(self.session.model), self.session.findings)
+        model = self.session.model
+        now = (*self.diagnosis.findings(model), *self.mobility.findings(model))
+        self.found = gathered(model, now, self.session.findings)
         self.list.clear()
         for severity, (title, meaning) in GROUPS.items():
             rows = [finding for finding in self.found if finding.severity == severity]

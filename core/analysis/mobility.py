@@ -44,7 +44,7 @@ class Redundant:
     @property
     def text(self) -> str:
         """One sentence."""
-        return f"{self.joint}: {self.component} is already fixed by {_listed(self.fixed_by)}"
+        return f"{self.joint}: {self.component} is already fixed by {listed(self.fixed_by)}"
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ class Mobility:
     @property
     def advice(self) -> str:
         """The proposal as a sentence; '' if nothing is too many."""
-        makes = _listed([change.text.removeprefix("make ") for change in self.proposal if change.kind])
+        makes = listed([change.text.removeprefix("make ") for change in self.proposal if change.kind])
         others = [change.text for change in self.proposal if not change.kind]
-        return _sentence(_listed([*([f"make {makes}"] if makes else []), *others])) if self.proposal else ""
+        return _sentence(listed([*([f"make {makes}"] if makes else []), *others])) if self.proposal else ""
 
     def __str__(self) -> str:
         return "\n".join(_report(self))
@@ -207,7 +207,8 @@ def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str,
     return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives)
 
 
-def _listed(words: Sequence[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """Words with commas and an "and"."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -236,7 +237,7 @@ def _report(found: Mobility) -> list[str]:
         kept = "leaves the motion" if found.dof else "leaves the frame rigid"
         lines.append(f"{found.advice} That takes away what is too much and {kept}.")
     if found.driven:
-        lines.append(f"Drivers take {len(found.driven)}: {_listed(found.driven)}; {found.undriven} left.")
+        lines.append(f"Drivers take {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
     lines += [f"{text}." for text in (*found.inconsistent, *found.idle_drivers)]
     lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
     return lines

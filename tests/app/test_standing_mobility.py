@@ -1,0 +1,60 @@
+"""Redundant constraints in the findings panel, freedoms in the status line: examined beside the window."""
+
+import pytest
+
+from app.jobs import Jobs
+from app.panels.findings import FINDING, FindingsPanel
+from app.session import Ref, Session
+from app.settings import Settings
+from app.standing_mobility import standing_mobility
+from app.status import StatusLine
+from core.model import edits
+from tests.analysis import overconstrained as machines
+
+
+@pytest.fixture
+def session():
+    return Session(machines.planar_fourbar())
+
+
+def listed(panel):
+    groups = [panel.list.topLevelItem(i) for i in range(panel.list.topLevelItemCount())]
+    return [group.child(k) for group in groups for k in range(group.childCount())]
+
+
+def of_mobility(panel):
+    return [item for item in listed(panel) if "held than needed" in item.data(0, FINDING).text]
+
+
+def test_the_redundant_joint_is_a_hint_and_a_click_selects_it(qtbot, session):
+    panel = FindingsPanel(session)
+    qtbot.addWidget(panel)
+    qtbot.waitUntil(lambda: bool(of_mobility(panel)), timeout=20_000)
+    (item,) = of_mobility(panel)
+    finding = item.data(0, FINDING)
+    assert (finding.severity, finding.collection, finding.name) == ("hint", "joints", "J4")
+    assert "rotation about x of the world" in finding.text
+    assert "Make J4 spherical and J3 cylindrical." in finding.remedy
+    panel.list.itemClicked.emit(item, 0)
+    assert session.selection == Ref("joints", "J4")
+
+
+def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
+    panel = FindingsPanel(session)
+    qtbot.addWidget(panel)
+    qtbot.waitUntil(lambda: bool(of_mobility(panel)), timeout=20_000)
+    session.apply("kind", lambda model: edits.change(model, "joints", "J4", kind="spherical"))
+    session.apply("kind", lambda model: edits.change(model, "joints", "J3", kind="cylindrical"))
+    watch = standing_mobility(session)
+    qtbot.waitUntil(lambda: watch.mobility is not None and not watch.mobility.redundant, timeout=20_000)
+    assert not of_mobility(panel)
+    assert watch.mobility.dof == 1
+
+
+def test_the_status_line_says_how_many_freedoms(qtbot, session, tmp_path):
+    line = StatusLine(session, Settings(tmp_path / "settings.ini"), Jobs())
+    qtbot.addWidget(line)
+    qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
+    assert line.freedoms.text() == "1 degree of freedom"
+    assert "independent" in line.freedoms.toolTip()
+    line.close_line()
