@@ -28,6 +28,8 @@ def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any) -> Array:
     v = np.zeros((*q.shape[:-1], mech._program.tracer.tree.nv)) if v is None else np.asarray(v, dtype=float)
     leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t), mech.parameter_values(p).shape[:-1])
     x = np.zeros((*leading, mech.nx))
+    if not mech.nx:
+        return x
     junctions = mech._program.tracer.elements.junctions
     if junctions:
         values = mech.parameter_values(p)

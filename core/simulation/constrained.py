@@ -1,9 +1,10 @@
-"""Machines with loops: accelerations, and states brought back onto the manifold.
+"""Machines with loops, constraints and drivers: accelerations, and states brought back onto the manifold.
 
 With M = L Lᵀ and w = Lᵀ v the constraints read Y w = b, Y = G L⁻ᵀ. The rows of Y are made orthonormal one after
 another, the largest remainder first (QR of Yᵀ with column pivoting, Golub and Van Loan 5.4.2, by modified
 Gram–Schmidt), so that redundant rows of G drop out, and the change of w that meets the constraints is the least one:
-in the metric of M, as Gauss's principle wants it (Featherstone, RBDA 8.5).
+in the metric of M, as Gauss's principle wants it (Featherstone, RBDA 8.5). Where bodies without mass make M singular,
+M + ρ Gᵀ G takes its place: with G a given, both have the same accelerations.
 """
 
 from __future__ import annotations
@@ -20,18 +21,27 @@ from core.simulation.system import (
     FIRST,
     GAP,
     JACOBIAN,
+    KIND,
     MASS,
+    MOVING,
     NOT_FINITE,
+    SECOND,
+    SETTLE,
+    THIRD,
     TORN,
     evaluate,
     normalise,
     put,
+    put_rest,
     rates,
     result,
+    tick,
 )
 
 RANK = 1e-10
 """Rows whose squared remainder is below this part of the largest row's count as redundant."""
+DUST = 1e-14
+"""Pivots of M below this part of their own diagonal entry count as zero."""
 CLOSED = 1e-12
 """Gap (m, rad) at which projection stops."""
 OPEN = 1e-7
@@ -58,9 +68,10 @@ def cholesky(A: Any, n: int) -> Any:
     """Lower factor in place of A (n n,), row by row; false if A is not positive definite."""
     for j in range(n):
         d = A[j * n + j]
+        least = DUST * d
         for k in range(j):
             d -= A[j * n + k] * A[j * n + k]
-        if not d > 0.0:
+        if not d > least:
             return False
         d = np.sqrt(d)
         A[j * n + j] = d
@@ -104,15 +115,40 @@ def by_transpose(L: Any, x: Any, n: int) -> None:
 
 @short
 def factor_mass(s: Any, q: Any) -> Any:
-    """L of M at q, in the memory of M; false if M is not positive definite."""
+    """L of M at q, in the memory of M; false if M is not positive definite, and the constraints do not make up."""
     put(s, MASS, FIRST, q)
     evaluate(s, MASS)
-    return cholesky(result(s, MASS, s.nv * s.nv), s.nv)
+    return cholesky(result(s, MASS, s.nv * s.nv), s.nv) or (s.rows > 0 and factor_supported(s, q))
+
+
+@native
+def factor_supported(s: Any, q: Any) -> Any:
+    """L of M + ρ Gᵀ G, in the memory of M."""
+    n, m = s.nv, s.rows
+    put(s, MASS, FIRST, q)
+    evaluate(s, MASS)
+    put(s, JACOBIAN, FIRST, q)
+    evaluate(s, JACOBIAN)
+    M, G = result(s, MASS, n * n), result(s, JACOBIAN, m * n)
+    largest, held = 0.0, 0.0
+    for i in range(n):
+        largest = max(largest, M[i * n + i])
+    for i in range(m * n):
+        held = max(held, G[i] * G[i])
+    if not held > 0.0:
+        return False
+    weight = (largest if largest > 0.0 else 1.0) / held
+    for i in range(n):
+        for k in range(n):
+            for r in range(m):
+                M[i * n + k] += weight * G[r * n + i] * G[r * n + k]
+    return cholesky(M, n)
 
 
 @short
-def factor_rows(s: Any, q: Any) -> Any:
+def factor_rows(s: Any, q: Any, stage: int) -> Any:
     """Orthonormal rows of Y at q in the memory of G, their coefficients in the room; the rank. Needs the factor of M.
+    Rows that do not hold on the level `stage` (position, speed, acceleration) count as redundant.
 
     Row order[j] of Y is Σ_{k ≤ j} coefficient(k, order[j]) · row order[k] of the result.
     """
@@ -126,6 +162,9 @@ def factor_rows(s: Any, q: Any) -> Any:
         s.order[i] = i
         square = 0.0
         row = Y[i * n : i * n + n]
+        if s.levels[i] > stage:
+            for k in range(n):
+                row[k] = 0.0
         forward_substitute(L, row, n)
         for k in range(n):
             square += row[k] * row[k]
@@ -183,6 +222,7 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
     well = factor_mass(s, q)
     put(s, BIAS, FIRST, q)
     put(s, BIAS, s.nq, v)
+    put_rest(s, BIAS)
     if not (well and evaluate(s, BIAS)):
         return False
     L, h = result(s, MASS, n * n), result(s, BIAS, n)
@@ -190,9 +230,10 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
         a[i] = u[i] - h[i]
     forward_substitute(L, a, n)
     if s.rows > 0:
-        rank = factor_rows(s, q)
+        rank = factor_rows(s, q, THIRD)
         put(s, DRIFT, FIRST, q)
         put(s, DRIFT, s.nq, v)
+        put_rest(s, DRIFT)
         evaluate(s, DRIFT)
         drift, wanted = result(s, DRIFT, s.rows), vector(s, 0)
         for i in range(s.rows):
@@ -206,6 +247,7 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
 def gap(s: Any, q: Any, wanted: Any) -> Any:
     """The largest residual at q; the residuals' negatives into `wanted`."""
     put(s, GAP, FIRST, q)
+    put_rest(s, GAP)
     evaluate(s, GAP)
     gaps, largest = result(s, GAP, s.rows), 0.0
     for i in range(s.rows):
@@ -222,7 +264,7 @@ def close(s: Any, q: Any) -> Any:
     L = result(s, MASS, n * n)
     if not factor_mass(s, q):
         return np.nan, 0
-    rank = factor_rows(s, q)
+    rank = factor_rows(s, q, FIRST)
     before = np.inf
     for _ in range(PROJECTIONS):
         largest = gap(s, q, wanted)
@@ -237,16 +279,22 @@ def close(s: Any, q: Any) -> Any:
         for i in range(s.nq):
             q[i] += change[i]
         normalise(s, q)
-        rank = factor_rows(s, q)
+        rank = factor_rows(s, q, FIRST)
     return gap(s, q, wanted), rank
 
 
 @native
-def remove_normal(s: Any, rank: int, v: Any) -> None:
-    """v ← the nearest v (nv,) with G v = 0."""
+def remove_normal(s: Any, rank: int, v: Any, moving: bool) -> None:
+    """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of the drivers."""
     wanted = vector(s, 0)
     for i in range(s.rows):
         wanted[i] = 0.0
+    if moving:
+        put_rest(s, MOVING)
+        evaluate(s, MOVING)
+        opposite = result(s, MOVING, s.rows)
+        for i in range(s.rows):
+            wanted[i] = -opposite[i]
     L = result(s, MASS, s.nv * s.nv)
     by_transpose(L, v, s.nv)
     meet(s, rank, wanted, v)
@@ -254,21 +302,48 @@ def remove_normal(s: Any, rank: int, v: Any) -> None:
 
 
 @native
-def project(s: Any, y: Any, error: Any) -> Any:
-    """y on the manifold: quaternions at length one, loops closed, speeds consistent, all by the least change in the
-    metric of M. Of an error vector (n,) what projection takes away is taken off, so that the choice of the step sees
-    what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep theirs.
+def settle(s: Any, q: Any, v: Any, x: Any) -> None:
+    """Junctions to where the forces at them are in balance."""
+    if s.words[SETTLE, KIND] == 0:
+        return
+    for _ in range(PROJECTIONS):
+        for i in range(s.nx):
+            s.own[i] = x[i]
+        put(s, SETTLE, FIRST, q)
+        put(s, SETTLE, s.nq, v)
+        put_rest(s, SETTLE)
+        evaluate(s, SETTLE)
+        step, longest = result(s, SETTLE, s.nx), 0.0
+        for i in range(s.nx):
+            longest = max(longest, abs(step[i]))
+        if not longest > CLOSED:
+            return
+        for i in range(s.nx):
+            x[i] += step[i]
+
+
+@native
+def project(s: Any, t: float, y: Any, error: Any) -> Any:
+    """y on the manifold: quaternions at length one, loops closed, drivers followed, speeds consistent, all by the least
+    change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
+    that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
+    theirs.
     Returns FINE, NOT_FINITE or TORN."""
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(s, q)
+    tick(s, t)
     if s.rows == 0:
+        settle(s, q, v, y[s.nq + s.nv :])
         return FINE
     largest, rank = close(s, q)
     if not np.isfinite(largest):
         return NOT_FINITE
-    remove_normal(s, rank, v)
+    if len(error) > 0 and len(s.quaternions) == 0:
+        remove_normal(s, rank, error[: s.nq], False)
+    if np.any(s.levels == 1):
+        rank = factor_rows(s, q, SECOND)
+    remove_normal(s, rank, v, s.words[MOVING, KIND] != 0)
     if len(error) > 0:
-        remove_normal(s, rank, error[s.nq : s.nq + s.nv])
-        if len(s.quaternions) == 0:
-            remove_normal(s, rank, error[: s.nq])
+        remove_normal(s, rank, error[s.nq : s.nq + s.nv], False)
+    settle(s, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN else TORN

@@ -22,6 +22,12 @@ _KINDS = {
     "room": _F1,
     "order": _I1,
     "kept": _I1,
+    "levels": _I1,
+    "now": _F1,
+    "own": _F1,
+    "points": _I1,
+    "times": _F1,
+    "cubics": numba.float64[:, ::1],
 }
 load_system: Any = loader(
     numba.types.NamedTuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System)
@@ -31,14 +37,14 @@ load_system: Any = loader(
 def derivative_entry(handle: int, t: float, y: int, out: int) -> int:
     """ẏ into out (n,)."""
     s = load_system(handle)
-    n = s.nq + s.nv
+    n = s.nq + s.nv + s.nx
     return FINE if derivative(s, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
 def project_entry(handle: int, t: float, y: int, error: int) -> int:
     """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
     s = load_system(handle)
-    n = s.nq + s.nv
+    n = s.nq + s.nv + s.nx
     result: int = project(s, t, view(y, n), view(error, n if error != 0 else 0))
     return result
 
@@ -46,7 +52,7 @@ def project_entry(handle: int, t: float, y: int, error: int) -> int:
 def impulse_entry(handle: int, t: float, y: int, step: int) -> int:
     """v ← v + h a(q, v), then q ← q + h N(q) v; `step` (n + 1,) begins with h, the rest is room."""
     s = load_system(handle)
-    n = s.nq + s.nv
+    n = s.nq + s.nv + s.nx
     state, room = view(y, n), view(step, n + 1)
     h = room[0]
     f = room[1:]
@@ -54,7 +60,7 @@ def impulse_entry(handle: int, t: float, y: int, step: int) -> int:
         return NOT_FINITE
     for j in range(s.nq, n):
         state[j] += h * f[j]
-    rates(s, state[: s.nq], state[s.nq :], f[: s.nq])
+    rates(s, state[: s.nq], state[s.nq : s.nq + s.nv], f[: s.nq])
     for j in range(s.nq):
         state[j] += h * f[j]
     return FINE
@@ -67,7 +73,7 @@ INCREMENT = 1e-8
 def jacobian_entry(handle: int, t: float, y: int, out: int) -> int:
     """∂f/∂y into out (n n,), row by row, by differences."""
     s = load_system(handle)
-    n = s.nq + s.nv
+    n = s.nq + s.nv + s.nx
     state, J = view(y, n), view(out, n * n)
     f, g = np.empty(n), np.empty(n)
     if not derivative(s, t, state, f):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation import equations
-from core.simulation.constrained import back_substitute, cholesky, forward_substitute
+from core.simulation.constrained import back_substitute, cholesky, forward_substitute, settle
 from core.simulation.constrained import project as project_by_rows
 from core.simulation.native import native
 from core.simulation.system import (
@@ -33,8 +33,11 @@ from core.simulation.system import (
     evaluate,
     normalise,
     put,
+    put_rest,
+    put_states,
     rates,
     result,
+    tick,
 )
 
 SURE, NEAR, STEEP = 0.05, 1e-4, 50.0
@@ -56,7 +59,7 @@ def joint_forces(s: Any, t: float, y: Any) -> Any:
     if s.words[TORQUE, KIND] == 0:
         return s.u
     s.memory[s.words[TORQUE, BASE]] = t
-    put(s, TORQUE, SECOND, y)
+    put(s, TORQUE, SECOND, y[: s.nq + s.nv])
     evaluate(s, TORQUE)
     return result(s, TORQUE, s.nv)
 
@@ -66,6 +69,7 @@ def reduce(s: Any, t: float, q: Any, v: Any) -> Any:
     """Evaluate the reduced equations; GOOD, DOUBLE or NONE."""
     put(s, REDUCED, FIRST, q)
     put(s, REDUCED, s.nq, v)
+    put_rest(s, REDUCED)
     evaluate(s, REDUCED)
     n = s.independent
     size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
@@ -119,6 +123,7 @@ def hold(s: Any, t: float, L: Any, own: Any) -> None:
     G = result(s, JACOBIAN, s.rows * nv)
     put(s, DRIFT, FIRST, q)
     put(s, DRIFT, s.nq, v)
+    put_rest(s, DRIFT)
     evaluate(s, DRIFT)
     drift = result(s, DRIFT, s.rows)
     Y, row = np.zeros((m, n)), np.empty(n)
@@ -184,7 +189,10 @@ def accelerations(s: Any, t: float, y: Any, out: Any) -> Any:
     """a into out (nv,); false if it is not finite."""
     if s.independent == 0:
         return equations.accelerations(s, t, y, out)
-    q, v = y[: s.nq], y[s.nq :]
+    q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
+    tick(s, t)
+    if not put_states(s, q, v, y[s.nq + s.nv :]):
+        return False
     u = joint_forces(s, t, y)
     how = reduce(s, t, q, v)
     if how == GOOD and solve(s, t, u, out):
@@ -199,18 +207,23 @@ def derivative(s: Any, t: float, y: Any, out: Any) -> Any:
     """ẏ into out; false if it is not finite."""
     if s.independent == 0:
         return equations.derivative(s, t, y, out)
-    nq = s.nq
-    q, v = y[:nq], y[nq:]
+    nq, last = s.nq, s.nq + s.nv
+    q, v = y[:nq], y[nq:last]
+    tick(s, t)
+    if not put_states(s, q, v, y[last:]):
+        return False
     u = joint_forces(s, t, y)
+    for i in range(s.nx):
+        out[last + i] = s.own[s.nx + i]
     how = reduce(s, t, q, v)
-    if how == GOOD and solve(s, t, u, out[nq:]):
+    if how == GOOD and solve(s, t, u, out[nq:last]):
         r = result(s, REDUCED, nq + s.nv)
         rates(s, r[:nq], r[nq:], out[:nq])
         total = 0.0
         for i in range(len(out)):
             total += out[i] * 0.0
         return total == 0.0
-    if how == DOUBLE and across(s, t, q, v, u, out[nq:]):
+    if how == DOUBLE and across(s, t, q, v, u, out[nq:last]):
         rates(s, q, v, out[:nq])
         return True
     return equations.derivative(s, t, y, out)
@@ -221,9 +234,11 @@ def project(s: Any, t: float, y: Any, error: Any) -> Any:
     """y on the manifold: dependent coordinates and speeds set where closed forms give them; see also
     `core.simulation.constrained.project`."""
     if s.independent == 0 or len(s.kept) > 0:
-        return project_by_rows(s, y, error)
-    q, v = y[: s.nq], y[s.nq :]
+        return project_by_rows(s, t, y, error)
+    q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(s, q)
+    tick(s, t)
+    settle(s, q, v, y[s.nq + s.nv :])
     how = reduce(s, t, q, v)
     if how == GOOD:
         r = result(s, REDUCED, s.nq + s.nv)
@@ -234,7 +249,7 @@ def project(s: Any, t: float, y: Any, error: Any) -> Any:
         return FINE if total == 0.0 else NOT_FINITE
     if how == DOUBLE:
         return FINE
-    return project_by_rows(s, y, error)
+    return project_by_rows(s, t, y, error)
 
 
 @native

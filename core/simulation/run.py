@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ class Statistics(NamedTuple):
 class Run:
     """Samples of a motion; channels are computed from them when asked for.
 
-    time (n,) s; q (n, nq); v, a, tau (n, nv)
+    time (n,) s; q (n, nq); v, a, tau (n, nv); x (n, nx) states of force elements (empty: at rest)
     `run["elbow.q"]`, `run["tool.position"]`, `run["energy.total"]`, or a formula of channels, "elbow.tau*elbow.v".
     A joint of one coordinate gives a 1-D array, others have the sample first.
     """
@@ -56,6 +56,7 @@ class Run:
     a: Array
     tau: Array
     statistics: Statistics
+    x: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def model(self) -> Model:

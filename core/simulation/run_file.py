@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = "kinetostat run"
 VERSION = 1
-STATES = ("time", "q", "v", "a", "tau")
+STATES = ("time", "q", "v", "a", "tau", "x")
 CHUNK = 256
 """Samples of one block of a file."""
 INCOMPLETE = "the file was not finished"
@@ -121,12 +121,13 @@ def load(path: str) -> Run:
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             model = loads(file["model"][()].decode(), "kst", str(file.attrs["origin"]))
-            count = min(len(file[name]) for name in STATES)  # a piece may have been cut short
-            time, q, v, a, tau = (np.array(file[name][:count]) for name in STATES)
+            stored = [name for name in STATES if name in file]  # early files have no x
+            count = min(len(file[name]) for name in stored)  # a piece may have been cut short
+            arrays = {name: np.array(file[name][:count]) for name in stored}
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
                         remedy="The file may be damaged; make the run again.") from None  # fmt: skip
-    return Run(Mechanism(model), settings, time, q, v, a, tau, statistics)
+    return Run(Mechanism(model), settings, **arrays, statistics=statistics)
 
 
 def _readable(path: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ModelError, SimulationError
+from core.errors import ModelError, SimulationError, near_misses
 from core.kernel import Mechanism
 from core.kernel.closed_forms import closed_forms_of
 from core.kernel.entry import Entry, absent, entry, single
@@ -86,9 +86,16 @@ def settings(
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
-    kept = dict(torque) if isinstance(torque, Mapping) else None if torque is None else np.asarray(torque).tolist()
+    kept = _plain(torque)
     return Settings(method, float(duration), step, rtol, atol, float(output), float(start),
                     dict(zip(mech.p_names, map(float, p), strict=True)), kept, int(max_steps))  # fmt: skip
+
+
+def _plain(torque: Any) -> Any:
+    """Joint forces as plain data."""
+    if torque is None or isinstance(torque, Mapping):
+        return None if torque is None else dict(torque)
+    return torque.plain() if isinstance(torque, torques.Law) else np.asarray(torque).tolist()
 
 
 def numbers(label: str, values: Any) -> Array:
@@ -103,15 +110,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
-    """(nq + nv,) the state to begin with: loops closed, quaternions unit, speeds consistent.
+def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.0, x0: Values = None) -> Array:
+    """(nq + nv + nx,) the state to begin with at time t: loops closed, drivers followed, quaternions unit, speeds
+    consistent; force elements at rest unless x0 (nx,) is given.
 
     Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite.
     """
     given = None if np.array_equal(p, mech.parameter_values()) else p
-    q = mech.rest(given)
+    q = mech.rest(given, t=t)
     if isinstance(q0, Mapping):
-        q = mech.move(q, q0, given)
+        q = mech.move(q, q0, given, t=t)
     elif q0 is not None:
         q = numbers("q0", q0)
     v = start_speeds(mech, p) if v0 is None else np.zeros(mech.nv)
@@ -131,11 +139,27 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array) -> Array:
             name = names[int(np.argmin(np.isfinite(array)))]
             raise SimulationError("The initial value is not a finite number.", where=f"{label} of '{name}'",
                                   remedy="Begin from a finite state.")  # fmt: skip
-    if mech.loops:
+    if mech.held:
         held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
         weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
-        q, v = mech.assemble(q, v, p=given, weights=weights)
-    return np.concatenate([q, v])
+        q, v = mech.assemble(q, v, p=given, weights=weights, t=t)
+    return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
+
+
+def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
+    """(nx,) states of force elements to begin with."""
+    if isinstance(x0, Mapping):
+        x = mech.x_rest(q, p=p, t=t, v=v)
+        for name, value in x0.items():
+            if name not in mech.x_names:
+                raise ModelError(f"There is no state '{name}'.", where="x0", remedy=near_misses(name, mech.x_names))
+            x[mech.x_names.index(name)] = value
+    else:
+        x = mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers("x0", x0)
+    if x.shape != (mech.nx,):
+        raise ModelError(f"x0 has shape {x.shape}; {mech.nx} numbers are needed.", where="x0",
+                         remedy="In order: " + ", ".join(mech.x_names[:12]) + ".")  # fmt: skip
+    return x
 
 
 def _joint_of(mech: Mechanism, speed: str) -> str:
@@ -143,6 +167,18 @@ def _joint_of(mech: Mechanism, speed: str) -> str:
     at = mech.v_names.index(speed)
     joints = mech._coordinates.joints
     return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)
+
+
+def _places(mech: Mechanism, function: str) -> tuple[int, int]:
+    """Where x and time begin among the arguments of a function; −1 where it does not take them."""
+    tracer = mech._program.tracer
+    if function == "torque":
+        return -1, -1
+    # the reduced equations take what the bias takes
+    arguments = tracer.signature("bias_slip" if function == "reduced" else function).arguments
+    starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
+    found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
+    return found.get("x", -1), found.get("t", -1)
 
 
 class Assembly:
@@ -156,10 +192,13 @@ class Assembly:
         quaternions = [mech.joint_q(j.name).start + (3 if j.kind == "free" else 0)
                        for j in mech._coordinates.joints.values() if j.kind in ("free", "spherical")]  # fmt: skip
         matrix = mech._needs_mass_matrix
-        rows = sum(mech._program.cut_rows.values())
+        program = mech._program
+        rows = len(program.closure_rows)
         wanted = {"rate": bool(quaternions), "mass_matrix": matrix}
         wanted |= {"forward_dynamics_slip": not matrix, "bias_slip": matrix}
         wanted |= dict.fromkeys(("closure", "closure_jacobian", "closure_bias"), bool(rows))
+        wanted |= {"states": mech.nx > 0, "closure_time": program.timed_closure}
+        wanted |= {"settle": bool(program.tracer.elements.junctions)}
         if matrix and mech._program.tracer.very_long:
             raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
                                   remedy="Cut it into smaller machines.")  # fmt: skip
@@ -175,15 +214,18 @@ class Assembly:
             self.entries["reduced"] = single(code.single_address, code.sizes, code.size, p, code)
             independent, kept = len(forms.independent), forms.kept_rows
         order = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
-                 "closure_bias", "reduced")  # fmt: skip
+                 "closure_bias", "reduced", "states", "closure_time", "settle")  # fmt: skip
         chosen = [self.entries[name] for name in order]
         begins = np.cumsum([0, *(len(each.memory) for each in chosen[:-1])])
-        words = np.array([[*each.words, begin] for each, begin in zip(chosen, begins, strict=True)], dtype=np.int64)
+        words = np.array([[*self.entries[name].words, begin, *_places(mech, name)]
+                          for name, begin in zip(order, begins, strict=True)], dtype=np.int64)  # fmt: skip
         u = np.zeros(mech.nv) if constant is None else constant
         self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
                              np.concatenate([each.memory for each in chosen]),
                              np.zeros(room_for(mech.nq, mech.nv, rows)),
                              np.zeros(max(rows, 1), dtype=np.int64),
-                             independent, np.array(kept, dtype=np.int64))  # fmt: skip
-        self.projected = rows > 0 or bool(quaternions)
+                             independent, np.array(kept, dtype=np.int64),
+                             mech.nx, program.levels, np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
+                             *mech.splines(p))  # fmt: skip
+        self.projected = rows > 0 or bool(quaternions) or wanted["settle"]
         """True if states lie on a manifold: loops closed, quaternions of length one."""

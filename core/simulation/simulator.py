@@ -66,7 +66,7 @@ def simulate(
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
-    y = setup.start_state(mech, q0, v0, p)
+    y = setup.start_state(mech, q0, v0, p, start)
     job = _Job(mech, chosen, setup.Assembly(mech, torque, p, y, closed_forms), y)
     job.prepared = time.perf_counter() - began
     recorder = None
@@ -135,31 +135,32 @@ class _Job:
         from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, TIME
 
         mech, system = self.mech, self.assembly.system
-        out = np.empty((count, mech.nq + mech.nv))
+        out = np.empty((count, mech.nq + mech.nv + mech.nx))
         self.state.counts[BUDGET] = STEPS
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(self.state, out)
         out = out[: int(self.state.counts[SAMPLE]) - first]
         times = self.state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         bad = sampled_accelerations(system, times, out, a, tau)
-        q, v = out[:, : mech.nq].copy(), out[:, mech.nq :].copy()
+        q, v, x = (part.copy() for part in np.split(out, [mech.nq, mech.nq + mech.nv], axis=1))
         if bad and happened in (0, PAUSED):
             self.state.numbers[TIME], happened = times[-1], NOT_FINITE
-        return Run(mech, self.chosen, times, q, v, a, tau, Statistics()), 0 if happened == PAUSED else int(happened)
+        piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)
+        return piece, 0 if happened == PAUSED else int(happened)
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
         from core.simulation.work import ACCEPTED, CALLS, FACTORISATIONS, JACOBIANS, LONGEST, REJECTED, SHORTEST
 
-        t, q, v, a, tau = (np.concatenate([getattr(piece, name) for piece in self.pieces])
-                           for name in ("time", "q", "v", "a", "tau"))  # fmt: skip
+        t, q, v, a, tau, x = (np.concatenate([getattr(piece, name) for piece in self.pieces])
+                              for name in ("time", "q", "v", "a", "tau", "x"))  # fmt: skip
         counts, numbers = self.state.counts, self.state.numbers
         steps = int(counts[ACCEPTED])
         statistics = Statistics(steps, int(counts[REJECTED]), int(counts[CALLS]),
                                 float(numbers[SHORTEST]) if steps else 0.0, float(numbers[LONGEST]),
                                 self.seconds, self.prepared, ended, int(counts[JACOBIANS]),
                                 int(counts[FACTORISATIONS]), self.cpu)  # fmt: skip
-        return Run(self.mech, self.chosen, t, q, v, a, tau, statistics)
+        return Run(self.mech, self.chosen, t, q, v, a, tau, statistics, x)
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""

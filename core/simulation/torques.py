@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -21,7 +21,22 @@ if TYPE_CHECKING:
     from core.kernel import Mechanism
 
 Array = NDArray[np.float64]
-Torque = Mapping[str, float | str] | Sequence[float] | Array | None
+
+
+@runtime_checkable
+class Law(Protocol):
+    """Joint forces from elsewhere (a controller in a torque file), over the names of `names_of` and parameters."""
+
+    def forces(self, mech: Mechanism, known: Mapping[str, Any]) -> Mapping[str, Any]:
+        """speed → force."""
+        ...
+
+    def plain(self) -> dict[str, str]:
+        """What it says, as texts, to be kept with a run."""
+        ...
+
+
+Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
 
 
 def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
@@ -40,6 +55,8 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
     """
     if torque is None:
         return np.zeros(mech.nv)
+    if isinstance(torque, Law):
+        return None
     if not isinstance(torque, Mapping):
         if callable(torque):
             raise ModelError("Joint forces cannot be a Python function: the run is compiled.", where="torque",
@@ -64,7 +81,7 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
     return result
 
 
-def compiled(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> entry.Entry:
+def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> entry.Entry:
     """Machine code of the formulas: (t, q, v, p) → (nv,).
 
     Raises ExpressionError naming the joint and what its formula lacks.
@@ -74,7 +91,8 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> en
     given = dict(zip(mech.p_names, parameters, strict=True))
     known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
     forces: list[Any] = [0.0] * mech.nv
-    for name, value in torque.items():
+    given_forces = torque.forces(mech, known) if isinstance(torque, Law) else torque
+    for name, value in given_forces.items():
         try:
             forces[mech.v_names.index(name)] = evaluate(parse(value), known) if isinstance(value, str) else value
         except ExpressionError as error:
