@@ -103,12 +103,19 @@ def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bo
     coordinates of the tree."""
     edges = samples[0].edges
     found: list[tuple[int, int, Form]] = []
-    for number, way in enumerate(variants(chain)):
-        kinds = "".join(edges[i].kind for i, _ in way)
-        for family, matches, roots in _FAMILIES:
-            if matches(kinds) and all(_holds(family, kinds, way, sample) for sample in samples):
-                unknown = sum(not guessed(way[k][0]) for k in roots)
-                found.append((unknown, number, Form(family, way)))
+    back = tuple((i, not forward) for i, forward in reversed(chain))
+    for direction, base in enumerate((chain, back)):
+        around: list[tuple[list[Pose], list[Pose]]] = []
+        for k in range(len(base)):
+            way = base[k:] + base[:k]
+            kinds = "".join(edges[i].kind for i, _ in way)
+            for family, matches, roots in _FAMILIES:
+                if not matches(kinds):
+                    continue
+                around = around or [sample.around(base) for sample in samples]
+                if all(_holds(family, kinds, K[k:] + K[:k], E[k:] + E[:k]) for K, E in around):
+                    unknown = sum(not guessed(way[n][0]) for n in roots)
+                    found.append((unknown, len(found) + 100 * direction, Form(family, way)))
     return min(found)[2] if found else None
 
 
@@ -122,8 +129,7 @@ _FAMILIES: tuple[tuple[str, Callable[[str], bool], tuple[int, ...]], ...] = (
 """Family, kinds it takes, and whose roots are chosen by guesses."""
 
 
-def _holds(family: str, kinds: str, way: Chain, sample: Sample) -> bool:
-    K, E = sample.around(way)
+def _holds(family: str, kinds: str, K: list[Pose], E: list[Pose]) -> bool:
     size = max(1e-6, *(float(np.max(np.abs(X.position))) for X in K))
     return _CONDITIONS[family](kinds, K, E, size)
 

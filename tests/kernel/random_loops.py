@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -11,7 +13,7 @@ PLANAR = ("RRR", "RRP", "RPR", "PRR", "RPP", "PRP", "PPR")
 SPATIAL = ("SSR", "RSS", "SRS", "SSP", "SPS", "USR", "URS", "SUR", "USP", "UPS", "SUP")
 BALLS = ("QSR", "USQ", "QUR", "UPQ", "TSR", "UQP")
 """Q: three revolutes through a point; T: two revolutes that meet instead of a universal joint."""
-OTHERS = ("DDD", "SCR", "CSR")
+OTHERS = ("DDD", "SCR", "SRC")
 """D: revolutes through one point; C parallel to R: revolutes and a slide, all parallel, and a ball."""
 
 
@@ -67,7 +69,9 @@ class Builder:
         parent, child = (two, one) if turned else (one, two)
         a, b = (pose(np.linalg.inv(self.where[side]) @ X) for side in (parent, child))
         name = f"j{len(self.joints)}"
-        self.joints.append(Joint(name=name, kind=kind, parent=parent, child=child, a=a, b=b, second_axis=second, **more))
+        self.joints.append(
+            Joint(name=name, kind=kind, parent=parent, child=child, a=a, b=b, second_axis=second, **more)
+        )
         return name
 
     def point(self, size=1.0):
@@ -99,7 +103,7 @@ class Builder:
         middle = [self.body() for _ in range(1 if letter == "T" else 2)]
         p, stops = self.point(), [one, *middle, two]
         return [self.joint("revolute", i, o, frame(rng, rng.normal(size=3), p))
-                for i, o in zip(stops, stops[1:], strict=False)]  # fmt: skip
+                for i, o in itertools.pairwise(stops)]  # fmt: skip
 
     def loop(self, letters, start="world", end="world", centre=(0.0, 0.0, 0.0)):
         """A chain of joints from one body to another; the groups of names and the bodies between."""
@@ -141,3 +145,22 @@ def single(kind, seed):
     others = [name for group in names for name in group if name != driver]
     cut = None if rng.random() < 0.3 else str(rng.choice(others))
     return builder.model(cut, kind), driver
+
+
+def coupled(kinds, seed):
+    """A loop with a driver, and further assemblies between any two bodies that are there: each closes a loop more."""
+    builder = Builder(seed)
+    rng = builder.rng
+    names, stops = builder.loop(driver_of(kinds[0]) + letters_of(kinds[0]))
+    level = ["world", *stops[1:-1]]
+    bodies, others = list(level), list(names[1:])
+    for kind in kinds[1:]:
+        among = level if kind in PLANAR else bodies
+        start, end = rng.choice(len(among), 2, replace=False)
+        names_, stops_ = builder.loop(letters_of(kind), among[start], among[end])
+        bodies += stops_[1:-1]
+        if kind in PLANAR:
+            level += stops_[1:-1]
+        others += names_
+    cut = str(rng.choice([name for group in others for name in group]))
+    return builder.model(cut if rng.random() < 0.7 else None, "+".join(kinds)), names[0][0]
