@@ -13,6 +13,7 @@ __all__ = ["Command", "table"]
 def table() -> dict[str, Command]:
     """Every command by its id, in the order of the menus."""
     from app.commands import (
+        connecting,
         edit,
         elements,
         ellipsoids,
@@ -32,6 +33,7 @@ def table() -> dict[str, Command]:
         files,
         edit,
         elements,
+        connecting,
         view,
         ellipsoids,
         traces,

@@ -83,12 +83,13 @@ def _placed(session: Session) -> Callable[[Model, Joint], Joint]:
         X_WP = poses.get(joint.parent, np.eye(4))
         X_WC = poses.get(joint.child, np.eye(4))
         X_PC = np.linalg.inv(X_WP) @ X_WC
-        return _with_pose(joint, X_PC)
+        return dataclasses.replace(joint, a=posed(X_PC))
 
     return complete
 
 
-def _with_pose(joint: Joint, X_PC: np.ndarray) -> Joint:
+def posed(X_PC: np.ndarray) -> Pose:
+    """The pose of a 4×4 matrix, as angles about the fixed axes, without the noise of computing."""
     R = X_PC[:3, :3]
     pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
     if abs(R[2, 0]) < 1.0 - 1e-12:
@@ -96,7 +97,7 @@ def _with_pose(joint: Joint, X_PC: np.ndarray) -> Joint:
     else:
         angles = (float(np.arctan2(-R[1, 2], R[1, 1])), pitch, 0.0)
     x, y, z = (round(float(x), 12) + 0.0 for x in X_PC[:3, 3])
-    return dataclasses.replace(joint, a=Pose(position=(x, y, z), rotation=tuple(round(x, 12) + 0.0 for x in angles)))
+    return Pose(position=(x, y, z), rotation=tuple(round(x, 12) + 0.0 for x in angles))
 
 
 def ask_chain(session: Session, settings: Units, parent_widget: QWidget) -> DraftDialog:

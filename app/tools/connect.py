@@ -1,0 +1,263 @@
+"""The connect tool: point at two things (or one) and they are connected by what was chosen: a spring, a rod, a sensor …
+
+Chosen from the toolbar it asks after two points what is to be made; chosen through the menu Add it knows already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtWidgets import QMenu
+
+from app.annotations import line
+from app.connections import Pick, frame_at, pick_of
+from app.icons import icon
+from app.session import Ref
+from app.tools.gestures import Gesture
+from app.tools.navigate import orbit
+from app.tools.pointer import Pointer
+from core.model import WORLD
+
+if TYPE_CHECKING:
+    from app.commands.connecting import Connection
+    from app.viewport import Viewport
+
+EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or the ground · Esc ends"
+SNAP = 10.0
+"""Pixels (at 100 %) within which an origin of the body under the pointer is meant, not the surface."""
+ORDER = ("first", "second", "third")
+MENU = ("spring_damper", "spring", "damper", "series", "line_force", "junction", "-", "rod", "universal_rod", "-",
+        "sensor_distance", "sensor_angle", "sensor_position", "sensor_pose", "-", "joint_revolute", "joint_prismatic",
+        "joint_spherical", "joint_universal", "joint_cylindrical", "joint_fixed")  # fmt: skip
+"""What two points can be connected by, as the tool asks."""
+
+
+@dataclass
+class Asking:
+    """What is to be made, and what was pointed at until now."""
+
+    connection: Connection | None = None
+    picks: tuple[Pick, ...] = field(default=())
+    at: QPoint = field(default_factory=QPoint)
+    menu: QMenu | None = None
+
+    @property
+    def wants(self) -> tuple[str, ...]:
+        """What is still to be pointed at."""
+        every = self.connection.wants if self.connection is not None else ("point", "point")
+        return every[len(self.picks) :]
+
+
+_asking: WeakKeyDictionary[Viewport, Asking] = WeakKeyDictionary()
+
+
+def asking(view: Viewport) -> Asking:
+    """The question in progress in a viewport."""
+    return _asking.setdefault(view, Asking())
+
+
+def arm(view: Viewport, connection: Connection | None) -> None:
+    """Begin to ask for what a connection needs; the selection counts as the first answer where it fits."""
+    view.gestures.choose("connect")
+    state = _asking[view] = Asking(connection)
+    first = _selected(view, state.wants[0])
+    if first is not None:
+        _take(view, first)
+    else:
+        _say(view)
+
+
+def _selected(view: Viewport, want: str) -> Pick | None:
+    ref = view.session.selection
+    if ref is None:
+        return None
+    if {"joint": "joints", "sensor": "sensors"}.get(want) == ref.collection:
+        return Pick(ref.name, what=want)
+    places = ("bodies", "frames") if want == "frame" else ("bodies", "frames", "junctions")
+    return pick_of(view.session, ref.name) if want in ("point", "frame") and ref.collection in places else None
+
+
+def _say(view: Viewport) -> None:
+    state = asking(view)
+    title = state.connection.title if state.connection is not None else "Connect"
+    want = state.wants[0]
+    order = ORDER[len(state.picks)] + " " if len(state.wants) + len(state.picks) > 1 else ""
+    words = {"point": f"{order}point: a body, frame, junction, or the ground", "joint": f"{order}joint",
+             "frame": f"{order}body or frame", "sensor": "sensor, in the scene or in the tree"}[want]  # fmt: skip
+    view.say(f"{title}: click the {words} · Esc ends")
+
+
+def press(view: Viewport, pointer: Pointer) -> Gesture:
+    """A click points at something; a drag orbits."""
+    if view.press_cube(pointer):
+        return
+    drag, moved = orbit(view, pointer), False
+    next(drag)
+    try:
+        while (move := (yield)) is not None:
+            moved = moved or not move.is_click_after(pointer)
+            if moved:
+                drag.send(move)
+    except GeneratorExit:
+        drag.close()
+        raise
+    if not moved:
+        asking(view).at = view.mapToGlobal(QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale)))
+        pick = under(view, pointer)
+        if pick is None:
+            view.session.told.emit("hint", f"There is no {asking(view).wants[0]} here.")
+        else:
+            _take(view, pick)
+
+
+def under(view: Viewport, pointer: Pointer) -> Pick | None:
+    """What is meant under the pointer, of the kind that is asked for."""
+    want = asking(view).wants[0]
+    hit = view.scene.pick(pointer.x, pointer.y)
+    ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+    if want == "joint":
+        return _joint(view, ref)
+    if want == "sensor":
+        return Pick(ref.name, what="sensor") if ref is not None and ref.collection == "sensors" else None
+    if ref is not None and ref.collection == "junctions":
+        return pick_of(view.session, ref.name) if want == "point" else None
+    body = _body(view, ref)
+    near = _near(view, pointer, body, want)
+    if near is not None:
+        return near
+    taken = tuple(pick.name for pick in asking(view).picks)
+    if hit is not None and body is not None:
+        return frame_at(view.session, body, np.asarray(hit.position), taken)
+    ground = view.ground_under(pointer)
+    return frame_at(view.session, WORLD, ground, taken) if ground is not None else None
+
+
+def _joint(view: Viewport, ref: Ref | None) -> Pick | None:
+    """The joint under the pointer, or the one that carries the body under it."""
+    if ref is None:
+        return None
+    if ref.collection == "joints":
+        return Pick(ref.name, what="joint")
+    body = _body(view, ref)
+    carrier = next((j for j in view.session.model.expanded.joints if j.child == body and j.info.nv), None)
+    return Pick(carrier.name, what="joint") if carrier is not None else None
+
+
+def _body(view: Viewport, ref: Ref | None) -> str | None:
+    """The body (or the ground) an element under the pointer belongs to."""
+    if ref is None:
+        return None
+    model = view.session.model.expanded
+    frames = {frame.name: frame.parent for frame in model.frames}
+    if ref.collection == "joints":
+        name = model.find("joints", ref.name).child
+    elif ref.collection in ("bodies", "frames"):
+        name = ref.name
+    else:
+        return None
+    while name in frames:
+        name = frames[name]
+    return name
+
+
+def _near(view: Viewport, pointer: Pointer, body: str | None, want: str) -> Pick | None:
+    """The origin of a body, frame or junction that the pointer is on; of the body under it, if there is one."""
+    model = view.session.model.expanded
+    parents = {frame.name: frame.parent for frame in model.frames}
+
+    def home(name: str) -> str:
+        while name in parents:
+            name = parents[name]
+        return name
+
+    names = [*parents, *(each.name for each in model.bodies)]
+    if want == "point":
+        names += [junction.name for junction in model.junctions]
+    best, least = None, SNAP * pointer.scale
+    for name in names:
+        if body is not None and home(name) != body:
+            continue
+        pick = pick_of(view.session, name)
+        x, y = view.scene.project(pick.place)
+        distance = float(np.hypot(x - pointer.x, y - pointer.y))
+        if distance < least:
+            best, least = pick, distance
+    return best
+
+
+def _take(view: Viewport, pick: Pick) -> None:
+    """One more thing was pointed at; with the last one the connection is made."""
+    state = asking(view)
+    state.picks = (*state.picks, pick)
+    view.annotations.points = tuple(each.place for each in state.picks if each.what == "point")
+    view.annotations.update()
+    if state.wants:
+        _say(view)
+        return
+    last = (lambda: _ask(view)) if state.connection is None else (lambda: _finish(view))
+    if view.gestures.running:
+        QTimer.singleShot(0, view, last)  # once the click is over: another tool is chosen then
+    else:
+        last()
+
+
+def _finish(view: Viewport) -> None:
+    state = asking(view)
+    picks, connection = state.picks, state.connection
+    if connection is None or state.wants:
+        return
+    view.gestures.choose("select")  # also forgets the question
+    connection.build(view.session, picks)
+    view.update()
+
+
+def _ask(view: Viewport) -> None:
+    """Two points are known: ask what is to be between them."""
+    from app.commands.connecting import CONNECTIONS
+
+    state = asking(view)
+    menu = state.menu = QMenu(view)
+    for name in MENU:
+        if name == "-":
+            menu.addSeparator()
+            continue
+        each = CONNECTIONS[name]
+        menu.addAction(icon(each.icon), each.title, lambda each=each: _choose(view, each))
+    menu.aboutToHide.connect(lambda: view.session.told.emit("hint", "Click again to begin anew, or press Esc."))
+    menu.popup(state.at)
+
+
+def _choose(view: Viewport, connection: Connection) -> None:
+    asking(view).connection = connection
+    _finish(view)
+
+
+def hover(view: Viewport, pointer: Pointer | None) -> None:
+    """Light up what a click would mean, and draw the line to it."""
+    state, notes = asking(view), view.annotations
+    if pointer is None or not state.wants:
+        view.session.point_at(None)
+        return
+    hit = view.scene.pick(pointer.x, pointer.y)
+    view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
+    points = [each.place for each in state.picks if each.what == "point"]
+    pick = under(view, pointer) if points and state.wants[0] in ("point", "frame") else None
+    if pick is not None:
+        distance = float(np.linalg.norm(np.subtract(pick.place, points[0])))
+        words = f"{pick.name}\n{view.settings.shown(distance, 'length')}" if pick.frame is None else (
+            view.settings.shown(distance, "length"))  # fmt: skip
+        notes.lines = (line(points[0], pick.place, words),)
+    else:
+        notes.lines = ()
+    notes.update()
+
+
+def leave(view: Viewport) -> None:
+    """Another tool is chosen: the question is forgotten."""
+    _asking.pop(view, None)
+    view.annotations.clear()
+    view.session.point_at(None)

@@ -1,0 +1,188 @@
+"""New forces, sensors, constraints and drivers between things that were pointed at, with defaults that fit the machine
+as it stands: springs are slack and rods as long as the distance, held sensors and drivers begin where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import ModelError
+from core.model.bodies import WORLD
+from core.model.constraints import Constraint, Driver
+from core.model.edits import add, unused_name
+from core.model.forces import Force, Junction
+from core.model.model import Model
+from core.model.sensors import SENSOR_KINDS, Sensor
+
+GRAVITY = 9.81
+SAG = 0.1
+"""Share of its length by which a new spring gives way under the machine's weight."""
+DAMPING_RATIO = 0.2
+ARM = 0.1
+"""Lever in m on which a new spring in a turning joint carries the machine's weight."""
+STROKE = 0.05
+"""Travel in m under the machine's weight of a new spring in a sliding joint, and amplitude of a new drive."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What defaults are made from: distance of the two points (m), mass of the machine (kg), present value of a joint's
+    coordinates or of the sensor (SI)."""
+
+    distance: float = 0.0
+    mass: float = 1.0
+    values: tuple[float, ...] = ()
+
+    def stiffness(self) -> float:
+        """Spring rate in N/m at which a spring of this length gives way by `SAG` of it under the machine's weight."""
+        return rounded(self.mass * GRAVITY / (SAG * (self.distance or 1.0)))
+
+    def damping(self, stiffness: float) -> float:
+        """Damper rate of `DAMPING_RATIO` of the critical one, 2 √(k m)."""
+        return rounded(2.0 * DAMPING_RATIO * math.sqrt(stiffness * self.mass))
+
+
+def rounded(value: float) -> float:
+    """The number with one significant digit; 1 for what is not positive and finite."""
+    return float(f"{value:.0e}") if value > 0.0 and math.isfinite(value) else 1.0
+
+
+def exact(value: float) -> float:
+    """A measured number without the noise of computing, to 1e-9."""
+    return round(value, 9) + 0.0
+
+
+def _end(name: str) -> str:
+    return "" if name == WORLD else name
+
+
+def _ends(a: str, b: str) -> tuple[str, str]:
+    """First and second end; the ground always comes first."""
+    if a == b:
+        raise ModelError("Both ends are the same.", remedy="Point at two different bodies, frames or junctions.")
+    return (_end(b), a) if b == WORLD else (_end(a), b)
+
+
+# ------------------------------------------------------------------------------- forces
+
+
+def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Force:
+    """A spring, damper, spring_damper, series or line_force (10 N) between two points, slack as it stands."""
+    a, b = _ends(a, b)
+    k = about.stiffness()
+    fields: dict[str, Any] = {"rest": exact(about.distance)} if kind != "damper" and kind != "line_force" else {}
+    if kind in ("spring", "spring_damper", "series"):
+        fields["stiffness"] = k
+    if kind in ("damper", "spring_damper", "series"):
+        fields["damping"] = about.damping(k)
+    if kind == "line_force":
+        fields["law"] = 10.0
+    name = unused_name(model, "forces", f"{kind}1")
+    return Force(name=name, kind="series" if kind == "series" else "line", a=a, b=b, **fields)
+
+
+def wrench(model: Model, what: str, b: str) -> Force:
+    """A constant force (10 N upward) or torque (1 N·m about z) on a body or frame."""
+    if b == WORLD:
+        raise ModelError("The ground cannot be pushed.", remedy="Point at a body or frame.")
+    value = {"force": (0.0, 0.0, 10.0)} if what == "force" else {"torque": (0.0, 0.0, 1.0)}
+    return Force(name=unused_name(model, "forces", f"{what}1"), kind="wrench", b=b, **value)  # type: ignore[arg-type]
+
+
+def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
+    """A spring and damper in a joint, slack as it stands."""
+    found = model.joint(joint)
+    if not found.info.coordinates or found.info.nq != found.info.nv:
+        raise ModelError(f"A {found.kind} joint has no coordinate for a spring.", where=f"joint '{joint}'",
+                         remedy="Choose a turning or sliding joint, or add a spring between two points.")  # fmt: skip
+    turns = found.info.coordinate_dimensions[0] == "angle"
+    k = rounded(about.mass * GRAVITY * ARM if turns else about.mass * GRAVITY / STROKE)
+    c = rounded(0.1 * k * (0.1 if turns else 0.2))
+    coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
+    return Force(name=unused_name(model, "forces", "joint_spring1"), kind="joint", joint=joint, coordinate=coordinate,
+                 stiffness=k, damping=c, rest=exact(about.values[0]) if about.values else 0.0)  # fmt: skip
+
+
+def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float]], about: Surroundings) -> Model:
+    """The model with a junction in the middle of several points and a spring from each of them to it."""
+    if len(set(names)) < 2:
+        raise ModelError("A junction joins at least two points.", remedy="Point at two different ones.")
+    middle = tuple(exact(sum(place[i] for place in places) / len(places)) for i in range(3))
+    point = unused_name(model, "junctions", "junction1")
+    model = add(model, Junction(name=point, guess=middle))
+    for name, place in zip(names, places, strict=True):
+        half = Surroundings(math.dist(place, middle), about.mass)
+        spring = line_force(model, "spring", name, point, half)
+        model = add(model, spring)
+    return model
+
+
+# ------------------------------------------------------------------------------- sensors
+
+
+def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
+    """A sensor of a kind between two frames, at one, or at a joint."""
+    name = unused_name(model, "sensors", f"{kind}1")
+    if "joint" in SENSOR_KINDS[kind].uses:
+        return Sensor(name=name, kind=kind, joint=names[0])
+    if len(names) == 1:
+        if names[0] == WORLD:
+            raise ModelError("The ground does not move.", remedy="Point at a body or frame.")
+        return Sensor(name=name, kind=kind, b=names[0])
+    a, b = _ends(*names)
+    return Sensor(name=name, kind=kind, a=a, b=b)
+
+
+# ------------------------------------------------------------------------------- constraints and drivers
+
+
+def hold(model: Model, sensor: str, about: Surroundings) -> Constraint:
+    """Holds a sensor where it is."""
+    value = exact(about.values[0]) if len(about.values) == 1 else 0.0
+    return Constraint(name=unused_name(model, "constraints", "hold1"), kind="hold", sensor=sensor, value=value)
+
+
+def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constraint:
+    """A rod as long as the distance of two points."""
+    if not about.distance > 1e-9:
+        raise ModelError("The two points lie at the same place: a rod has a length.",
+                         remedy="Join them by a spherical joint instead.")  # fmt: skip
+    a, b = _ends(a, b)
+    return Constraint(name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b,
+                      length=exact(about.distance))  # fmt: skip
+
+
+def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
+    """Lets a joint follow another as outer gears of equal size do, in the position in which they are."""
+    if leader == joint:
+        raise ModelError("A joint cannot follow itself.", remedy="Point at two different joints.")
+    for name in (leader, joint):
+        if model.joint(name).info.nq != 1:
+            raise ModelError(f"'{name}' has {model.joint(name).info.nq} coordinates, not one.",
+                             where=f"joint '{name}'", remedy="Couple joints with one coordinate.")  # fmt: skip
+    first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
+    return Constraint(name=unused_name(model, "constraints", "gear1"), kind="gear", joint=joint, leader=leader,
+                      ratio=-1.0, offset=exact(first + second))  # fmt: skip
+
+
+def driver(model: Model, joint: str, about: Surroundings) -> Driver:
+    """Moves the first coordinate of a joint from where it is: a turning one by 1 rad/s, a sliding one to and fro."""
+    found = model.joint(joint)
+    if not found.info.coordinates or found.info.nq != found.info.nv:
+        raise ModelError(f"A {found.kind} joint has no single coordinate to be driven.", where=f"joint '{joint}'",
+                         remedy="Drive a sensor, or use a turning or sliding joint.")  # fmt: skip
+    start = f"{exact(about.values[0]):.6g}" if about.values and abs(about.values[0]) > 1e-9 else ""
+    turns = found.info.coordinate_dimensions[0] == "angle"
+    motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
+    coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
+    return Driver(name=unused_name(model, "drivers", f"{joint}_drive"), joint=joint, coordinate=coordinate,
+                  function=f"{start} + {motion}" if start else motion)  # fmt: skip
+
+
+def name_of_file(path: str) -> str:
+    """A name for the machine of a file, after the file: letters, digits and _ alone."""
+    stem = path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem).strip("_")
+    return name if name and not name[0].isdigit() else f"part_{name}".rstrip("_")

@@ -1,0 +1,225 @@
+"""Forces, sensors, constraints and drivers are added by pointing: with the menu, the selection, and real clicks."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.actions import MENUS
+from app.commands import table
+from app.commands.connecting import CONNECTIONS, bring
+from app.connections import pick_of, surroundings, total_mass
+from app.session import Ref
+from app.tools.connect import asking
+from core.files import dumps
+from core.model import Body, Box, Frame, Inertia, Joint, Model, Pose, Sensor, Sphere, edits
+
+SOLID = {"mass": 2.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
+
+
+def machine() -> Model:
+    """Two blocks on slides, 1 m apart, with a frame on each; a wheel that turns beside them."""
+    box = (Box(size=(0.2, 0.2, 0.2)),)
+    return Model(
+        name="blocks",
+        bodies=(Body(name="left", shapes=box, **SOLID), Body(name="right", shapes=box, **SOLID),
+                Body(name="wheel", shapes=(Sphere(radius=0.1),), **SOLID)),
+        frames=(Frame(name="hook", parent="left", pose=Pose(position=(0, 0, 0.1))),
+                Frame(name="eye", parent="right", pose=Pose(position=(0, 0, 0.1)))),
+        joints=(Joint(name="l", kind="prismatic", parent="world", child="left", a=Pose(position=(0, 0, 0.5))),
+                Joint(name="r", kind="prismatic", parent="world", child="right", a=Pose(position=(1, 0, 0.5))),
+                Joint(name="turn", parent="world", child="wheel", a=Pose(position=(0.5, 0, 0.2)))),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def blocks(bench):
+    bench.session.start(machine())
+    bench.view.fit_at_once()
+    bench.draw()
+    return bench
+
+
+def at(bench, name):
+    """The pixel of the origin of a body or frame, as Qt counts."""
+    ratio = bench.view.devicePixelRatioF()
+    x, y = bench.view.scene.project(pick_of(bench.session, name).place)
+    return x / ratio, y / ratio
+
+
+def run(bench, command):
+    bench.window.actions_.run(command)
+
+
+def test_every_way_of_adding_has_a_command_in_the_menu_add():
+    for each in CONNECTIONS.values():
+        command = table()[f"add.{each.id}"]
+        assert command.menu.partition("/")[0] == "Add"
+        assert "Add" in MENUS
+
+
+def test_a_spring_between_two_clicked_frames_is_slack_and_one_undo_step(blocks):
+    session = blocks.session
+    run(blocks, "add.spring_damper")
+    assert blocks.view.gestures.tool.id == "connect"
+    blocks.click(*at(blocks, "hook"))
+    assert [pick.name for pick in asking(blocks.view).picks] == ["hook"]
+    blocks.click(*at(blocks, "eye"))
+    (force,) = session.model.forces
+    assert (force.kind, force.a, force.b) == ("line", "hook", "eye")
+    assert force.rest == pytest.approx(1.0)
+    assert force.stiffness > 0
+    assert force.damping > 0
+    assert session.selection == Ref("forces", force.name)
+    assert blocks.view.gestures.tool.id == "select"
+    session.undo()
+    assert session.model.forces == ()
+
+
+def test_the_selection_counts_as_the_first_point(blocks):
+    blocks.session.select(Ref("frames", "eye"))
+    run(blocks, "add.rod")
+    blocks.click(*at(blocks, "hook"))
+    (rod,) = blocks.session.model.constraints
+    assert (rod.kind, rod.a, rod.b) == ("rod", "eye", "hook")
+    assert rod.length == pytest.approx(1.0)
+
+
+def test_a_click_on_a_body_makes_a_frame_at_that_point(blocks):
+    session = blocks.session
+    run(blocks, "add.damper")
+    x, y = at(blocks, "hook")
+    blocks.click(x, y)
+    u, v = map(round, at(blocks, "right"))
+    place = blocks.view.scene.pick(*(np.array([u - 14, v]) * blocks.view.devicePixelRatioF()))
+    assert place.ref == ("bodies", "right")
+    blocks.click(u - 14, v)
+    (force,) = session.model.forces
+    frame = next(frame for frame in session.model.frames if frame.name == force.b)
+    assert frame.parent == "right"
+    assert pick_of(session, frame.name).place == pytest.approx(tuple(place.position), abs=1e-4)
+    session.undo()
+    assert len(session.model.frames) == 2  # the frame went along
+
+
+def test_a_joint_is_pointed_at_by_its_body(blocks):
+    session = blocks.session
+    session.preview_coordinates({"turn": 0.5})
+    session.commit("Turn")
+    blocks.session.select(None)
+    run(blocks, "add.driver")
+    blocks.click(*at(blocks, "wheel"))
+    (driver,) = session.model.drivers
+    assert (driver.joint, driver.function) == ("turn", "0.5 + t")  # begins where the joint is
+
+
+def test_a_gear_keeps_both_joints_where_they_are(blocks):
+    session = blocks.session
+    session.preview_coordinates({"l": 0.1, "r": 0.05})
+    session.commit("Slide")
+    session.select(Ref("joints", "l"))
+    run(blocks, "add.gear")
+    blocks.click(*at(blocks, "right"))
+    (gear,) = session.model.constraints
+    assert (gear.leader, gear.joint, gear.ratio) == ("l", "r", -1.0)
+    assert gear.offset == pytest.approx(0.15)
+    assert session.mech.coordinate(session.q, "r")[0] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_a_sensor_is_held_at_what_it_measures(blocks):
+    session = blocks.session
+    session.apply("Add", lambda m: edits.add(m, Sensor(name="gap", a="hook", b="eye")), select=Ref("sensors", "gap"))
+    run(blocks, "add.hold")
+    (constraint,) = session.model.constraints
+    assert (constraint.sensor, constraint.value) == ("gap", pytest.approx(1.0))
+
+
+def test_a_junction_hangs_on_springs_in_the_middle(blocks):
+    run(blocks, "add.junction")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    model = blocks.session.model
+    assert model.junctions[0].guess == pytest.approx((0.5, 0.0, 0.6))
+    assert [(f.a, f.b) for f in model.forces] == [("hook", "junction1"), ("eye", "junction1")]
+    assert [f.rest for f in model.forces] == pytest.approx([0.5, 0.5])
+
+
+def test_the_tool_asks_what_stands_between_two_points(blocks):
+    QTest.keyClick(blocks.view, Qt.Key.Key_C)
+    blocks.wait(lambda: blocks.view.gestures.tool.id == "connect")
+    blocks.click(*at(blocks, "hook"))
+    blocks.move(*at(blocks, "eye"))
+    assert "1.0000" in blocks.view.annotations.lines[0].text
+    blocks.click(*at(blocks, "eye"))
+    menu = asking(blocks.view).menu
+    assert menu.isVisible()
+    next(action for action in menu.actions() if action.text() == "Distance of two points").trigger()
+    menu.hide()
+    (sensor,) = blocks.session.model.sensors
+    assert (sensor.kind, sensor.a, sensor.b) == ("distance", "hook", "eye")
+
+
+def test_a_joint_between_two_points_moves_nothing(blocks):
+    session = blocks.session
+    before = session.mech.poses(session.q)
+    run(blocks, "add.joint_spherical")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "right"))
+    joint = session.model.joints[-1]
+    assert (joint.kind, joint.parent, joint.child) == ("spherical", "hook", "right")
+    a, b = session.mech.joint_poses(session.q)[joint.name]
+    assert a[:3, 3] == pytest.approx(b[:3, 3], abs=1e-9)
+    assert session.mech.poses(session.q)[: len(before)] == pytest.approx(before, abs=1e-9)
+
+
+def test_escape_forgets_the_question(blocks):
+    run(blocks, "add.spring")
+    blocks.click(*at(blocks, "hook"))
+    QTest.keyClick(blocks.view, Qt.Key.Key_Escape)
+    blocks.wait(lambda: blocks.view.gestures.tool.id == "select")
+    assert blocks.view.annotations.points == ()
+    assert blocks.session.model.forces == ()
+
+
+def test_the_same_point_twice_is_refused_with_words(blocks):
+    run(blocks, "add.spring")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "hook"))
+    assert blocks.session.model.forces == ()
+    assert any("Both ends are the same" in text for text in blocks.messages("error"))
+    blocks.window.messages.log.clear()
+
+
+@pytest.mark.parametrize("kind", [name for name in CONNECTIONS if name.startswith("sensor_")])
+def test_every_sensor_can_be_added_to_what_is_selected(blocks, kind):
+    each = CONNECTIONS[kind]
+    picks = tuple(pick_of(blocks.session, name) for name in ("hook", "eye"))[: len(each.wants)]
+    if each.wants == ("joint",):
+        blocks.session.select(Ref("joints", "turn"))
+        run(blocks, f"add.{kind}")
+    else:
+        assert each.build(blocks.session, picks)
+    (sensor,) = blocks.session.model.sensors
+    assert f"sensor_{sensor.kind}" == kind
+
+
+def test_a_machine_of_a_file_becomes_a_part(blocks, tmp_path):
+    part = Model(name="part", bodies=(Body(name="plate", **SOLID),))
+    path = tmp_path / "small part.kst"
+    path.write_text(dumps(part, "kst"), encoding="utf-8")
+    blocks.session.select(Ref("frames", "hook"))
+    assert bring(blocks.session, str(path))
+    (assembly,) = blocks.session.model.assemblies
+    assert (assembly.name, assembly.parent) == ("small_part", "hook")
+    assert "small_part.plate" in blocks.session.mech.frame_names
+
+
+def test_defaults_come_from_the_machine(blocks):
+    session = blocks.session
+    assert total_mass(session) == pytest.approx(6.0)
+    picks = pick_of(session, "hook"), pick_of(session, "eye")
+    about = surroundings(session, picks)
+    assert about.distance == pytest.approx(1.0)
+    assert about.stiffness() == pytest.approx(6.0 * 9.81 / 0.1, rel=0.1)  # one digit of m g / (10 % of the length)
+    c = about.damping(600.0)
+    assert c == pytest.approx(0.4 * np.sqrt(600.0 * 6.0), rel=0.2)
