@@ -113,6 +113,7 @@ def lu_solve(A: Any, pivots: Any, x: Any) -> None:
     for j in range(n):
         p = pivots[j]
         x[j], x[p] = x[p], x[j]
+    for j in range(n):
         for i in range(j + 1, n):
             x[i] -= A[i, j] * x[j]
     for j in range(n - 1, -1, -1):
