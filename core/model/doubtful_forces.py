@@ -53,6 +53,14 @@ def assemblies(model: Model) -> Iterator[Finding]:
                           each.name, "file")  # fmt: skip
 
 
+def constrained(model: Model) -> Iterator[str]:
+    """Bodies and frames on which constraints act."""
+    sensors = {sensor.name: sensor for sensor in model.sensors}
+    for each in model.constraints:
+        ends = sensors[each.sensor] if each.kind == "hold" else each
+        yield from (ends.a, ends.b)
+
+
 class _Checks:
     def __init__(self, model: Model, values: Mapping[str, float]) -> None:
         self.model, self.values = model, values

@@ -208,12 +208,13 @@ class _Checks:
         heavy = {group[name] for name, body in bodies.items() if self.has_mass(body)} | {group[WORLD]}
         joints = [j for j in self.model.joints if j.kind != "fixed"]
         ends = [(group.get(j.parent, ""), group.get(j.child, ""), j) for j in joints]
+        held = {group[end] for end in doubtful_forces.constrained(self.model) if end in group}
         for name in bodies:
             if group[name] in heavy:
                 continue
             touching = [j for a, b, j in ends if group[name] in (a, b) and a != b]
             carried = any(self.number(j.armature) > 0.0 for j in touching)
-            if len(touching) < 2 and not carried:
+            if len(touching) < 2 and not carried and group[name] not in held:
                 heavy.add(group[name])  # one message per group
                 yield _of(bodies[name], "warning", "It moves but has no mass: forward dynamics cannot work with it.",
                           "Give it mass, or fix it to its neighbour.", "mass")  # fmt: skip
