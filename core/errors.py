@@ -74,7 +74,12 @@ class ExpressionError(KinetostatError):
 
 
 class AssemblyError(KinetostatError):
-    """The loops of a mechanism cannot be closed."""
+    """The loops of a mechanism cannot be closed.
+
+    q : the best position found (nq,), None if there is none
+    """
+
+    q: Any = None
 
 
 class SimulationError(KinetostatError):

@@ -57,8 +57,8 @@ def branches(
     for k in range(starts):
         step(k, starts)
         trial = guess if k == 0 else _scattered(mech, guess, held, rng)
-        pose, gap = assembly.close(closure.problem, trial, 1.0 / closure.units, held)
-        if not gap < assembly.ACCEPTABLE:
+        pose, gap = assembly.close(closure.upright, trial, 1.0 / closure.units, held)
+        if not gap < assembly.ACCEPTABLE or not closure.problem.fits(pose):
             continue
         if not found:
             _check_held(closure, pose, held)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.kernel import Mechanism, assembly
+from core.kernel.fitting import upright, wrong_way_round
 from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
@@ -141,8 +142,14 @@ class Closure:
         """Closing without limits: mobility does not depend on them."""
         free = np.full(self.mech.nv, np.inf)
         return assembly.Problem(
-            self.residual, lambda q: self.jacobian(q)[self._positions], self.moved, lambda q: (-free, free)
-        )
+            self.residual, lambda q: self.jacobian(q)[self._positions], self.moved, lambda q: (-free, free),
+            lambda q: not wrong_way_round(self.mech, q, self.p),
+        )  # fmt: skip
+
+    @cached_property
+    def upright(self) -> assembly.Problem:
+        """The same for poses far from closing: no joint comes to lie the wrong way round."""
+        return upright(self.mech, self.problem, self.p)
 
     def moved(self, q: Array, step: Array) -> Array:
         """q after a displacement."""

@@ -136,7 +136,7 @@ def _closed(closure: Closure, q: Array) -> Array:
     if gap < assembly.ACCEPTABLE:
         return pose
     flags = np.zeros(closure.mech.nv, dtype=bool)
-    pose, gap = assembly.close_from(closure.problem, q, 1.0 / closure.units, flags)
+    pose, gap = assembly.close_from(closure.upright, q, 1.0 / closure.units, flags)
     if not gap < assembly.ACCEPTABLE:
         raise constraints.assembly_error(closure.mech, pose, closure.p, closure.t)
     return pose

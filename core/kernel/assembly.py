@@ -1,8 +1,10 @@
-"""Closing loops: the coordinates nearest to a given position at which every cut joint fits.
+"""Closing loops: the coordinates nearest to a given position at which everything that is held fits.
 
-Damped Gauss–Newton in weighted coordinates (Nocedal and Wright, Numerical Optimization, 10.3): each step
-minimises |G W⁻¹ y + r|² + μ |y|² with y = W·step, so heavy coordinates move last; limits are kept by freezing the
-coordinates that would leave them.
+Gauss–Newton in a trust region, in weighted coordinates (Moré, Sorensen 1983; Nocedal and Wright, Numerical
+Optimization, 4.3 and 10.3): each step minimises |G W⁻¹ y + r|² within |y| ≤ Δ with y = W·step, so heavy coordinates
+move last; Δ follows the ratio of actual to predicted reduction. Limits are kept by freezing the coordinates that would
+leave them. Where that ends in a dead end, the gap is closed gradually (homotopy r(q) = (1 − s) r(q₀)), and then tried
+again from positions ever farther away.
 """
 
 from __future__ import annotations
@@ -25,9 +27,23 @@ PATIENCE = 8
 """Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""
 LONGEST_STEP = 0.5
 """Longest step of a coordinate (rad or m)."""
+FIRST_RADIUS = 1.0
+"""Trust radius at the start, in weighted coordinates."""
+GOOD, BAD = 0.75, 0.25
+"""Shares of the predicted reduction above which the trust region grows, below which it shrinks."""
+SMALLEST = 1e-14
+"""Part of the largest eigenvalue of G Gᵀ below which one counts as zero: a redundant constraint."""
+
+STAGES = 0.25
+"""First stage of the homotopy, as a share of the gap."""
+SHORTEST_STAGE = 1.0 / 64.0
 
 KICKS = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5, 2.0, 3.0)
 """Sizes (rad or m) of the random displacements from which closing is tried again."""
+
+
+def _always(q: Array) -> bool:
+    return True
 
 
 class Problem(NamedTuple):
@@ -41,20 +57,49 @@ class Problem(NamedTuple):
     """(q, step) → q on the manifold."""
     room: Callable[[Array], tuple[Array, Array]]
     """q → smallest and largest step (nv,) that the limits allow."""
+    fits: Callable[[Array], bool] = _always
+    """Whether a position without gaps is meant (no joint the wrong way round)."""
 
 
 def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """As `close`; when q is a dead end (all links in a line, say), from positions ever farther from q."""
-    best, gap = close(problem, q, weights, fixed)
+    """As `close`; at a dead end (all links in a line, say) gradually, then from positions ever farther from q."""
+    best, gap = _fitting(problem, *close(problem, q, weights, fixed))
+    if gap < ACCEPTABLE:
+        return best, gap
+    tries = [lambda: gradually(problem, q, weights, fixed)]
     rng = np.random.default_rng(len(weights))
     for size in KICKS:
-        if gap < ACCEPTABLE:
-            break
         kick = np.where(fixed, 0.0, rng.uniform(-size, size, len(weights)))
-        trial, trial_gap = close(problem, problem.move(q, np.clip(kick, *problem.room(q))), weights, fixed)
+        start = problem.move(q, np.clip(kick, *problem.room(q)))
+        tries.append(lambda start=start: close(problem, start, weights, fixed))  # type: ignore[misc]
+    for attempt in tries:
+        trial, trial_gap = _fitting(problem, *attempt())
         if trial_gap < gap:
             best, gap = trial, trial_gap
+        if gap < ACCEPTABLE:
+            break
     return best, gap
+
+
+def _fitting(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
+    """The gap of a position where a joint is the wrong way round is half a turn."""
+    return (q, gap) if not gap < ACCEPTABLE or problem.fits(q) else (q, np.pi)
+
+
+def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+    """As `close`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
+    start = problem.residual(q)
+    done, stage = 0.0, STAGES
+    while done < 1.0 and stage >= SHORTEST_STAGE:
+        goal = min(1.0, done + stage)
+        left = (1.0 - goal) * start
+        shifted = problem._replace(residual=lambda x, left=left: problem.residual(x) - left)
+        trial, gap = close(shifted, q, weights, fixed)
+        if gap < 1e-6:
+            q, done, stage = trial, goal, 2.0 * stage
+        else:
+            stage *= 0.5
+    return close(problem, q, weights, fixed)
 
 
 def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
@@ -63,40 +108,48 @@ def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Arr
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
     """
     r = problem.residual(q)
-    damping = 1e-6
+    radius = FIRST_RADIUS
     before = np.inf
+    G: Array | None = None
     for k in range(MAX_STEPS):
         gap = float(np.max(np.abs(r), initial=0.0))
-        if gap < TOLERANCE or not np.isfinite(gap):
+        if gap < TOLERANCE or not np.isfinite(gap) or radius < 1e-12:
             break
         if k % PATIENCE == PATIENCE - 1:
             if gap > 0.5 * before:
                 break
             before = gap
-        G = problem.jacobian(q)
-        step = _bounded_step(G, r, weights, fixed, damping, problem.room(q))
+        if G is None:
+            G = problem.jacobian(q)
+        step, length = _bounded_step(G, r, weights, fixed, radius, problem.room(q))
         trial = problem.move(q, step)
         r_trial = problem.residual(trial)
-        if r_trial @ r_trial < r @ r:
-            q, r, damping = trial, r_trial, max(damping * 0.1, 1e-12)
-        elif damping > 1e6 or gap < 1e-14:
+        square, square_trial = float(r @ r), float(r_trial @ r_trial)
+        left = r + G @ step
+        predicted = square - float(left @ left)
+        ratio = (square - square_trial) / predicted if predicted > 0.0 else -1.0
+        if ratio < BAD:
+            radius = 0.25 * length
+        elif ratio > GOOD:
+            radius = max(radius, 2.0 * length)
+        if square_trial < square:
+            q, r, G = trial, r_trial, None
+        elif gap < ACCEPTABLE:
             break
-        else:
-            damping = max(damping * 10.0, 1e-8)
     return q, float(np.max(np.abs(r), initial=0.0))
 
 
-def _bounded_step(G: Array, r: Array, weights: Array, fixed: Flags, damping: float, room: tuple[Array, Array]) -> Array:
-    """The damped step; coordinates that would leave their room stop at its edge and the others make up for it."""
+def _bounded_step(
+    G: Array, r: Array, weights: Array, fixed: Flags, radius: float, room: tuple[Array, Array]
+) -> tuple[Array, float]:
+    """(step, its weighted length); coordinates that would leave their room stop at its edge and the others make up
+    for it."""
     low, high = room
     free = ~fixed
     step = np.zeros(len(weights))
     for _ in range(len(weights)):
         columns = G[:, free] / weights[free]
-        target = -(r + G[:, ~free] @ step[~free])
-        normal = columns @ columns.T
-        scale = max(float(np.trace(normal)), 1e-12) / max(len(r), 1)
-        y = columns.T @ np.linalg.lstsq(normal + damping * scale * np.eye(len(r)), target, rcond=1e-13)[0]
+        y = _trusted(columns, -(r + G[:, ~free] @ step[~free]), radius)
         step[free] = y / weights[free]
         outside = free & ((step < low - 1e-15) | (step > high + 1e-15))
         if not outside.any():
@@ -104,4 +157,25 @@ def _bounded_step(G: Array, r: Array, weights: Array, fixed: Flags, damping: flo
         step = np.where(outside, np.clip(step, low, high), step)
         free &= ~outside
     longest = float(np.max(np.abs(step), initial=0.0))
-    return step * min(1.0, LONGEST_STEP / longest) if longest > 0.0 else step
+    if longest > LONGEST_STEP:
+        step *= LONGEST_STEP / longest
+    return step, float(np.linalg.norm(weights * step))
+
+
+def _trusted(C: Array, target: Array, radius: float) -> Array:
+    """The shortest y that minimises |C y − target| within |y| ≤ radius, by the eigenvalues of C Cᵀ (redundant rows
+    have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
+    if not C.shape[1]:
+        return np.zeros(0)
+    s, V = np.linalg.eigh(C @ C.T)
+    kept = s > SMALLEST * max(float(s[-1]), 1e-300)
+    s, V = s[kept], V[:, kept]
+    b = V.T @ target
+    mu = 0.0
+    for _ in range(12):
+        size = float(np.sqrt(np.sum(s * (b / (s + mu)) ** 2)))
+        if size <= 1.05 * radius:
+            break
+        slope = float(np.sum(s * b**2 / (s + mu) ** 3)) / size
+        mu += (size - radius) / radius * size / slope
+    return np.asarray(C.T @ (V @ (b / (s + mu))))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
 from core.kernel import assembly
 from core.kernel.closed_forms import explicitly_closed
+from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
 from core.model.model import WORDS
 
@@ -201,10 +202,20 @@ def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
 
 
 def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0) -> AssemblyError:
-    """What stays open, and by how much."""
+    """What stays open, and by how much, with the position q that came nearest."""
+    error = _open(mech, q, p, t)
+    error.q = q
+    return error
+
+
+def _open(mech: Mechanism, q: Array, p: Values, t: float) -> AssemblyError:
     gaps = np.abs(mech.gaps(q, p=p, t=t))
     at = int(np.argmax(gaps))
     row, worst = mech._program.closure_rows[at], float(gaps[at])
+    if worst < assembly.ACCEPTABLE and (joint := wrong_way_round(mech, q, p)):
+        return AssemblyError("The loop closes only with the joint's sides the wrong way round.",
+                             where=f"joint '{joint}'",
+                             remedy="Turn its frame a or b round, or begin from another position.")  # fmt: skip
     if row.collection != "joints":
         what = f"{row.component} is" if row.component else "It is"
         return AssemblyError(f"What is prescribed cannot be fulfilled: {what} {worst:.4g} (SI) away.",

@@ -15,6 +15,7 @@ from core.kernel.closed_forms_words import Step
 from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluation import Evaluation
 from core.kernel.evaluator import Array, Evaluator
+from core.kernel.fitting import upright, wrong_way_round
 from core.kernel.parameter_values import Values
 from core.kernel.program import Program, program_of
 from core.kernel.topology import Loop, topology_of
@@ -369,6 +370,9 @@ class Mechanism(Evaluation):
             lambda q: jacobian(q, p=values)[chosen],
             self._coordinates.integrate_step,
             self._coordinates.room,
+            lambda q: not wrong_way_round(self, q, values),
         )
-        search = assembly.close_from if anywhere else assembly.close
-        return search(problem, q, weights, fixed)
+        found = assembly.close(problem, q, weights, fixed)
+        if not anywhere or (found[1] < assembly.ACCEPTABLE and problem.fits(found[0])):
+            return found
+        return assembly.close_from(upright(self, problem, values), q, weights, fixed)
