@@ -11,7 +11,7 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions import description, dynamics, ellipsoids, kinematics, mobility, sequences, statics, symbols
+from core.functions import description, dynamics, ellipsoids, kinematics, loops, mobility, sequences, statics, symbols
 from core.functions.function import Context, Function
 from core.functions.results import Result
 
@@ -21,6 +21,7 @@ GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynami
 _ALL = (
     *description.FUNCTIONS,
     *kinematics.FUNCTIONS,
+    *loops.FUNCTIONS,
     *mobility.FUNCTIONS,
     *statics.FUNCTIONS,
     *ellipsoids.FUNCTIONS,
