@@ -14,7 +14,7 @@ from core.errors import KinetostatError
 from core.simulation.moments import at_rest, resampled
 from viz import vectors
 from viz.film import Trace, drawn
-from viz.run_footage import Tracing, machine_size, poses, trace
+from viz.run_footage import Tracing, poses, trace
 from viz.vectors import KINDS, Wanted
 
 if TYPE_CHECKING:
@@ -150,23 +150,24 @@ class RunScene:
             glyphs = vectors.glyphs(vectors.fields(moment, wanted), self.scale, 0)
         except KinetostatError:
             glyphs = []
-        overlays.vectors(glyphs, source=SOURCE)
+        overlays.vectors(glyphs, SOURCE, self.size)
 
     def _scale(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
-        """Lengths by the longest arrow of the whole run; anew when there is another run or other vectors."""
+        """Lengths by the usual arrows of the whole run; anew when there is another run or other vectors."""
         factors = {kind: self.factor(kind) for kind in KINDS}
         key = (run.settings, len(run.time), wanted, tuple(factors.values())) if record is not None else ()
         if key and key == self._scaled_for:
             return
         self._scaled_for = key
-        self.size = machine_size(run)
-        if record is None:
-            box = self._view.scene.bounds().reshape(3, 2)
-            self.size = float(max(box[:, 1] - box[:, 0]))
-        largest = vectors.longest(vectors.fields(vectors.thinned(run), wanted))
+        self.size = self._machine_size()
+        largest = vectors.usual(vectors.fields(vectors.thinned(run), wanted))
         before, self.scale = self.scale, vectors.scales(largest, self.size, factors)
         if before != self.scale:
             self.changed.emit()
+
+    def _machine_size(self) -> float:
+        box = self._view.scene.bounds().reshape(3, 2)
+        return float(max(box[:, 1] - box[:, 0])) or 1.0
 
     # ----------------------------------------------------------------------------- ways of points
 

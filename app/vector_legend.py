@@ -80,6 +80,9 @@ class VectorLegend(QFrame):
         for kind in kinds:
             self._words[kind].setText(self._meaning(kind))
         self.setVisible(bool(kinds))
+        for part in self._parts:
+            part.show()
+        self._grid.activate()
         self.adjustSize()
         self.move(MARGIN, MARGIN)
 

@@ -18,8 +18,8 @@ from viz.polydata import vtk_matrix
 
 SECOND_HEAD = 0.86
 """Where the second head of a double arrow ends, as a share of its length."""
-THICKNESS = 0.3
-"""Arrows longer than this share of the machine (m, `Arrows.size`) do not get thicker."""
+THINNEST, THICKEST = 0.16, 0.4
+"""Arrows shorter, or longer, than these shares of the machine are as thick as one of that length."""
 
 
 class VectorGlyph(NamedTuple):
@@ -36,11 +36,11 @@ class Arrows:
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self.renderer, self.look = renderer, look
-        self.size = float("inf")
         self._shown: dict[str, list[tuple[vtkActor, Colour]]] = {}
 
-    def show(self, source: str, glyphs: Sequence[VectorGlyph | tuple]) -> None:
-        """The arrows of a source; those without length are left out."""
+    def show(self, source: str, glyphs: Sequence[VectorGlyph | tuple], size: float | None = None) -> None:
+        """The arrows of a source; those without length are left out. size (m): of the machine, by which their
+        thickness is bounded."""
         pool = [actor for actor, _ in self._shown.pop(source, [])]
         shown: list[tuple[vtkActor, Colour]] = []
         for glyph in (VectorGlyph(*each) for each in glyphs):
@@ -50,7 +50,7 @@ class Arrows:
                 continue
             for share in (1.0, SECOND_HEAD) if glyph.double else (1.0,):
                 actor = pool.pop() if pool else self._actor()
-                self._put(actor, glyph, share * length)
+                self._put(actor, glyph, share * length, length if size is None else _within(length, size))
                 shine(actor, self.look.colour(glyph.colour))
                 shown.append((actor, glyph.colour))
         for actor in pool:
@@ -66,8 +66,7 @@ class Arrows:
         self.renderer.AddActor(actor)
         return actor
 
-    def _put(self, actor: vtkActor, glyph: VectorGlyph, length: float) -> None:
-        width = min(length, THICKNESS * self.size)
+    def _put(self, actor: vtkActor, glyph: VectorGlyph, length: float, width: float) -> None:
         scale = np.diag([width, width, length, 1.0])
         actor.SetUserMatrix(vtk_matrix(along(glyph.vector, glyph.origin) @ scale))
 
@@ -87,3 +86,7 @@ class Arrows:
     def sources(self) -> tuple[str, ...]:
         """Sources that show something."""
         return tuple(self._shown)
+
+
+def _within(length: float, size: float) -> float:
+    return min(max(length, THINNEST * size), THICKEST * size)

@@ -153,6 +153,8 @@ class Stage:
         scene.move(footage.names, footage.poses[0])
         scene.settle()
         self._caption = Caption(scene)
+        box = scene.bounds().reshape(3, 2)
+        self._size = float(np.max(box[:, 1] - box[:, 0]))
         self._first = self._fitted() if isinstance(footage.view, str) else footage.view
 
     def _fitted(self) -> camera.View:
@@ -182,7 +184,7 @@ class Stage:
             ways = {name: drawn(trace, t) for name, trace in footage.traces.items()}
             scene.overlays.traces(ways, {name: trace.colour for name, trace in footage.traces.items()})
         if footage.vectors:
-            scene.overlays.vectors(footage.vectors[k])
+            scene.overlays.vectors(footage.vectors[k], size=self._size)
         if footage.ghosts:
             scene.overlays.ghosts(footage.names, [ghost.poses[k] for ghost in footage.ghosts],
                                   parameters=[ghost.parameters for ghost in footage.ghosts])  # fmt: skip

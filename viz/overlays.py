@@ -52,7 +52,7 @@ class Overlays:
         self._ghosts = Ghosts(renderer, look)
         self._traces: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
         self._ellipsoids: list[_EllipsoidActors] = []
-        self._arrows = Arrows(renderer, look)
+        self._arrows = Arrows(front, look)
         self._mass = _actor()
         self._mass.GetMapper().SetInputData(mesh(_MASS))
         self._mass.GetMapper().ScalarVisibilityOn()
@@ -134,9 +134,10 @@ class Overlays:
 
     # ------------------------------------------------------------------------------- vectors
 
-    def vectors(self, glyphs: Sequence[VectorGlyph | tuple], source: str = "") -> None:
-        """Arrows; those without length are left out."""
-        self._arrows.show(source, glyphs)
+    def vectors(self, glyphs: Sequence[VectorGlyph | tuple], source: str = "", size: float | None = None) -> None:
+        """Arrows, in front of the machine; those without length are left out. size: of the machine, m, by which they
+        are neither too thin nor too thick."""
+        self._arrows.show(source, glyphs, size)
 
     def paint(self, look: Look) -> None:
         """Take the colours of a look."""

@@ -52,7 +52,7 @@ def footage(
     parameters = dict(run.settings.parameters)
     found = vectors.fields(shown, arrows)
     if found and scales is None:
-        every = vectors.longest(vectors.fields(vectors.thinned(run), arrows))
+        every = vectors.usual(vectors.fields(vectors.thinned(run), arrows))
         scales = vectors.scales(every, machine_size(run))
     return Footage(
         run.model, parameters, times, run.mech.frame_names, poses(shown), view, turn / float(fps), display,

@@ -18,6 +18,8 @@ from app.theme import Colors
 
 CHANNELS = "application/x-kinetostat-channel"
 """What is dragged onto a plot: names of channels, one per line."""
+NARROW = 420
+"""Width of a plot below which its legend floats over the curves."""
 LEGEND = 214
 """Width of the legend where there is room."""
 SMOOTH = 20_000
@@ -63,7 +65,7 @@ class Chart(QFrame):
         self.box.sigResized.connect(self._place_title)
         self._lines: dict[tuple[int, str], pg.PlotDataItem] = {}
         self._cursors()
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 2, 0, 2)
         row.setSpacing(0)
         self._mark = QFrame()
@@ -115,6 +117,7 @@ class Chart(QFrame):
         self.across.setText(self._x_title())
         self._place_title()
         self.legend.show_curves(curves)
+        self._place_legend()
 
     def _place_title(self) -> None:
         """What is on the x axis stands over its right end, where it takes no room."""
@@ -210,6 +213,7 @@ class Chart(QFrame):
             line.setPen(pg.mkPen(colors.warning, width=1, style=Qt.PenStyle.DashLine))
             line.setHoverPen(pg.mkPen(colors.warning, width=3))
             line.label.setColor(QColor(colors.warning))
+        self.legend.set_floating(self.legend.floating, colors)
         self.across.setFont(font)
         self.across.setStyleSheet(f"color: {colors.muted}; background: transparent;")
         self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
@@ -224,9 +228,26 @@ class Chart(QFrame):
             self._mark.setPalette(ground)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Narrow plots leave less room to their legend."""
+        """In narrow plots the legend floats over the curves."""
         super().resizeEvent(event)
-        self.legend.setFixedWidth(round(min(LEGEND, max(110.0, 0.34 * self.width()))))
+        self._place_legend()
+
+    def _place_legend(self) -> None:
+        narrow = self.width() < NARROW
+        if narrow != self.legend.floating:
+            if narrow:
+                self._row.removeWidget(self.legend)
+            else:
+                self._row.addWidget(self.legend)
+            self.legend.set_floating(narrow, self.colors)
+        if narrow:
+            width, height = round(0.46 * self.width()), self.legend.wanted_height
+            self.legend.setFixedWidth(width)
+            self.legend.resize(width, min(height, max(self.height() - 40, 20)))
+            self.legend.move(self.width() - width - 6, 4)
+            self.legend.raise_()
+        else:
+            self.legend.setFixedWidth(round(min(LEGEND, 0.34 * self.width())))
 
     def auto(self) -> None:
         """Show all of everything."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, Q
 
 from app.icons import icon
 from app.plotting.curves import Curve, shown_number
+from app.theme import Colors
 
 STYLES = {
     "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
@@ -110,6 +111,22 @@ class Legend(QScrollArea):
         inside.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
         self.rows: list[_Row] = []
+        self.floating = False
+
+    def set_floating(self, on: bool, colors: Colors) -> None:
+        """Whether it lies over the curves: then its ground lets them shine through."""
+        self.floating = on
+        ground = self.palette()
+        color = QColor(colors.base)
+        color.setAlpha(190)
+        ground.setColor(self.backgroundRole(), color)
+        self.setPalette(ground)
+        self.setAutoFillBackground(on)
+
+    @property
+    def wanted_height(self) -> int:
+        """Height in which all rows are seen."""
+        return sum(row.sizeHint().height() for row in self.rows) + 10
 
     def show_curves(self, curves: list[Curve]) -> None:
         """A row for each curve that is not faint."""

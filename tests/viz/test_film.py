@@ -225,12 +225,13 @@ def test_arrows_are_the_channels_of_the_run_at_their_points(run):
     assert found[1].origins == pytest.approx(b[:, :3, 3])
 
 
-def test_the_longest_arrow_has_its_share_of_the_machine_and_all_keep_their_proportions(run):
+def test_the_usual_arrow_has_its_share_of_the_machine_and_all_keep_their_proportions(run):
     wanted = vectors.possible(run.model, "velocity")
     found = vectors.fields(run, wanted)
-    scale = vectors.scales(vectors.longest(found), 2.0)
-    drawn_arrows = [np.linalg.norm(glyph.vector) for k in range(len(run)) for glyph in vectors.glyphs(found, scale, k)]
-    assert max(drawn_arrows) == pytest.approx(vectors.LENGTH * 2.0)
+    scale = vectors.scales(vectors.usual(found), 2.0)
+    peaks = [max(np.linalg.norm(g.vector) for g in vectors.glyphs(found, scale, k)) for k in range(len(run))]
+    shorter = np.mean(np.array(peaks) <= vectors.LENGTH * 2.0 * (1 + 1e-12))
+    assert shorter == pytest.approx(0.75, abs=1.5 / len(run))
     glyphs = vectors.glyphs(found, scale, 50)
     for field, glyph in zip(found, glyphs, strict=True):
         assert np.asarray(glyph.vector) == pytest.approx(scale["velocity"] * field.vectors[50])
