@@ -146,9 +146,8 @@ def factor_supported(s: Any, q: Any) -> Any:
 
 
 @short
-def factor_rows(s: Any, q: Any, stage: int) -> Any:
+def factor_rows(s: Any, q: Any) -> Any:
     """Orthonormal rows of Y at q in the memory of G, their coefficients in the room; the rank. Needs the factor of M.
-    Rows that do not hold on the level `stage` (position, speed, acceleration) count as redundant.
 
     Row order[j] of Y is Σ_{k ≤ j} coefficient(k, order[j]) · row order[k] of the result.
     """
@@ -162,9 +161,6 @@ def factor_rows(s: Any, q: Any, stage: int) -> Any:
         s.order[i] = i
         square = 0.0
         row = Y[i * n : i * n + n]
-        if s.levels[i] > stage:
-            for k in range(n):
-                row[k] = 0.0
         forward_substitute(L, row, n)
         for k in range(n):
             square += row[k] * row[k]
@@ -196,21 +192,27 @@ def factor_rows(s: Any, q: Any, stage: int) -> Any:
 
 
 @short
-def meet(s: Any, rank: int, wanted: Any, w: Any) -> None:
-    """The least change of w (nv,) with which Y w = wanted (rows,)."""
-    n, m = s.nv, s.rows
+def meet(s: Any, rank: int, wanted: Any, w: Any, stage: int) -> None:
+    """The least change of w (nv,) with which Y w = wanted (rows,); rows that do not hold on the level `stage`
+    (position, speed, acceleration) keep what they have."""
+    n, m, before = s.nv, s.rows, vector(s, 3)
     Y, R = result(s, JACOBIAN, m * n), s.room[VECTORS * max(s.nq, n, m) :]
     for j in range(rank):
         row = s.order[j]
+        part = 0.0
+        for k in range(n):
+            part += Y[row * n + k] * w[k]
         # component of w along the orthonormal row: Σ_k coefficient(k, row) component(k) = wanted
         target = wanted[row]
+        before[j] = part
+        if s.levels[row] > stage:
+            target = 0.0
+            for k in range(j + 1):
+                target += R[k * m + row] * before[k]
         for k in range(j):
             target -= R[k * m + row] * wanted[s.order[k]]
         target /= R[j * m + row]
         wanted[row] = target
-        part = 0.0
-        for k in range(n):
-            part += Y[row * n + k] * w[k]
         for k in range(n):
             w[k] += (target - part) * Y[row * n + k]
 
@@ -230,7 +232,7 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
         a[i] = u[i] - h[i]
     forward_substitute(L, a, n)
     if s.rows > 0:
-        rank = factor_rows(s, q, THIRD)
+        rank = factor_rows(s, q)
         put(s, DRIFT, FIRST, q)
         put(s, DRIFT, s.nq, v)
         put_rest(s, DRIFT)
@@ -238,7 +240,7 @@ def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
         drift, wanted = result(s, DRIFT, s.rows), vector(s, 0)
         for i in range(s.rows):
             wanted[i] = -drift[i]
-        meet(s, rank, wanted, a)
+        meet(s, rank, wanted, a, THIRD)
     back_substitute(L, a, n)
     return True
 
@@ -264,7 +266,7 @@ def close(s: Any, q: Any) -> Any:
     L = result(s, MASS, n * n)
     if not factor_mass(s, q):
         return np.nan, 0
-    rank = factor_rows(s, q, FIRST)
+    rank = factor_rows(s, q)
     before = np.inf
     for _ in range(PROJECTIONS):
         largest = gap(s, q, wanted)
@@ -273,19 +275,19 @@ def close(s: Any, q: Any) -> Any:
         before = largest
         for i in range(n):
             step[i] = 0.0
-        meet(s, rank, wanted, step)
+        meet(s, rank, wanted, step, FIRST)
         back_substitute(L, step, n)
         rates(s, q, step[:n], change[: s.nq])
         for i in range(s.nq):
             q[i] += change[i]
         normalise(s, q)
-        rank = factor_rows(s, q, FIRST)
+        rank = factor_rows(s, q)
     return gap(s, q, wanted), rank
 
 
 @native
-def remove_normal(s: Any, rank: int, v: Any, moving: bool) -> None:
-    """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of the drivers."""
+def remove_normal(s: Any, rank: int, v: Any, stage: int, moving: bool) -> None:
+    """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of drivers, in rows of the level `stage`."""
     wanted = vector(s, 0)
     for i in range(s.rows):
         wanted[i] = 0.0
@@ -297,7 +299,7 @@ def remove_normal(s: Any, rank: int, v: Any, moving: bool) -> None:
             wanted[i] = -opposite[i]
     L = result(s, MASS, s.nv * s.nv)
     by_transpose(L, v, s.nv)
-    meet(s, rank, wanted, v)
+    meet(s, rank, wanted, v, stage)
     back_substitute(L, v, s.nv)
 
 
@@ -339,11 +341,9 @@ def project(s: Any, t: float, y: Any, error: Any) -> Any:
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(s, rank, error[: s.nq], False)
-    if np.any(s.levels == 1):
-        rank = factor_rows(s, q, SECOND)
-    remove_normal(s, rank, v, s.words[MOVING, KIND] != 0)
+        remove_normal(s, rank, error[: s.nq], FIRST, False)
+    remove_normal(s, rank, v, SECOND, s.words[MOVING, KIND] != 0)
     if len(error) > 0:
-        remove_normal(s, rank, error[s.nq : s.nq + s.nv], False)
+        remove_normal(s, rank, error[s.nq : s.nq + s.nv], SECOND, False)
     settle(s, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN else TORN
