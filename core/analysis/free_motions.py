@@ -121,7 +121,9 @@ def _told(closure: Closure, q: Array, v: Array, blocks: dict[str, list[int]]) ->
     amounts = {name: float(np.max(np.abs(v[rows] / closure.units[rows]))) for name, rows in blocks.items()}
     amounts = {name: amount for name, amount in amounts.items() if amount > MOVES}
     speeds = {name: float(np.max(np.abs(v[blocks[name]]))) for name in amounts} | _cut_speeds(closure, q, v)
-    joints = tuple((name, speeds[name]) for name in mech.joint_names if name in speeds)
+    count = {joint.name: joint.info.nv for joint in mech.model.expanded.joints}
+    listed = sorted(mech.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
+    joints = tuple((name, speeds[name]) for name in listed if name in speeds)
     return FreeMotion(v, joints, _idle(closure, q, v) if len(joints) > 1 else "")
 
 

@@ -25,15 +25,23 @@ REGULAR = 1e-4
 MOST_TRIALS = 4000
 """Combinations of exchanges that are tried before constraints are released one by one."""
 
+_TURNING = (
+    ("spherical", ("rotation", "rotation")),
+    ("cylindrical", ("translation along",)),
+    ("universal", ("rotation",)),
+)
 EXCHANGES: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    "revolute": (("spherical", ("rotation", "rotation")), ("cylindrical", ("translation along",)),
-                 ("universal", ("rotation",))),
+    "revolute": _TURNING,
+    "continuous": _TURNING,
     "prismatic": (("cylindrical", ("rotation along",)), ("planar", ("translation", "rotation across"))),
     "screw": (("cylindrical", ("translation along",)),),
     "universal": (("spherical", ("rotation",)),),
-    "fixed": (("spherical", ("rotation", "rotation", "rotation")), ("revolute", ("rotation",)),
-              ("prismatic", ("translation",))),
-}  # fmt: skip
+    "fixed": (
+        ("spherical", ("rotation", "rotation", "rotation")),
+        ("revolute", ("rotation",)),
+        ("prismatic", ("translation",)),
+    ),
+}
 """Kind → kinds it can be exchanged for, and what each releases."""
 
 
@@ -47,6 +55,8 @@ class Release:
     text: str
     directions: tuple[tuple[float, float, float], ...] = ()
     """Of the components, in the world."""
+    freed: str = ""
+    """The single direction that is released in a joint, in words."""
 
 
 def proposal(found: Stresses, kinds: dict[str, str], last: Sequence[int]) -> tuple[Release, ...]:
@@ -141,9 +151,9 @@ def _one_by_one(
 ) -> list[Release]:
     """Exchanges as long as each is worth all that it releases, then single directions."""
     singles = [
-        Release(
-            c.name, "", (i,), f"free the {c.text} in {c.name}" if c.motion else f"remove {_named(c)}", (c.direction,)
-        )
+        Release(c.name, "", (i,), f"free the {c.text} in {c.name}", (c.direction,), c.text)
+        if c.motion
+        else Release(c.name, "", (i,), f"remove {_named(c)}")
         for i, c in ((i, components[i]) for i in active)
     ]
     space, result, changed = entries, [], set()

@@ -95,9 +95,17 @@ class Mobility:
     @property
     def advice(self) -> str:
         """The proposal as a sentence; '' if nothing is too many."""
-        makes = listed([change.text.removeprefix("make ") for change in self.proposal if change.kind])
-        others = [change.text for change in self.proposal if not change.kind]
-        return _sentence(listed([*([f"make {makes}"] if makes else []), *others])) if self.proposal else ""
+        makes = [change.text.removeprefix("make ") for change in self.proposal if change.kind]
+        freed: dict[str, list[str]] = {}
+        others = []
+        for change in self.proposal:
+            if change.freed:
+                freed.setdefault(change.joint, []).append(change.freed)
+            elif not change.kind:
+                others.append(change.text)
+        frees = [f"free the {listed(words)} in {name}" for name, words in freed.items()]
+        steps = [*([f"make {listed(makes)}"] if makes else []), *frees, *others]
+        return _sentence("; ".join(steps)) if steps else ""
 
     def __str__(self) -> str:
         return "\n".join(_report(self))

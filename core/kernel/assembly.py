@@ -10,6 +10,7 @@ again from positions ever farther away.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,12 +67,12 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
     best, gap = _fitting(problem, *close(problem, q, weights, fixed))
     if gap < ACCEPTABLE:
         return best, gap
-    tries = [lambda: gradually(problem, q, weights, fixed)]
+    tries: list[Callable[[], tuple[Array, float]]] = [lambda: gradually(problem, q, weights, fixed)]
     rng = np.random.default_rng(len(weights))
     for size in KICKS:
         kick = np.where(fixed, 0.0, rng.uniform(-size, size, len(weights)))
         start = problem.move(q, np.clip(kick, *problem.room(q)))
-        tries.append(lambda start=start: close(problem, start, weights, fixed))  # type: ignore[misc]
+        tries.append(partial(close, problem, start, weights, fixed))
     for attempt in tries:
         trial, trial_gap = _fitting(problem, *attempt())
         if trial_gap < gap:
@@ -93,13 +94,17 @@ def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple
     while done < 1.0 and stage >= SHORTEST_STAGE:
         goal = min(1.0, done + stage)
         left = (1.0 - goal) * start
-        shifted = problem._replace(residual=lambda x, left=left: problem.residual(x) - left)
+        shifted = problem._replace(residual=partial(_shifted, problem.residual, left))
         trial, gap = close(shifted, q, weights, fixed)
         if gap < 1e-6:
             q, done, stage = trial, goal, 2.0 * stage
         else:
             stage *= 0.5
     return close(problem, q, weights, fixed)
+
+
+def _shifted(residual: Callable[[Array], Array], left: Array, q: Array) -> Array:
+    return residual(q) - left
 
 
 def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
