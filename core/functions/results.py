@@ -175,6 +175,24 @@ class Arrows(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Motion(Result):
+    """A run to be kept, played or plotted (core.simulation.Run).
+
+    curves : (channel along, channel up) to be plotted; aspect : height over width, 0: as it fits;
+    trace, arm, animate : what is drawn of it, every `step` (s); all off: nothing but keeping the run.
+    """
+
+    run: Any
+    text: str = ""
+    curves: tuple[tuple[str, str], ...] = ()
+    aspect: float = 0.0
+    trace: bool = False
+    arm: bool = False
+    animate: bool = False
+    step: float = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
 class Picture(Result):
     """A picture to be made: what, how, where. The surface that has a renderer makes it and writes the file."""
 
@@ -209,7 +227,7 @@ def to_json(value: Any) -> Any:
         fields: dict[str, Any] = {"kind": type(value).__name__}
         for field in dataclasses.fields(value):
             if (
-                field.name in ("live", "model")
+                field.name in ("live", "model", "run")
                 or (field.name == "entries" and isinstance(value, Formulas))
                 or (field.name in ("call", "function") and not getattr(value, field.name))
             ):

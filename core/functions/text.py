@@ -16,6 +16,7 @@ from core.functions.results import (
     Formulas,
     Matrix,
     Message,
+    Motion,
     Picture,
     PoseSequence,
     Report,
@@ -38,8 +39,8 @@ def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False)
     """A result as text a person can read in a terminal."""
     if isinstance(result, Report):
         return "\n\n".join(text_of(part, degrees=degrees, millimetres=millimetres) for part in result.parts)
-    if isinstance(result, Message):
-        return result.text
+    if isinstance(result, Message | Motion):
+        return result.text or result.title
     if isinstance(result, Matrix):
         return matrix_text(result)
     if isinstance(result, Formulas):

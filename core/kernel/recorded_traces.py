@@ -40,6 +40,16 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
     return numbers[:, time], numbers[:, place]
 
 
+def table_of(path: str) -> tuple[tuple[str, ...], Array]:
+    """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
+    try:
+        stamp = os.stat(path).st_mtime_ns
+    except OSError as error:
+        raise FileError(f"The trace cannot be read: {error.strerror}.", file=path,
+                        remedy="Give the path of a CSV or SIMNON file.") from None  # fmt: skip
+    return _table(path, stamp)
+
+
 @lru_cache(maxsize=16)
 def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; the first of them

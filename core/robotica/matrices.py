@@ -1,0 +1,111 @@
+"""What one may look at: A[1], T[0,2], J, M, MU, CM, G, c[1,1,1], Jvc[1], R[0,1], z[1], o[1], expressions of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ExpressionError
+from core.robotica.meaning import shown
+from core.robotica.syntax import Call, Name, Tree
+from core.symbolic.factoring import written
+from core.symbolic.forms import Form
+from core.symbolic.ring import Element, Ring
+from core.symbolic.terms import terms_of
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+Rows = list[list[Any]]
+WHOLE = {"J": "J", "M": "M", "MU": "M", "CM": "C", "C": "C", "G": "G", "tau": "tau", "K": "K", "P": "P"}
+INDEXED = {"A": ("A", 1), "T": ("T", 2), "c": ("c", 3), "Jvc": ("Jvc", 1), "Jwc": ("Jwc", 1), "R": ("T", 2),
+           "z": ("T", 1), "o": ("T", 1)}  # fmt: skip
+"""Name → (result, number of indices)."""
+
+
+def exact_of(session: Session, tree: Tree) -> Rows | None:
+    """The entries a tree names, as elements of the robot's ring; None if it names no result."""
+    if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
+        return list(session.robot.exact(WHOLE[tree.name]))
+    if not isinstance(tree, Call) or tree.head.primes:
+        return None
+    name = tree.head.name
+    if name in INDEXED:
+        return _indexed(session, tree)
+    if name in WHOLE:
+        rows = session.robot.exact(WHOLE[name])
+        indices = _whole_numbers(session, tree)
+        if len(indices) == 1 and len(rows[0]) == 1:
+            indices.append(1)
+        if len(indices) != 2 or not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
+            raise ExpressionError(f"'{shown(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).",
+                                  remedy="Count from 1.")  # fmt: skip
+        return [[rows[indices[0] - 1][indices[1] - 1]]]
+    return None
+
+
+def _indexed(session: Session, tree: Call) -> Rows:
+    name = tree.head.name
+    what, count = INDEXED[name]
+    indices = _whole_numbers(session, tree)
+    if len(indices) != count:
+        raise ExpressionError(f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
+                              remedy=f"Write {name}[{', '.join('1' * count)}].")  # fmt: skip
+    if name in ("z", "o"):
+        T = session.robot.exact("T", 0, indices[0])
+        return [[row[2 if name == "z" else 3]] for row in T[:3]]
+    rows = session.robot.exact(what, *indices)
+    return [row[:3] for row in rows[:3]] if name == "R" else list(rows)
+
+
+def _whole_numbers(session: Session, tree: Call) -> list[int]:
+    found = [session.number(argument) for argument in tree.arguments]
+    for x in found:
+        if x != int(x):
+            raise ExpressionError(f"{x:g} is no index.", remedy="Write whole numbers.")
+    return [int(x) for x in found]
+
+
+def matrix_of(session: Session, tree: Tree) -> tuple[str, tuple[tuple[Form, ...], ...]] | None:
+    """(label, written forms) of a matrix or entry; None if the tree names none."""
+    rows = exact_of(session, tree)
+    if rows is None:
+        return None
+    written_rows = tuple(tuple(session.robot.written(x) for x in row) for row in rows)
+    return shown(tree), written_rows
+
+
+def forms_of(session: Session, tree: Tree) -> Form:
+    """The short form of an expression of numbers, symbols, and entries of results (SimplifyExpression)."""
+    from core.robotica.session import evaluated
+
+    free: list[str] = []
+
+    def collect(name: str) -> Any:
+        free.append(name)
+        return 1.0
+
+    refers = False
+
+    def note(call: Call) -> Any:
+        nonlocal refers
+        if exact_of(session, call) is None:
+            raise ExpressionError(f"'{shown(call)}' is not known.", remedy="Use entries such as M[1,1] or c[1,1,1].")
+        refers = True
+        return 1.0
+
+    evaluated(tree, collect, note)
+    ring: Ring = session.robot.chain.ring if refers else Ring(sorted(set(free)), sorted(set(free)))
+    unknown = [name for name in free if name not in ring.plain]
+    if unknown:
+        raise ExpressionError(f"'{unknown[0]}' is no symbol of the robot.",
+                              remedy="Use its parameters and joint coordinates.")  # fmt: skip
+
+    def entry(call: Call) -> Any:
+        rows = exact_of(session, call)
+        if rows is None or len(rows) != 1 or len(rows[0]) != 1:
+            raise ExpressionError(f"'{shown(call)}' has several entries.", remedy="Name one entry.")
+        return rows[0][0]
+
+    result = evaluated(tree, ring.symbol, entry)
+    groups = session.robot.groups if refers else [ring.angles]
+    return written(terms_of(result if isinstance(result, Element) else float(result), groups))

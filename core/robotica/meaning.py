@@ -1,0 +1,154 @@
+"""Values of trees: arithmetic over any scalars, and the reading of numbers, ranges and lists of options."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.errors import ExpressionError
+from core.robotica.syntax import Binary, Call, Items, Name, Negative, Number, Pair, Text, Tree
+from core.spatial.scalar import Scalar, apply
+
+FUNCTIONS = {
+    "Sin": "sin", "Cos": "cos", "Tan": "tan", "ArcSin": "asin", "ArcCos": "acos", "ArcTan": "atan", "Sinh": "sinh",
+    "Cosh": "cosh", "Tanh": "tanh", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Abs": "fabs", "Sign": "sign",
+    "Floor": "floor", "Ceiling": "ceil", "Min": "fmin", "Max": "fmax",
+}  # fmt: skip
+"""Mathematica's elementary functions, by the name of ours."""
+CONSTANTS = {"Pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
+
+LookUp = Callable[[Name], Scalar]
+Refer = Callable[[Call], Scalar]
+
+
+def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
+    """The scalar a tree stands for: `look_up` gives names, `refer` calls such as q1[t] or M[1,2].
+
+    Raises ExpressionError for anything that is no number.
+    """
+    if isinstance(tree, Number):
+        return tree.value
+    if isinstance(tree, Name):
+        return CONSTANTS[tree.name] if tree.name in CONSTANTS and not tree.primes else look_up(tree)
+    if isinstance(tree, Negative):
+        return -value(tree.operand, look_up, refer)
+    if isinstance(tree, Binary):
+        return _combined(tree, value(tree.left, look_up, refer), value(tree.right, look_up, refer))
+    if isinstance(tree, Call):
+        ours = FUNCTIONS.get(tree.head.name)
+        if ours is None or tree.head.primes:
+            return refer(tree)
+        return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
+    raise ExpressionError(f"'{shown(tree)}' is no number.", remedy="Write a formula.")
+
+
+def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
+    plain = isinstance(left, float) and isinstance(right, float)
+    try:
+        if tree.operator == "+":
+            return left + right
+        if tree.operator == "-":
+            return left - right
+        if tree.operator == "*":
+            return left * right
+        if tree.operator == "/":
+            return left / right
+        return math.pow(left, right) if plain else left**right
+    except (ZeroDivisionError, OverflowError, ValueError):
+        raise ExpressionError(f"'{shown(tree)}' has no finite value.", remedy="Change the formula.") from None
+
+
+def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
+    if ours == "atan" and len(arguments) == 2:
+        return apply("atan2", arguments[1], arguments[0])  # ArcTan[x, y]
+    wanted = 2 if ours in ("fmin", "fmax") else 1
+    if len(arguments) != wanted:
+        raise ExpressionError(f"{tree.head.name} takes {wanted} argument{'s' * (wanted > 1)}, {len(arguments)} given.")
+    try:
+        return apply(ours, *arguments)
+    except ValueError:
+        raise ExpressionError(f"'{shown(tree)}' has no real value.", remedy="Change the formula.") from None
+
+
+def shown(tree: Tree) -> str:
+    """The tree as text in the language."""
+    if isinstance(tree, Number):
+        return f"{tree.value:g}"
+    if isinstance(tree, Text):
+        return f'"{tree.value}"'
+    if isinstance(tree, Name):
+        return tree.name + "'" * tree.primes
+    if isinstance(tree, Call):
+        return f"{shown(tree.head)}[{','.join(map(shown, tree.arguments))}]"
+    if isinstance(tree, Items):
+        return "{" + ", ".join(map(shown, tree.items)) + "}"
+    if isinstance(tree, Negative):
+        return f"-{_factor(tree.operand)}"
+    if isinstance(tree, Pair):
+        return f"{shown(tree.left)} {tree.operator} {shown(tree.right)}"
+    sign = f" {tree.operator} " if tree.operator in "+-" else " " if tree.operator == "*" else tree.operator
+    left, right = (tree.left, tree.right) if tree.operator in "+-" else (None, None)
+    first = shown(left) if left is not None else _factor(tree.left)
+    second = _factor(tree.right) if right is None or tree.operator == "-" else shown(right)
+    return first + sign + second
+
+
+def _factor(tree: Tree) -> str:
+    return f"({shown(tree)})" if isinstance(tree, Binary | Negative | Pair) else shown(tree)
+
+
+def number(tree: Tree, known: Callable[[str], float]) -> float:
+    """A number from a tree without anything that moves; `known(name)` gives values of symbols."""
+
+    def refuse(call: Call) -> Scalar:
+        raise ExpressionError(f"'{shown(call)}' is no number here.", remedy="Write a number or a formula.")
+
+    def look_up(name: Name) -> Scalar:
+        return refuse(Call(name, ())) if name.primes else known(name.name)
+
+    result = value(tree, look_up, refuse)
+    if not math.isfinite(result):
+        raise ExpressionError(f"'{shown(tree)}' is not a finite number.", remedy="Write a finite number.")
+    return float(result)
+
+
+def items(tree: Tree) -> Sequence[Tree]:
+    """The parts of a list; a single thing counts as a list of one (Robotica adds the outer braces)."""
+    return tree.items if isinstance(tree, Items) else (tree,)
+
+
+def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, float, int]]:
+    """{{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range."""
+    rows = items(tree)
+    if rows and not isinstance(rows[0], Items):
+        rows = (Items(tuple(rows)),)
+    found = []
+    for row in rows:
+        parts = items(row)
+        if not 3 <= len(parts) <= 4 or not isinstance(parts[0], Name):
+            raise ExpressionError(f"'{shown(row)}' is not a range.",
+                                  remedy="Write {variable, start, end, divisions}.")  # fmt: skip
+        ends = [number(part, known) for part in parts[1:3]]
+        count = number(parts[3], known) if len(parts) == 4 else 5.0
+        if count != int(count) or not 1 <= count <= 10_000:
+            raise ExpressionError(f"{count:g} is not a number of divisions.", remedy="Write a whole number from 1 on.")
+        found.append((parts[0].name, ends[0], ends[1], int(count)))
+    return found
+
+
+def options(tree: Tree | None) -> dict[str, Any]:
+    """{scale, file -> "m.txt", 0.2}: words are True, rules have their value, numbers stand under "number"."""
+    found: dict[str, Any] = {}
+    for item in items(tree) if tree is not None else ():
+        if isinstance(item, Name):
+            found[item.name] = True
+        elif isinstance(item, Pair) and item.operator == "->" and isinstance(item.left, Name):
+            found[item.left.name] = item.right.value if isinstance(item.right, Text | Number) else item.right
+        elif isinstance(item, Number):
+            found["number"] = item.value
+        elif isinstance(item, Text):
+            found["file"] = item.value
+        else:
+            raise ExpressionError(f"'{shown(item)}' is not an option.", remedy="Write words or name -> value.")
+    return found

@@ -1,0 +1,215 @@
+"""Robotica's command line: calls, assignments and expressions, on the machine that is open.
+
+A session remembers what Robotica remembers: values of symbols, the default file, torques, the last response, a trace
+that was read, stored animations. Reading another robot resets it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.functions.function import Context
+from core.functions.results import Message, Report, Result
+from core.robotica.meaning import number, shown, value
+from core.robotica.syntax import Call, Name, Pair, Statement, Tree, parse_all
+
+if TYPE_CHECKING:
+    from core.robotica.torque_file import Torques
+    from core.symbolic.robot import Robot
+
+
+class Host(Protocol):
+    """Where a session lives: the window, the command line, a script."""
+
+    def context(self) -> Context:
+        """The machine as it stands."""
+        ...
+
+    def open(self, path: str) -> None:
+        """Make the machine of a file the open one."""
+        ...
+
+
+@dataclass
+class State:
+    """What is remembered between calls."""
+
+    given: dict[str, float] = field(default_factory=dict)
+    default_file: str = ""
+    torques: Torques | None = None
+    run: Any = None
+    """The last response, or the trace that was read."""
+    simulated: bool = False
+    animations: dict[str, Result] = field(default_factory=dict)
+    view: tuple[tuple[float, float], ...] = ()
+    shapes: dict[str, str] = field(default_factory=dict)
+    folder: str = "."
+
+
+class ScriptHost:
+    """A host for scripts and the command line."""
+
+    def __init__(self, path: str = "") -> None:
+        self._context: Context | None = None
+        if path:
+            self.open(path)
+
+    def context(self) -> Context:
+        """The machine at rest."""
+        if self._context is None:
+            raise ModelError("No robot is loaded.", remedy='Read one with DataFile["name"].')
+        return self._context
+
+    def open(self, path: str) -> None:
+        """Read a file of any supported format."""
+        from core.files import load
+
+        self._context = Context.of(load(path))
+
+
+class Session:
+    """Runs statements; keeps the state."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.state = State()
+        self._robot: tuple[Any, Robot] | None = None
+
+    # ------------------------------------------------------------------------------- running
+
+    def run(self, source: str) -> list[Result]:
+        """The results of the statements of a text, in order.
+
+        Raises KinetostatError (what came before has been done).
+        """
+        results = [self.statement(statement) for statement in parse_all(source)]
+        return [result for result in results if result is not None]
+
+    def statement(self, statement: Statement) -> Result | None:
+        """The result of one statement; None if a semicolon silences it."""
+        result = self.tree(statement.tree)
+        return None if statement.silent else result
+
+    def tree(self, tree: Tree) -> Result:
+        """The result of a call, an assignment, or an expression."""
+        from core.robotica.commands import COMMANDS
+
+        if isinstance(tree, Pair) and tree.operator == "=":
+            return self.assign(tree)
+        if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
+            command = COMMANDS[tree.head.name]
+            arguments = tree.arguments
+            if not command.fewest <= len(arguments) <= command.most:
+                raise ExpressionError(f"{command.name} takes {command.counts}, {len(arguments)} given.",
+                                      remedy=f"Write {command.usage}.")  # fmt: skip
+            return command.run(self, *arguments)
+        if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name[:1].isupper():
+            raise ExpressionError(f"There is no function '{tree.head.name}'.",
+                                  remedy=near_misses(tree.head.name, COMMANDS))  # fmt: skip
+        return self.shown(tree)
+
+    def assign(self, tree: Pair) -> Result:
+        """d3 = 5."""
+        if not isinstance(tree.left, Name) or tree.left.primes:
+            raise ExpressionError(f"'{shown(tree.left)}' cannot be given a value.", remedy="Write name = number.")
+        amount = number(tree.right, self.value_of)
+        self.state.given[tree.left.name] = amount
+        return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
+
+    def shown(self, tree: Tree) -> Result:
+        """A matrix or entry such as T[0,1], M, M[1,1]; else the short form or the number of an expression."""
+        from core.functions.results import Formulas
+        from core.robotica.matrices import forms_of, matrix_of
+
+        found = matrix_of(self, tree)
+        if found is not None:
+            label, entries = found
+            return Formulas(title=label, label=label, entries=entries)
+        form = forms_of(self, tree)
+        return Formulas(title=shown(tree), label=shown(tree), entries=((form,),))
+
+    # ------------------------------------------------------------------------------- the robot
+
+    def context(self) -> Context:
+        """The machine with the values given here."""
+        import dataclasses
+
+        context = self.host.context()
+        own = set(context.mech.p_names)
+        p = {**context.p, **{name: x for name, x in self.state.given.items() if name in own}}
+        coordinates = self.coordinates(context)
+        values = {coordinates[name]: x for name, x in self.state.given.items() if name in coordinates}
+        q = context.mech.move(context.q, values, p) if values else context.q
+        return dataclasses.replace(context, p=p, q=q)
+
+    def coordinates(self, context: Context) -> dict[str, str]:
+        """Symbols of joint coordinates, as the robot's equations call them → names in `q_names`."""
+        from core.analysis.sweep import coordinate_aliases
+
+        return {**{name: name for name in context.mech.q_names}, **coordinate_aliases(context.model)}
+
+    @property
+    def robot(self) -> Robot:
+        """The robot in symbols; made when first needed, again when another machine is open."""
+        from core.symbolic import robot
+
+        model = self.host.context().model
+        if self._robot is None or self._robot[0] is not model:
+            self._robot = (model, robot(model))
+        return self._robot[1]
+
+    def reset(self) -> None:
+        """Forget everything (another robot was read)."""
+        folder = self.state.folder
+        self.state = State(folder=folder)
+        self._robot = None
+
+    def value_of(self, name: str) -> float:
+        """A number given here, or of the model. Raises ExpressionError."""
+        if name in self.state.given:
+            return self.state.given[name]
+        try:
+            values = self.host.context().values
+        except KinetostatError:
+            values = {}
+        if name in values:
+            return float(values[name])
+        raise ExpressionError(f"'{name}' has no value.", remedy=f"Give it one: {name} = 1.")
+
+    def path(self, name: str) -> str:
+        """A file name as a path; relative ones lie in the session's folder."""
+        return name if os.path.isabs(name) else os.path.join(self.state.folder, name)
+
+    def number(self, tree: Tree) -> float:
+        """A number with the values given here."""
+        return number(tree, self.value_of)
+
+
+_SHOWN = {"A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "R", "z", "o",
+          "Sin", "Cos", "Tan", "Sqrt", "ArcTan", "ArcSin", "ArcCos", "Exp", "Log", "Abs"}  # fmt: skip
+"""Heads that are no functions of Robotica but can be looked at or computed."""
+
+
+def evaluated(tree: Tree, look_up: Callable[[str], Any], refer: Callable[[Call], Any]) -> Any:
+    """`meaning.value` with names as texts."""
+
+    def named(name: Name) -> Any:
+        if name.primes:
+            raise ExpressionError(f"'{shown(name)}' has no meaning here.", remedy="Primes stand in torque files.")
+        return look_up(name.name)
+
+    return value(tree, named, refer)
+
+
+def report(title: str, parts: list[Result]) -> Result:
+    """One result of several."""
+    return parts[0] if len(parts) == 1 else Report(title=title, parts=tuple(parts))
+
+
+def values_text(values: Mapping[str, float]) -> str:
+    """a = 1, b = 2."""
+    return ", ".join(f"{name} = {x:g}" for name, x in values.items())

@@ -1,0 +1,284 @@
+"""The language of Robotica's command line and torque files: the part of Mathematica its manual uses.
+
+    RElp[{{q1, 0, 90 Degree}, {d2, 3, 8}}, {scale}]      d3 = 5      tau[[1]] = k1 (q1r - q1[t]) - k2 q1'[t]
+
+Precedence, lowest first:  =  ->  ==  + −  * / and implied products  unary −  ^  brackets and primes.
+Nothing is evaluated here; size and depth are bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.errors import ExpressionError
+
+MAX_LENGTH = 100_000
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number; whole ones written without a point."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in quotation marks."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A symbol, with the number of primes behind it: q1'."""
+
+    name: str
+    primes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """head[arguments]; M[1,2] and M[[1,2]] are alike."""
+
+    head: Name
+    arguments: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """{a, b, …}."""
+
+    items: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """left operator right, the operator one of = -> ==."""
+
+    operator: str
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """left operator right, the operator one of + - * / ^."""
+
+    operator: str
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """−operand."""
+
+    operand: Tree
+
+
+Tree = Number | Text | Name | Call | Items | Pair | Binary | Negative
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement, with the line it begins on; `silent` if a semicolon ends it."""
+
+    tree: Tree
+    line: int
+    silent: bool = False
+
+
+_TOKEN = re.compile(
+    r"[ \t\r]*(?:(?P<comment>\(\*.*?\*\))"
+    r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+|\*\^-?\d+)?)"
+    r"|(?P<name>[^\W\d_][^\W_]*)"
+    r'|(?P<text>"(?:[^"\\\n]|\\.)*")'
+    r"|(?P<operator>->|→|==|\[\[|\]\]|:=|[-+*/^=(){}\[\],;'′°])"
+    r"|(?P<newline>\n))",
+    re.DOTALL,
+)
+_PRECEDENCE = {"=": 1, ":=": 1, "->": 2, "→": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "^": 7}
+_PRODUCT, _SIGN = 5, 6
+_DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+    column: int
+
+
+def _tokens(source: str) -> Iterator[_Token]:
+    if len(source) > MAX_LENGTH:
+        raise ExpressionError(f"The text has {len(source)} characters; {MAX_LENGTH} is the limit.",
+                              remedy="Split it.")  # fmt: skip
+    position, line, start, depth = 0, 1, 0, 0
+    end = len(source.rstrip())
+    while position < end:
+        match = _TOKEN.match(source, position)
+        if match is None or match.lastgroup is None:
+            at = position + len(source[position:]) - len(source[position:].lstrip(" \t\r"))
+            raise _error(f"'{source[at]}' is not part of the language", line, at - start + 1)
+        kind, text = match.lastgroup, match.group(match.lastgroup)
+        column = match.start(kind) - start + 1
+        position = match.end()
+        if kind == "newline" or kind == "comment":
+            line += text.count("\n")
+            start = position if kind == "newline" else start
+            if kind == "newline" and depth == 0:
+                yield _Token("newline", "the end of the line", line - 1, column)
+            continue
+        depth += {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}.get(text, 0) * (
+            kind == "operator"
+        )
+        yield _Token(kind, text, line, column)
+    yield _Token("end", "the end", line, end - start + 1)
+
+
+def _error(what: str, line: int, column: int) -> ExpressionError:
+    error = ExpressionError(f"{what} (column {column}).", remedy="Correct the text there.")
+    error.line = line
+    return error
+
+
+def parse(source: str) -> Tree:
+    """The tree of one statement. Raises ExpressionError naming line and column."""
+    statements = parse_all(source)
+    if not statements:
+        raise ExpressionError("There is nothing to do.", remedy="Write a call such as FKin[].")
+    if len(statements) > 1:
+        raise _error("A second statement begins here", statements[1].line, 1)
+    return statements[0].tree
+
+
+def parse_all(source: str) -> list[Statement]:
+    """The statements of a text: one per line (lines with open brackets go on) or separated by semicolons."""
+    return _Parser(list(_tokens(source))).statements()
+
+
+class _Parser:
+    def __init__(self, tokens: list[_Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.depth = 0
+
+    @property
+    def now(self) -> _Token:
+        return self.tokens[self.at]
+
+    def is_operator(self, *texts: str) -> bool:
+        return self.now.kind == "operator" and self.now.text in texts
+
+    def take(self, text: str) -> bool:
+        if self.is_operator(text):
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, text: str, opened: str) -> None:
+        if self.is_operator("]]") and text == "]":  # "]]" closes two single brackets
+            self.tokens[self.at] = _Token("operator", "]", self.now.line, self.now.column + 1)
+            return
+        if not self.take(text):
+            raise self.unexpected(f"'{text}' for '{opened}'")
+
+    def unexpected(self, wanted: str) -> ExpressionError:
+        return _error(f"{wanted} was expected, not {self._shown()}", self.now.line, self.now.column)
+
+    def _shown(self) -> str:
+        return self.now.text if self.now.kind in ("end", "newline") else f"'{self.now.text}'"
+
+    def statements(self) -> list[Statement]:
+        found: list[Statement] = []
+        while self.now.kind != "end":
+            if self.now.kind == "newline" or self.take(";"):
+                self.at += self.now.kind == "newline"
+                continue
+            line = self.now.line
+            tree = self.expression(0)
+            if self.now.kind not in ("end", "newline") and not self.is_operator(";"):
+                raise self.unexpected("An operator or the end of the line")
+            found.append(Statement(tree, line, self.is_operator(";")))
+        return found
+
+    def expression(self, minimum: int) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _error(f"The text is nested more than {MAX_DEPTH} levels deep", self.now.line, self.now.column)
+        left = self.operand()
+        while (symbol := self.operator()) and _PRECEDENCE[symbol.strip() or "*"] >= minimum:
+            name = symbol.strip() or "*"
+            if symbol != " ":
+                self.at += 1
+            level = _PRECEDENCE[name]
+            right = self.expression(level if name in ("^", "=", ":=", "->", "→") else level + 1)
+            left = self.joined(name, left, right)
+        self.depth -= 1
+        return left
+
+    @staticmethod
+    def joined(name: str, left: Tree, right: Tree) -> Tree:
+        if name in ("=", ":=", "->", "→", "=="):
+            return Pair({":=": "=", "→": "->"}.get(name, name), left, right)
+        return Binary(name, left, right)
+
+    def operator(self) -> str:
+        """The operator here; a blank for an implied product; nothing at an end."""
+        if self.now.kind == "operator" and self.now.text in _PRECEDENCE:
+            return self.now.text
+        begins = self.now.kind in ("number", "name", "text") or self.is_operator("(", "{", "°")
+        return " " if begins else ""
+
+    def operand(self) -> Tree:
+        token = self.now
+        if self.take("-"):
+            return Negative(self.expression(_SIGN))
+        if self.take("+"):
+            return self.expression(_SIGN)
+        self.at += 1
+        if token.kind == "number":
+            return Number(float(token.text.replace("*^", "e")))
+        if token.kind == "text":
+            return Text(re.sub(r"\\(.)", r"\1", token.text[1:-1]))
+        if token.text == "°":
+            return Name("Degree")
+        if token.kind == "name":
+            return self.named(token)
+        if token.text == "(":
+            inner = self.expression(0)
+            self.expect(")", "(")
+            return inner
+        if token.text == "{":
+            return Items(self.listed("}", "{"))
+        self.at -= 1
+        raise self.unexpected("A number, a name or a list")
+
+    def named(self, token: _Token) -> Tree:
+        """A name, its primes, and what stands in brackets behind it."""
+        primes = 0
+        while self.take("'") or self.take("′"):
+            primes += 1
+        name = Name(token.text, primes)
+        if self.take("[["):
+            arguments = self.listed("]]", "[[")
+            return Call(name, arguments)
+        if self.take("["):
+            return Call(name, self.listed("]", "["))
+        return name
+
+    def listed(self, closing: str, opening: str) -> tuple[Tree, ...]:
+        items: list[Tree] = []
+        if self.take(closing):
+            return ()
+        while True:
+            items.append(self.expression(0))
+            if not self.take(","):
+                break
+        self.expect(closing, opening)
+        return tuple(items)
