@@ -110,6 +110,8 @@ class ClosedForms:
     def closed_joints(self) -> frozenset[str]:
         """Cut joints whose constraints vanish."""
         assert self.search is not None
+        if self.search.torn:
+            return frozenset()
         left = {self.edges[i].joint for i in self.search.free}
         return frozenset(joint.name for joint in self.tracer.topology.cuts) - left
 

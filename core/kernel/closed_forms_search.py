@@ -39,6 +39,8 @@ class Search:
     """Edges whose motion is not known yet."""
     steps: list[Form | int]
     """Forms, and independent edges (by number), in the order in which they become known."""
+    torn: bool = False
+    """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
 
     @property
     def edges(self) -> list[Edge]:
@@ -71,7 +73,7 @@ class Search:
     def coupled(self, i: int) -> bool:
         """True if other edges share the coordinate."""
         edge = self.edges[i]
-        return not edge.cut and sum(e.q == edge.q for e in self.edges) > 1
+        return not edge.cut and sum(e.q == edge.q and e.nv > 0 for e in self.edges) > 1
 
     def close(self, form: Form) -> None:
         """Take a closed form."""
@@ -112,6 +114,8 @@ def solved(topology: Topology) -> Search:
     search = complete(begin(topology))
     for i in list(search.free):
         if i in search.free and not search.edges[i].cut:
+            if search.together(i):
+                search.torn = True
             search.choose(i)
     return search
 
@@ -218,10 +222,14 @@ def _splits(search: Search, way: Chain) -> Iterator[tuple[tuple[int, ...], Chain
                 yield independent, rest
 
 
-def _cost(search: Search, independent: tuple[int, ...], rank: dict[int, tuple[float, ...]]) -> tuple[float, ...]:
-    """Freedoms that become independent, then how little each recommends itself."""
+def _cost(
+    search: Search, independent: tuple[int, ...], rest: Chain, rank: dict[int, tuple[float, ...]]
+) -> tuple[float, ...]:
+    """Freedoms that become independent (a rod between two balls keeps its spin), then how little they recommend
+    themselves."""
     each = sorted(rank[i] for i in independent)
-    return (float(sum(FREEDOMS[search.edges[i].kind] for i in independent)), *itertools.chain.from_iterable(each))
+    count = sum(FREEDOMS[search.edges[i].kind] for i in independent) + (_kinds(search, rest) in ("RSS", "PSS"))
+    return (float(count), *itertools.chain.from_iterable(each))
 
 
 def _ranks(search: Search) -> dict[int, tuple[float, ...]]:

@@ -63,7 +63,8 @@ class _Words:
                 self._independent(step, result)
             else:
                 result.append(self._closed(step))
-        left: dict[str, None] = dict.fromkeys(self.edges[i].joint for i in self.search.free)
+        cut = [edge.joint for edge in self.edges if edge.cut]
+        left = dict.fromkeys(cut if self.search.torn else (self.edges[i].joint for i in self.search.free))
         for name in left:
             result.append(Step((name,), ITERATION, (), (self.numbers[name],)))
         return tuple(result)
