@@ -14,6 +14,7 @@ from core.errors import ExpressionError, ModelError
 from core.kernel import Mechanism
 from core.kernel.symbols import as_symbol
 from core.model.expression import Node, evaluate, names, parse
+from core.simulation.element_channels import ElementChannels
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,8 @@ class Samples(Protocol):
     def a(self) -> Array: ...
     @property
     def tau(self) -> Array: ...
+    @property
+    def x(self) -> Array: ...
 
 
 class Channels:
@@ -51,13 +54,15 @@ class Channels:
     joint.q, .v, .a, .tau (SI); joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's
     origin; frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
     (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
-    constraint.residual (n,) largest gap of the cut joints, m or rad
+    constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
+    `core.simulation.element_channels`
     """
 
     def __init__(self, mech: Mechanism, p: Array, samples: Samples) -> None:
         self.mech, self.samples = mech, samples
         self.p = None if np.array_equal(p, mech.parameter_values()) else p
         self._kept: dict[str, Array] = {}
+        self.elements = ElementChannels(mech, self.p, samples)
         self._moving = [name for name in mech.joint_names if self._freedom(name)]
 
     def _freedom(self, joint: str) -> int:
@@ -75,19 +80,20 @@ class Channels:
     def names(self) -> tuple[str, ...]:
         """All channels."""
         of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
-        if not self.mech.loops:
-            of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
+        of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
-        return ("time", *of_joints, *of_frames, *WHOLE)
+        return ("time", *of_joints, *self.elements.names, *of_frames, *WHOLE)
 
     @property
     def usual(self) -> tuple[str, ...]:
         """Those of a table unless others are named."""
         of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
-        return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.loops else ()))
+        return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.held else ()))
 
     def components(self, channel: str, count: int) -> tuple[str, ...]:
         """Suffixes of a channel's columns."""
+        if channel in self.elements.table and len(self.elements.table[channel].suffixes) == count:
+            return self.elements.table[channel].suffixes
         owner, _, what = channel.rpartition(".")
         if what in _COMPONENTS:
             return tuple(_COMPONENTS[what])
@@ -120,6 +126,8 @@ class Channels:
             return self.samples.time
         if channel in WHOLE:
             return self._whole(channel)
+        if channel in self.elements.table:
+            return self.elements.table[channel].compute()
         owner, _, what = channel.rpartition(".")
         if what in JOINT and owner in self.mech.joint_names:
             return self._of_joint(owner, what)
@@ -135,17 +143,16 @@ class Channels:
         q, v = self.samples.q, self.samples.v
         kind, _, part = channel.partition(".")
         if kind == "energy":
-            return np.asarray(getattr(self.mech.energy(q, v, p=self.p), part))
+            return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **self.elements.states), part))
         if kind == "momentum":
             both = self.mech._call("momentum", self.p, q, v)
             return both[:, 3:] if part == "linear" else both[:, :3]
-        gaps = self.mech.gaps(q, p=self.p)
+        gaps = self.mech.gaps(q, p=self.p, t=self.samples.time)
         return np.max(np.abs(gaps), axis=1, initial=0.0)
 
     def _of_joint(self, joint: str, what: str) -> Array:
         if what == "reaction":
-            s = self.samples
-            return self.mech.reactions(s.q, s.v, s.tau, p=self.p)[joint]
+            return self.elements.reactions()[joint]
         if not self._freedom(joint):
             raise ModelError("The joint has no coordinates of its own: it is fixed, or closes a loop.",
                              where=f"joint '{joint}'", remedy="Ask for its neighbours' coordinates.")  # fmt: skip
