@@ -202,7 +202,7 @@ def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
     rank = _ranks(search)
     found: list[tuple[tuple[float, ...], tuple[int, ...], Chain]] = []
     for way in itertools.islice(ways(search, LONGEST_WAY), MOST_WAYS):
-        own = [(_cost(search, independent, rank), independent, rest) for independent, rest in _splits(search, way)]
+        own = [(_cost(search, kept, rest, rank), kept, rest) for kept, rest in _splits(search, way)]
         found += sorted(own)[: PER_WAY * 4]
     for _, independent, rest in sorted(found):
         form = _form_with(search, independent, rest)
