@@ -19,6 +19,10 @@ DISPLAY = {
 """Settings flag → field of the scene's display."""
 
 
+NARROW = "\u202f"
+"""The narrow gap before a unit, which the scene's letters lack."""
+
+
 class SceneFollower:
     """Connects a viewport's scene to its session, settings and theme."""
 
@@ -36,7 +40,7 @@ class SceneFollower:
         for signal, slot in self._pairs:
             signal.connect(slot)
         self._shown_p: dict[str, float] = {}
-        view.scene.words = view.settings.shown
+        view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
         self._display()
         self._show()
         self._moved()

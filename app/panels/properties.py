@@ -24,6 +24,7 @@ from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure, Units, number, quantity, with_unit
 from app.widgets.rows_editor import RowsEditor
 from core.errors import KinetostatError
+from core.files import refreshed
 from core.kernel.reading import Numbers
 from core.model import WORDS, Body, DHChain, Finding, Model, edits
 from core.model.fields import Element
@@ -269,7 +270,7 @@ class PropertyEditor(QWidget):
         section = getattr(editor, "section", None)
         if section is not None:
             section.open(True)
-        QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(editor))  # once what opened is laid out
+        QTimer.singleShot(0, editor, lambda: self.area.ensureWidgetVisible(editor))  # once what opened is laid out
         target = editor.focusProxy() or (section.arrow if section is not None else editor)
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
@@ -296,8 +297,12 @@ class PropertyEditor(QWidget):
             fields = value if isinstance(value, Together) else together(self.session.model, element, name, value)
         except KinetostatError as error:
             return f"{error.what} {error.remedy}".strip()
-        return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}",
-                           lambda m: edits.change(m, ref.collection, ref.name, **fields), gesture)  # fmt: skip
+
+        def edit(model: Model) -> Model:
+            new = edits.change(model, ref.collection, ref.name, **fields)
+            return refreshed(new) if ref.collection == "assemblies" and "file" in fields else new
+
+        return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}", edit, gesture)
 
     def commit(self, label: str, edit: Any, gesture: object = None, select: Ref | None = None) -> str:
         """Make an edit of the document; a refusal comes back as words instead of going to the messages."""

@@ -30,6 +30,27 @@ def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
     return menu
 
 
+BY_POINTING = (("Add/Force", "force"), ("Add/Constraint", "constraint"), ("Add/Sensor", "sensor"))
+"""Menus of the window that stand here, too."""
+
+
+def _add_by_pointing(tree: ModelTree, menu: QMenu) -> None:
+    """What is added by pointing at it in the scene; only in a window that has one."""
+    from app.commands import table
+
+    actions = getattr(tree.window(), "actions_", None)
+    if actions is None:
+        return
+    actions.refresh()
+    for path, drawing in BY_POINTING:
+        inner = menu.addMenu(icon(drawing), path.partition("/")[2])
+        for command in table().values():
+            if command.menu == path:
+                inner.addAction(actions.by_id[command.id])
+    for command in ("add.driver", "add.assembly"):
+        menu.addAction(actions.by_id[command])
+
+
 def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
     """Everything that can be added where the selection is."""
     if menu is tree.add_menu:
@@ -44,6 +65,7 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
     connect = menu.addAction(icon("connect"), "Joint…", lambda: verbs.ask_joint(session, tree.settings, tree))
     connect.setEnabled(bool(session.model.expanded.bodies))
     menu.addAction(icon("body"), "Free body", lambda: verbs.add(session, "bodies", edits.free_body))
+    _add_by_pointing(tree, menu)
     menu.addAction(icon("chain"), "DH chain…", lambda: verbs.ask_chain(session, tree.settings, tree))
     menu.addAction(icon("parameter"), "Parameter", lambda: verbs.add(session, "parameters", starters.parameter))
     menu.addAction(icon("material"), "Material", lambda: verbs.add(session, "materials", starters.material))

@@ -46,10 +46,7 @@ Put = Callable[[str, Any, object], str]
 def editor_class(field: Field) -> type[FieldEditor]:
     """The editor of a field, from its kind."""
     from app.widgets.driver_editors import SourceEditor, TableOfTimes
-    from app.widgets.part_editors import PartEditor, PartsEditor
-    from app.widgets.rows_editor import RowsEditor
-    from app.widgets.settings_editor import SettingsEditor
-    from app.widgets.table_editor import TableEditor
+    from app.widgets.part_editors import PartEditor
 
     match field.kind:
         case FormulaKind(states=False):
@@ -60,8 +57,6 @@ def editor_class(field: Field) -> type[FieldEditor]:
             return FormulaVectorEditor
         case VectorKind(sizes=(), dimension="time"):
             return TableOfTimes
-        case PartsKind(element=element) if element is Setting:
-            return SettingsEditor
         case TextKind() if field.name == "coordinate":
             return CoordinateEditor
         case VectorKind(sizes=(3, 4)):
@@ -73,9 +68,7 @@ def editor_class(field: Field) -> type[FieldEditor]:
         case TextKind() if field.name in ("description", "content"):
             return NotesEditor
         case PartsKind(element=element):
-            if not columns_of(element):
-                return PartsEditor
-            return TableEditor if element is Limit else RowsEditor
+            return _parts_editor(element)
     plain: dict[type, type[FieldEditor]] = {
         ScalarKind: NumberEditor,
         VectorKind: VectorEditor,
@@ -88,6 +81,20 @@ def editor_class(field: Field) -> type[FieldEditor]:
         PartKind: PartEditor,
     }
     return plain[type(field.kind)]
+
+
+def _parts_editor(element: Any) -> type[FieldEditor]:
+    """The editor of a list of nested elements."""
+    from app.widgets.part_editors import PartsEditor
+    from app.widgets.rows_editor import RowsEditor
+    from app.widgets.settings_editor import SettingsEditor
+    from app.widgets.table_editor import TableEditor
+
+    if element is Setting:
+        return SettingsEditor
+    if not columns_of(element):
+        return PartsEditor
+    return TableEditor if element is Limit else RowsEditor
 
 
 class ElementForm(QWidget):

@@ -14,6 +14,7 @@ from app.icons import icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.plain_keys import FieldKeys
 from core.errors import ModelError
+from core.model import Driver, Mesh, SubAssembly
 from core.model.fields import Element, Field
 
 
@@ -92,6 +93,14 @@ class TextEditor(FieldEditor):
             self.show_text(self.line.kept)
 
 
+FILTERS: dict[type, str] = {
+    Mesh: "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)",
+    SubAssembly: "Machines (*.kst *.urdf *.xacro *.xml *.rob *.csv *.toml)",
+    Driver: "Recorded traces (*.csv *.txt *.dat *.sim)",
+}
+"""What a file chooser shows first, by the element whose file it is."""
+
+
 class FileEditor(TextEditor):
     """The path or URI of a file, with a button to look for it."""
 
@@ -109,9 +118,8 @@ class FileEditor(TextEditor):
         self.line.setToolTip(value)
 
     def _browse(self) -> None:
-        meshes = "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)"
         pictures = "Pictures (*.png *.jpg *.jpeg *.bmp)"
-        first = meshes if self.field.name == "file" else pictures
+        first = FILTERS.get(self.owner, pictures)
         dialog = QFileDialog(self, "Choose a file", str(Path(self._origin).parent), f"{first};;All files (*)")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.take)

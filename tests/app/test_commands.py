@@ -63,7 +63,8 @@ def answers(monkeypatch, tmp_path):
     """File dialogs answer with files, questions with "discard"."""
     from resources import examples
 
-    load = lambda _w, title, *a, **k: ("" if "run" in title else str(examples()[0].path), "")  # noqa: E731
+    files = {example.name: str(example.path) for example in examples()}
+    load = lambda _w, title, *a, **k: ("" if "run" in title else files["pendulum" if "Add" in title else "puma560"], "")  # noqa: E731
     monkeypatch.setattr(QFileDialog, "getOpenFileName", load)
     saves = {"Save the model": "saved.kst", "Export picture": "picture.png", "Save the run": "run.h5"}
     save = lambda _w, title, *a, **k: (str(tmp_path / saves.get(title, "result.json")), "")  # noqa: E731

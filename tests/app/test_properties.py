@@ -41,13 +41,15 @@ from core.model import (
     edits,
 )
 from core.model.fields import fields_of
+from resources import EXAMPLES
 
+CASTING = str(EXAMPLES / "kestrel" / "meshes" / "link1_casting.stl")
 STIFF = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
 
 
 def machine() -> Model:
     """A small machine with every type of element."""
-    shapes = (Box(), Cylinder(), Sphere(), Capsule(), Cone(), Mesh(file="arm.stl"))
+    shapes = (Box(), Cylinder(), Sphere(), Capsule(), Cone(), Mesh(file=CASTING))
     return Model(
         name="machine",
         parameters=(Parameter(name="l1", value=0.4, dimension="length"),),
@@ -55,7 +57,7 @@ def machine() -> Model:
         bodies=(
             Body(name="arm", mass=1.0, inertia=STIFF, reference=Pose()),
             Body(name="hand", mass=1.0, inertia=STIFF, reference=Pose()),
-            Body(name="block", mass=1.0, inertia=STIFF, shapes=shapes),
+            Body(name="block", mass=1.0, inertia=STIFF, shapes=shapes, reference=Pose()),
             Body(name="spare", mass=1.0, inertia=STIFF),
         ),
         frames=(Frame(name="tip", parent="hand"),),
