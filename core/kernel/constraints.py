@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
 from core.kernel import assembly
+from core.kernel.broken_formulas import REMEDY, broken
 from core.kernel.closed_forms import explicitly_closed
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
@@ -90,7 +91,9 @@ class Accelerations:
         return motion(self.mech, q, v, tau, None, True)[0]
 
 
-def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
+def singular(
+    mech: Mechanism, q: Array, p: Values, v: Array | None = None, t: float = 0.0, x: Array | None = None
+) -> KinetostatError:
     """The message for forward dynamics without a finite result: which joint, or which number."""
     from core.kernel.tracing import massless
 
@@ -100,6 +103,9 @@ def singular(mech: Mechanism, q: Array, p: Values) -> KinetostatError:
         name = mech.q_names[int(np.argmax(~np.isfinite(states[bad][0])))]
         return SimulationError("The coordinate is not a finite number.", where=f"coordinate '{name}'",
                                remedy="Begin from a finite position.")  # fmt: skip
+    if v is not None and np.ndim(v) == 1 and (culprit := broken(mech, states[0], v, p, t, x)):
+        return SimulationError("Its formula gives no finite number.", where=culprit,
+                               remedy=REMEDY)  # fmt: skip
     for M in mech.mass_matrix(q, p=p).reshape(-1, mech.nv, mech.nv):
         if not np.isfinite(M).all():
             break

@@ -289,7 +289,12 @@ class Mechanism(Evaluation):
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""
         bad = int(np.argmin(np.isfinite(out).all(axis=1)))
-        raise constraints.singular(self, states[0][bad], p if p.ndim == 1 else p[bad])
+        v = states[1][bad] if len(states) > 2 else None
+        words = dict(zip(self._evaluators["forward_dynamics"].signature.arguments if "forward_dynamics" in
+                         self._evaluators else (), states, strict=False))  # fmt: skip
+        t = float(words["t"][bad][0]) if "t" in words else 0.0
+        x = words["x"][bad][: self.nx] if "x" in words else None
+        raise constraints.singular(self, states[0][bad], p if p.ndim == 1 else p[bad], v, t, x)
 
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import KinetostatError, SimulationError
 from core.kernel import Mechanism
+from core.kernel.broken_formulas import REMEDY, broken
 from core.model import Body, Joint, Model
 from core.simulation import setup
 from core.simulation.methods import begun
@@ -169,7 +170,10 @@ class _Job:
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "
         worst = self.component()
-        if happened == NOT_FINITE:
+        culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED) else ""
+        if culprit:
+            error = SimulationError(at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
+        elif happened == NOT_FINITE:
             error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
         elif happened == COLLAPSED:
             remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
@@ -183,6 +187,17 @@ class _Job:
                                     remedy="Raise max_steps, or loosen the tolerances.")  # fmt: skip
         error.time = t
         return error
+
+    def broken(self) -> str:
+        """The force, constraint or driver whose formula broke at the last good state or just after it."""
+        from core.simulation.work import TIME
+
+        mech, y = self.mech, self.state.y
+        if not np.isfinite(y).all():
+            return ""
+        q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
+        p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
+        return broken(mech, q, v, p, float(self.state.numbers[TIME]), x)
 
     def component(self) -> str:
         """The coordinate or speed that failed worst."""

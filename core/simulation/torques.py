@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from core.errors import ExpressionError, ModelError
 from core.kernel import entry, ir
+from core.kernel.elements import entry as element_name
 from core.kernel.instructions import instructions_of
 from core.kernel.machine import Library
 from core.kernel.symbols import column, symbols
+from core.mechanics.instant import Instant
+from core.mechanics.sensors import readings_of
+from core.model import SENSOR_KINDS
 from core.model.expression import evaluate, parse
 from core.model.parameters import environment
 
@@ -40,12 +44,40 @@ Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
 
 
 def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """What a formula may call by name: t (or time), coordinates `joint` and `joint.q`, speeds `joint.v`."""
-    known: dict[str, Any] = {"t": t, "time": t}
+    """What a formula may call by name (`core.model.signals`): t (or time), sensors and their rates, coordinates
+    `joint` and `joint.q`, speeds `joint.v`."""
+    known: dict[str, Any] = {**_sensed(mech, q, v), "t": t, "time": t}
     plain = dict(zip(mech.q_names, q, strict=True))
     known.update({f"{name}.q": value for name, value in plain.items()})
     known.update({f"{name}.v": value for name, value in zip(mech.v_names, v, strict=True)})
-    return {**plain, **known}
+    measured = {name: read for name, read in _measured(mech, q, v).items() if name not in plain}
+    return {**measured, **plain, **known}
+
+
+def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Sensors of positions and velocities, and the rates of those of positions."""
+    tracer = mech._program.tracer
+    instant, found = Instant(tracer.tree, list(q), list(v)), {}
+    for name, sensor in tracer.elements.sensors.items():
+        if not sensor.geometric and sensor.kind not in ("velocity", "angular_velocity"):
+            continue
+        values, rates = readings_of(sensor, instant)
+        words = SENSOR_KINDS[sensor.kind].components
+        for kind, numbers in (("", values), (".rate", rates)):
+            found.update({f"{element_name(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
+    return found
+
+
+def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Coordinates and speeds of joints that close a loop, or follow another."""
+    tracer = mech._program.tracer
+    own = {*mech.q_names, *mech.v_names}
+    instant = Instant(tracer.tree, list(q), list(v))
+    return {
+        name: read(instant)
+        for name, read in tracer.elements.coordinates.items()
+        if own.isdisjoint((name, name.removesuffix(".q"), name.removesuffix(".v")))
+    }
 
 
 def constant(mech: Mechanism, torque: Torque) -> Array | None:
