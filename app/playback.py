@@ -35,6 +35,8 @@ class Playback:
         view.session.moved.connect(self._session_moved)
         view.session.runs.changed.connect(self._runs_changed)
         self._run: object = None
+        self._pointed = False
+        """True while arrows of a result stand in the scene: they belong to one pose."""
 
     def close(self) -> None:
         """Listen no more."""
@@ -84,7 +86,14 @@ class Playback:
             origin = np.array(arrow.origin) - (0.5 * direction if arrow.both_ways else 0.0)
             glyphs.append((origin, direction, "accent", arrow.turning))
         view.scene.overlays.vectors(glyphs, source="result")
+        self._pointed = True
         view.update()
+
+    def _drop_arrows(self) -> None:
+        if self._pointed:
+            self._pointed = False
+            self._view.scene.overlays.vectors([], source="result")
+            self._view.update()
 
     def _open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
         if len(poses.q) == 1 and field is not None:
@@ -177,7 +186,7 @@ class Playback:
             return ""
         count = len(self._arrays)
         if not self.animated:
-            return f"{self._poses.title or 'Sequence'} · {count} poses"
+            return f"{self._poses.title or 'Sequence'} · {count} pose{'s' * (count != 1)}"
         ranges = self._poses.ranges
         text = f"{self.index + 1} / {count}"
         return f"{text}  {', '.join(str(each[0]) for each in ranges)}" if ranges else text
@@ -203,13 +212,16 @@ class Playback:
         self._arrays = []
         self._view.scene.overlays.ghosts((), [])
         self._view.show_ellipsoids("result", [])
-        self._view.scene.overlays.vectors([], source="result")
+        self._drop_arrows()
 
     def _session_changed(self, old: Any, new: Any) -> None:
+        if old.model is not new.model:
+            self._drop_arrows()
         if old.model is not new.model and self.active and self._names != self._view.session.mech.frame_names:
             self.close_sequence()
 
     def _session_moved(self) -> None:
+        self._drop_arrows()
         player, session = self._view.player, self._view.session
         if player.playing and (self.active or (session.previewing and not player.keeps_on)):
             player.hold()

@@ -26,8 +26,8 @@ from core.functions.options import OutputFile
 from core.functions.results import Picture, Result, leaves
 
 _ID = Qt.ItemDataRole.UserRole
-GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Ellipsoids": "ellipsoid", "Dynamics": "com",
-               "Pictures": "export"}  # fmt: skip
+GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Mechanisms": "loop",
+               "Ellipsoids": "ellipsoid", "Dynamics": "com", "Pictures": "export"}  # fmt: skip
 LIVE_PAUSE = 15
 """Milliseconds between two runs of a live function, at least."""
 LIVE_LIMIT = 0.04

@@ -14,6 +14,7 @@ from core.functions.function import Context
 from core.functions.options import Number, Values, Vector
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
+_FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 
 class NumbersEditor(OptionEditor):
@@ -108,4 +109,5 @@ def _dimensions(option: Values, context: Context) -> list[str]:
     if option.of == "coordinates":
         return [coordinate.dimension for coordinate in context.mech.coordinates]
     speeds = list(speed_dimensions(context))
-    return [_SECOND_RATES[d] for d in speeds] if option.rate == 2 else speeds
+    other = {2: _SECOND_RATES, -1: _FORCES}.get(option.rate)
+    return [other[d] for d in speeds] if other else speeds

@@ -31,7 +31,8 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
         name = text.removeprefix("Driver ").split(" ")[0].split(".")[0]
         severity = "warning" if text in found.inconsistent else "hint"
         result.append(Finding(severity, f"{text}.", "Remove it or let it move another joint.", "drivers", name))  # type: ignore[arg-type]
-    remedy = f"{found.advice} Or leave it: the motion is right, and forces are shared as little as can be."
+    leave = "Or leave it: the motion is right; of many possible forces in the joints the smallest are given."
+    remedy = f"{found.advice} {leave}".strip()
     together: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for item in found.redundant:
         together.setdefault((item.collection, item.joint, item.fixed_by), []).append(item.component)
