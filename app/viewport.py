@@ -44,6 +44,8 @@ from viz.scene import Scene
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.interactive import Interactive
+
 Glyph = tuple[Any, Any, Any, str]
 """Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
 CALM = 150
@@ -82,6 +84,7 @@ class Viewport(QOpenGLWidget):
         super().__init__(parent)
         self.session, self.settings, self.theme = session, settings, theme
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
+        self.interactive: Interactive | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
         self._vtk = vtkGenericOpenGLRenderWindow()
         self._vtk.SetFrameBlitModeToBlitToCurrent()

@@ -17,6 +17,7 @@ from app.examples import ExamplesGallery
 from app.films import Films
 from app.guard import Guard
 from app.icons import icon
+from app.interactive import Interactive
 from app.jobs import Jobs
 from app.messages import MessageCard, MessageLog
 from app.panels.console import ConsolePanel
@@ -77,6 +78,8 @@ class Window(QMainWindow):
         self.status = StatusLine(self.session, self.settings, self.jobs)
         self.setStatusBar(self.status)
         self.what_if = WhatIf(self.viewport, self.simulation, self)
+        self.interactive = Interactive(self.viewport, self.simulation, self.jobs, self)
+        self.viewport.interactive = self.interactive
         self.documents = Documents(self)
         self.recovery = Recovery(self)
         self.ellipsoid = LiveEllipsoid(self.viewport)
@@ -177,6 +180,7 @@ class Window(QMainWindow):
             (self.session.runs.changed, refresh),
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
+            (self.interactive.changed, refresh),
             (self.simulation.began, lambda _: self.viewport.player.play()),
         )
         for signal, slot in self._pairs:
@@ -338,6 +342,7 @@ class Window(QMainWindow):
             close = getattr(panel, "close_panel", None)
             if close is not None:
                 close()
+        self.interactive.close()
         self.what_if.close()
         self.simulation.close()
         self.timeline.close_timeline()

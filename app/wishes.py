@@ -119,5 +119,5 @@ def arguments(wishes: Wishes, session: Session, start: Start) -> dict[str, Any]:
         "duration": wishes.duration, "method": wishes.method, "rtol": wishes.rtol, "atol": wishes.atol,
         "step": wishes.step if wishes.step is not None or adaptive else 1e-3, "output": wishes.output,
         "q0": start.q, "v0": start.v, "start": start.time, "parameters": dict(session.p) or None,
-        "torque": forces or None,
+        "torque": forces or None, "closed_forms": wishes.closed_forms,
     }  # fmt: skip

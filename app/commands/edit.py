@@ -16,6 +16,8 @@ def escape(window: Window) -> None:
         return
     if window.session.previewing:
         window.session.cancel()
+    elif window.interactive.on:
+        window.interactive.stop()
     elif window.viewport.gestures.tool.id != "select":
         window.viewport.gestures.choose("select")
     else:

@@ -21,6 +21,13 @@ def _ready(window: Window) -> bool:
     return _player(window).ready
 
 
+def _toggle(window: Window) -> None:
+    if window.interactive.on:
+        window.interactive.toggle()
+    else:
+        _player(window).toggle()
+
+
 def _shown(window: Window) -> bool:
     return window.viewport.playback.active or window.session.following
 
@@ -53,13 +60,13 @@ def _step(id: str, title: str, shortcut: str, icon: str, run: Run, help: str) ->
 
 COMMANDS = (
     Command(
-        "play.toggle", "Play / pause", lambda w: _player(w).toggle(), MENU, "Space", "play", when=_ready,
+        "play.toggle", "Play / pause", _toggle, MENU, "Space", "play", when=lambda w: w.interactive.on or _ready(w),
         help="Play the run or the sequence of poses, or hold it.",
     ),
     _step("back", "Step back", "Left", "step_back", lambda w: _player(w).step(-1), "One sample back."),
     _step("forward", "Step forward", "Right", "step_forward", lambda w: _player(w).step(1), "One sample forward."),
-    _step("back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten samples or poses back."),
-    _step("forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten samples or poses forward."),
+    _step("back_far", "Ten back", "Shift+Left", "step_back", lambda w: _player(w).step(-10), "Ten samples back."),
+    _step("forward_far", "Ten forward", "Shift+Right", "step_forward", lambda w: _player(w).step(10), "Ten samples."),
     _step("first", "To the start", "Home", "to_start", lambda w: _player(w).to_start(), "To the first moment."),
     _step("last", "To the end", "End", "to_end", lambda w: _player(w).to_end(), "To the last moment."),
     Command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
+from app.interactive import DAMPINGS
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -39,6 +40,16 @@ def _has_run(window: Window) -> bool:
     return window.session.runs.current is not None and not window.simulation.running
 
 
+_DAMPING = tuple(
+    Command(
+        f"simulation.damping_{key}", title, lambda w, key=key: w.interactive.set_damping(key), f"{MENU}/Damping",
+        checked=lambda w, key=key: w.interactive.damping == key,
+        help=f"Interactive dynamics: slow all motion down at {rate:g} per second." if rate
+        else "Interactive dynamics without damping but that of the joints.",
+    )
+    for key, (title, rate) in DAMPINGS.items()
+)  # fmt: skip
+
 COMMANDS = (
     Command(
         "simulation.run", "Simulate", _simulate, MENU, "F5", "simulate", toolbar="simulation",
@@ -60,6 +71,18 @@ COMMANDS = (
         help="While you move a joint, a parameter, a start speed or a joint force, the whole run is computed anew: "
         "plots and a ghost in the scene follow during the movement, the last runs stay faint.",
     ),
+    Command(
+        "simulation.interactive", "Interactive dynamics", lambda w: w.interactive.start(), MENU, "F6", "interactive",
+        when=_moves, checked=lambda w: w.interactive.on, section="live", toolbar="simulation",
+        help="Run in real time: drag any body to pull it, pause, rearrange by hand, go on with the hand's speed. "
+        "What moved is kept as a run.",
+    ),
+    Command(
+        "simulation.pause", "Pause / go on", lambda w: w.interactive.toggle(), MENU, "", "pause",
+        when=lambda w: w.interactive.on, section="live",
+        help="Hold the interactive machine (Space), rearrange it by hand, and go on.",
+    ),
+    *_DAMPING,
     Command(
         "simulation.settings", "Simulation settings", lambda w: w.docks.show("simulation"), MENU, "", "settings",
         section="panel", help="Duration, method, tolerances, start and joint forces; the list of runs.",

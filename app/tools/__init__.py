@@ -1,12 +1,13 @@
 """Gestures in the viewport, each a generator: press, a `yield` per move, one commit."""
 
-from app.tools import connect, measure, move, selection
+from app.tools import connect, measure, move, pull, selection
 from app.tools.gestures import Tool
 from app.tools.navigate import other_buttons
 
 TOOLS = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
     "move": Tool("move", move.EXPECTS, move.press, move.hover, move.leave),
+    "pull": Tool("pull", pull.EXPECTS, pull.press, pull.hover, pull.leave),
     "connect": Tool("connect", connect.EXPECTS, connect.press, connect.hover, connect.leave),
     "measure": Tool("measure", measure.EXPECTS, measure.press, measure.hover, measure.leave),
 }

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 Gesture = Generator[None, Pointer | None, None]
 
 
+PULLING = ("select", "move", "pull")
+"""Tools in which a press with Ctrl pulls."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """What the left button does. `press` gives the gesture of a press, `hover` reacts to movement without a button."""
@@ -61,7 +65,8 @@ class Gestures:
         if self._running is not None:
             return
         plain = pointer.button == "left" and not pointer.shift
-        self._running = (self.tool.press if plain else self._others)(self._view, pointer)
+        tool = self._tools["pull"] if plain and pointer.ctrl and self.tool.id in PULLING else self.tool
+        self._running = (tool.press if plain else self._others)(self._view, pointer)
         self._last = pointer
         self._step(None, first=True)
 

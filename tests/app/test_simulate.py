@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 
 from core.simulation import simulate
 
-LONG = 120.0
+LONG = 400.0
 """s; the integrators' machine code is made once."""
 
 

@@ -1,0 +1,72 @@
+"""The pull tool: drag a body of the running machine with a spring between the gripped point and the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.session import Ref
+from app.tools import selection
+from app.tools.gestures import Gesture
+from app.tools.move import body_of
+from app.tools.navigate import orbit
+from app.tools.pointer import Pointer
+from viz.dragging import PointDrag
+
+if TYPE_CHECKING:
+    from app.viewport import Viewport
+
+EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time · drag elsewhere to orbit · Esc ends"
+
+
+def press(view: Viewport, pointer: Pointer) -> Gesture:
+    """Pull the body under the pointer, move by a handle, or orbit."""
+    if view.press_cube(pointer):
+        return
+    part = None if pointer.ctrl else view.handles.under(pointer)
+    if part is not None:
+        yield from selection.drag_joint(view, part, pointer)
+        return
+    hit = view.scene.pick(pointer.x, pointer.y)
+    body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
+    if hit is None or body is None or view.interactive is None:
+        yield from selection.click_or(view, pointer, orbit(view, pointer))
+        return
+    yield from selection.click_or(view, pointer, pull_body(view, body, np.asarray(hit.position), pointer))
+
+
+def pull_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
+    """Pull the point `grip` (world) of a body toward the pointer, in the plane through it that faces the eye. If the
+    machine does not run yet, it begins to."""
+    interactive = view.interactive
+    assert interactive is not None
+    X_WB = np.asarray(view.session.mech.frame(view.session.q, body, p=view.session.p))
+    local = X_WB[:3, :3].T @ (grip - X_WB[:3, 3])
+    hand = PointDrag(grip, view.scene.ray(press.x, press.y), view.scene.view.axes[:, 2])
+    if not interactive.on:
+        interactive.start()
+    view.session.select(Ref("bodies", body))
+    target = grip
+    try:
+        while (pointer := (yield)) is not None:
+            target = hand.position(view.scene.ray(pointer.x, pointer.y))
+            live = interactive.live
+            if live is None:
+                continue
+            if live.pull is None:
+                live.grab(body, local, target)
+                interactive.resume()
+            live.hold(target)
+    finally:
+        interactive.let_go()
+
+
+def hover(view: Viewport, pointer: Pointer | None) -> None:
+    """Light up what would be pulled."""
+    selection.hover(view, pointer)
+
+
+def leave(view: Viewport) -> None:
+    """Another tool is chosen."""
+    selection.leave(view)

@@ -1,0 +1,202 @@
+"""A machine in real time: a simulation that goes on slice by slice while someone pulls at it.
+
+Within a slice of a few milliseconds the pull is constant. It is the force of a spring and damper between a point of a
+body and the hand, taken implicitly: with A = J M⁻¹ Jᵀ (3×3, inverse of the mass that the point shows) the force at the
+end of the slice, f = k (d − h (v + h A f)) − c (v + h A f), is solved for, so that light bodies do not make it unstable
+(Baraff and Witkin, Large steps in cloth simulation, 1998, eq. 5, for one point).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import SimulationError
+from core.kernel import Mechanism
+from core.model.expression import evaluate, parse
+from core.model.parameters import environment
+from core.simulation.run import Run, Statistics
+from core.simulation.simulator import simulate
+from core.simulation.torques import Torque, constant, names_of
+
+Array = NDArray[np.float64]
+
+SLICE = 0.004
+"""s; the pull and the forces given as formulas are constant within."""
+STIFFNESS = (2.0 * math.pi * 2.0) ** 2
+"""Of the pull for each kilogram of the machine, 1/s²: the whole machine swings twice a second on it."""
+DAMPING_RATIO = 0.7
+MOST_STEPS = 400
+"""Steps of the integrator in a slice; a machine that needs more cannot be shown in real time."""
+RTOL, ATOL = 1e-5, 1e-7
+
+
+class Pull(NamedTuple):
+    """frame, local (3,): the gripped point in its axes, m; target (3,): the hand, m, world; force (3,): N, world."""
+
+    frame: str
+    local: Array
+    target: Array
+    force: Array
+
+
+class Live:
+    """State of a machine that goes on. q (nq,), v (nv,), time (s)."""
+
+    def __init__(
+        self, mech: Mechanism, q: Array, v: Array | None = None, *, time: float = 0.0,
+        parameters: Mapping[str, float] | None = None, torque: Torque = None, damping: float = 0.0,
+    ) -> None:  # fmt: skip
+        """damping : 1/s; joint forces −damping · M v that slow all motion down at this rate, like a thick fluid.
+
+        Raises KinetostatError if the state or the forces do not fit the machine.
+        """
+        self.mech, self.parameters = mech, dict(parameters or {})
+        self.damping = damping
+        self.time = time
+        self.pull: Pull | None = None
+        self._p = mech.parameter_values(self.parameters)
+        self._given = constant(mech, torque)
+        self._formulas = None if self._given is not None else _formulas(mech, torque, self._p)  # type: ignore[arg-type]
+        self._strength = STIFFNESS * _mass(mech)
+        self.q, self.v = np.array(q, dtype=float), np.zeros(mech.nv) if v is None else np.array(v, dtype=float)
+        self._rows: list[Run] = []
+        self.seconds = 0.0
+        """Time of calculation so far, s."""
+        self.place(self.q, self.v)
+
+    # ------------------------------------------------------------------------------- the hand
+
+    def grab(self, frame: str, local: Any, target: Any) -> None:
+        """Take a point of a body; `hold` moves the hand."""
+        self.pull = Pull(frame, np.array(local, dtype=float), np.array(target, dtype=float), np.zeros(3))
+
+    def hold(self, target: Any) -> None:
+        """The hand is here now, (3,) m, world."""
+        if self.pull is not None:
+            self.pull = self.pull._replace(target=np.array(target, dtype=float))
+
+    def release(self) -> None:
+        """Let go."""
+        self.pull = None
+
+    def place(self, q: Array, v: Array | None = None) -> None:
+        """Put the machine by hand: a pose, and the speed it had in the hand. Loops are closed, speeds made consistent.
+
+        Raises AssemblyError if the loops do not close.
+        """
+        q, v = np.array(q, dtype=float), np.zeros(self.mech.nv) if v is None else np.array(v, dtype=float)
+        if self.mech.loops:
+            q, v = self.mech.assemble(q, v, p=self._p)
+        self.q, self.v = np.asarray(q), np.asarray(v)
+
+    def point(self) -> Array:
+        """(3,) the gripped point, m, world."""
+        assert self.pull is not None
+        X_WF = np.asarray(self.mech.frame(self.q, self.pull.frame, p=self._p))
+        return np.asarray(X_WF[:3, 3] + X_WF[:3, :3] @ self.pull.local)
+
+    # ------------------------------------------------------------------------------- going on
+
+    def advance(self, duration: float) -> None:
+        """Go on for so many seconds, in slices.
+
+        Raises SimulationError when the motion cannot go on; the state is then the last good one.
+        """
+        count = max(1, round(duration / SLICE))
+        for _ in range(count):
+            self._slice(duration / count)
+
+    def _slice(self, h: float) -> None:
+        tau = self._forces(h)
+        run = simulate(self.mech, h, method="rk54", rtol=RTOL, atol=ATOL, q0=self.q, v0=self.v, output=h, torque=tau,
+                       parameters=self.parameters or None, start=self.time, max_steps=MOST_STEPS)  # fmt: skip
+        self.seconds += run.statistics.seconds + run.statistics.preparation
+        self._rows.append(run)
+        self.q, self.v, self.time = run.q[-1], run.v[-1], float(run.time[-1])
+
+    def _forces(self, h: float) -> Array:
+        """(nv,) joint forces of this slice."""
+        if self._given is not None:
+            tau = self._given.copy()
+        else:
+            assert self._formulas is not None
+            middle = self.mech.integrate(self.q, self.v, 0.5 * h)  # where the slice is on average
+            tau = np.array(self._formulas(self.time + 0.5 * h, middle, self.v), dtype=float).reshape(-1)
+        needs_mass = self.damping > 0.0 or self.pull is not None
+        M = np.asarray(self.mech.mass_matrix(self.q, p=self._p)) if needs_mass else np.zeros((0, 0))
+        if self.damping > 0.0:
+            # the implicit rate γ/(1 + h γ) never turns a motion round
+            tau -= self.damping / (1.0 + h * self.damping) * (M @ self.v)
+        if self.pull is not None:
+            tau += self._pull_forces(M, h)
+        return tau
+
+    def _pull_forces(self, M: Array, h: float) -> Array:
+        """(nv,) Jᵀ f of the pull; keeps f."""
+        pull = self.pull
+        assert pull is not None
+        X_WF = np.asarray(self.mech.frame(self.q, pull.frame, p=self._p))
+        arm = X_WF[:3, :3] @ pull.local
+        twist = np.asarray(self.mech.jacobian(self.q, pull.frame, p=self._p))
+        J = twist[3:] + np.cross(twist[:3].T, arm).T  # v_P = v_F + ω × r
+        d, v = pull.target - (X_WF[:3, 3] + arm), J @ self.v
+        A = J @ np.linalg.lstsq(M, J.T, rcond=1e-12)[0]
+        k = self._strength
+        c = 2.0 * DAMPING_RATIO * math.sqrt(k * self._strength / STIFFNESS)
+        # (1 + h (c + h k) A) f = k (d − h v) − c v
+        force = np.linalg.solve(np.eye(3) + h * (c + h * k) * A, k * (d - h * v) - c * v)
+        self.pull = pull._replace(force=force)
+        return np.asarray(J.T @ force)
+
+    # ------------------------------------------------------------------------------- the record
+
+    @property
+    def duration(self) -> float:
+        """What was simulated so far, s."""
+        return sum(float(run.time[-1] - run.time[0]) for run in self._rows)
+
+    def run(self) -> Run | None:
+        """Everything since the beginning as a run; None if nothing moved yet. What the hand did is in `tau`."""
+        if not self._rows:
+            return None
+        first = self._rows[0]
+        arrays = {
+            name: np.concatenate([getattr(first, name)[:1], *(getattr(run, name)[-1:] for run in self._rows)])
+            for name in ("time", "q", "v", "a", "tau")
+        }
+        steps = sum(run.statistics.steps for run in self._rows)
+        evaluations = sum(run.statistics.evaluations for run in self._rows)
+        settings = dataclasses.replace(first.settings, duration=float(arrays["time"][-1] - arrays["time"][0]),
+                                       output=SLICE, torque=None)  # fmt: skip
+        done = Statistics(steps=steps, evaluations=evaluations, seconds=self.seconds)
+        return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
+
+
+def _mass(mech: Mechanism) -> float:
+    """Of all bodies, kg; 1 for a machine whose mass stands in its inertias only."""
+    values = mech.model.values()
+    from core.model.parameters import value_of
+
+    total = sum(float(value_of(body.mass, values)) for body in mech.model.expanded.bodies)
+    return total if math.isfinite(total) and total > 0.0 else 1.0
+
+
+def _formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
+    """(t, q, v) → (nv,) for joint forces of which some are formulas."""
+    t, q, v = ca.SX.sym("t"), ca.SX.sym("q", mech.nq), ca.SX.sym("v", mech.nv)
+    given = dict(zip(mech.p_names, map(float, p), strict=True))
+    known = {**environment(mech.model.parameters, given), **names_of(mech, t, ca.vertsplit(q), ca.vertsplit(v))}
+    forces: list[Any] = [0.0] * mech.nv
+    for name, value in torque.items():
+        forces[mech.v_names.index(name)] = evaluate(parse(value), known) if isinstance(value, str) else value
+    return ca.Function("forces", [t, q, v], [ca.densify(ca.vertcat(*forces))])
+
+
+__all__ = ["Live", "Pull", "SimulationError"]

@@ -1,0 +1,87 @@
+"""Interactive dynamics in the window: it runs, is pulled with the mouse, paused, moved by hand, and leaves a run."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+LONG = 400.0
+
+
+def started(bench, name):
+    bench.example(name)
+    bench.window.run("simulation.interactive")
+    bench.wait(lambda: bench.window.interactive.running, LONG)
+    return bench.window.interactive
+
+
+def place_of(bench, body):
+    """Pixel on which a body lies: its bounds' middle, or near it."""
+    box = np.asarray(bench.view.scene.bounds(("bodies", body))).reshape(3, 2)
+    for part in (0.5, 0.3, 0.7, 0.1, 0.9):
+        x, y = bench.view.scene.project(box[:, 0] + part * (box[:, 1] - box[:, 0]))
+        hit = bench.view.scene.pick(x, y)
+        if hit is not None and hit.ref == ("bodies", body):
+            return x / bench.view.devicePixelRatioF(), y / bench.view.devicePixelRatioF()
+    raise AssertionError(f"{body} is not seen")
+
+
+def test_it_falls_in_real_time_and_leaves_a_run(bench):
+    interactive = started(bench, "pendulum")
+    bench.wait(lambda: interactive.live is not None and interactive.live.time > 0.3)
+    assert interactive.live.time > 0.3
+    QTest.keyClick(bench.window, Qt.Key.Key_Space)
+    assert not interactive.running
+    assert interactive.on
+    QTest.keyClick(bench.window, Qt.Key.Key_Escape)
+    assert not interactive.on
+    run = bench.session.runs.current.run
+    assert run.time[-1] > 0.3
+    assert bench.session.undo_label == ""
+
+
+def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
+    bench.example("pendulum")
+    body = bench.session.model.expanded.bodies[-1].name
+    x, y = place_of(bench, body)
+    interactive = bench.window.interactive
+    bench.press(x, y, keys=Qt.KeyboardModifier.ControlModifier)
+    bench.move(x + 40, y - 5, keys=Qt.KeyboardModifier.ControlModifier)
+    bench.wait(lambda: interactive.running, LONG)
+    before = bench.session.q.copy()
+    for k in range(10):
+        bench.move(x + 40 + 8 * k, y - 10, keys=Qt.KeyboardModifier.ControlModifier)
+    assert interactive.live.pull is not None
+    bench.wait(lambda: np.abs(bench.session.q - before).max() > 0.02)
+    assert np.linalg.norm(interactive.live.pull.force) > 0.0
+    assert bench.view.annotations.lines
+    bench.release(x + 120, y - 10, keys=Qt.KeyboardModifier.ControlModifier)
+    assert interactive.live.pull is None
+    assert not bench.view.annotations.lines
+    bench.window.run("simulation.interactive")
+    assert not interactive.on
+
+
+def test_what_the_hand_moves_goes_on_with_its_speed(bench):
+    interactive = started(bench, "pendulum")
+    interactive.set_damping("none")
+    name = bench.session.mech.q_names[0]
+    q = float(bench.session.q[0])
+    for k in range(20):
+        bench.session.preview_coordinates({name: q + 0.01 * k})
+        QTest.qWait(8)
+    live = interactive.live
+    held = live.time
+    bench.session.commit("Move by hand")
+    assert live.time == held
+    assert live.q[0] == pytest.approx(bench.session.q[0])
+    assert live.v[0] > 0.1
+    bench.wait(lambda: live.time > held + 0.05)
+    interactive.stop()
+
+
+def test_another_document_ends_it(bench):
+    interactive = started(bench, "pendulum")
+    bench.example("four_bar")
+    assert not interactive.on
+    assert bench.session.runs.items == ()

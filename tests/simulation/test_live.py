@@ -1,0 +1,94 @@
+"""A machine that goes on in slices: the same motion as one run, and a pull that pulls."""
+
+import numpy as np
+import pytest
+
+from core.files import load
+from core.kernel import Mechanism
+from core.simulation import simulate
+from core.simulation.live import Live
+from resources import examples
+
+
+def machine(name):
+    return Mechanism(load(next(example.path for example in examples() if example.name == name)))
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return machine("pendulum")
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return machine("four_bar")
+
+
+def test_slices_make_the_same_motion_as_one_run(pendulum):
+    q0 = pendulum.rest() + 0.5
+    live = Live(pendulum, q0)
+    live.advance(0.4)
+    whole = simulate(pendulum, 0.4, q0=q0, rtol=1e-9, atol=1e-11)
+    assert live.time == pytest.approx(0.4)
+    assert np.allclose(live.q, whole.q[-1], atol=1e-5)
+    assert np.allclose(live.v, whole.v[-1], atol=1e-4)
+
+
+def test_formulas_act_as_in_a_run(pendulum):
+    name = pendulum.v_names[0]
+    torque = {name: f"2*sin(3*t) - 0.3*{name}.v"}
+    live = Live(pendulum, pendulum.rest(), torque=torque)
+    live.advance(0.5)
+    whole = simulate(pendulum, 0.5, torque=torque)
+    # constant within a slice of 4 ms: of first order in its length
+    assert np.allclose(live.q, whole.q[-1], atol=2e-3 * max(1.0, np.abs(whole.q[-1]).max()))
+
+
+def test_the_pull_ends_where_spring_and_weight_balance(pendulum):
+    frame = pendulum.frame_names[-1]
+    live = Live(pendulum, pendulum.rest(), damping=4.0)
+    at = np.asarray(pendulum.frame(live.q, frame))[:3, 3] + [0.0, 0.0, 0.0]
+    local = np.array([0.05, 0.0, 0.0])
+    live.grab(frame, local, at + np.array([0.4, 0.0, 0.2]))
+    live.advance(6.0)
+    assert np.abs(live.v).max() < 1e-3
+    # at rest the pull's moments balance gravity: J^T f = g(q)
+    gravity = pendulum.inverse_dynamics(live.q, np.zeros(pendulum.nv), np.zeros(pendulum.nv))
+    pulled = live._pull_forces(np.asarray(pendulum.mass_matrix(live.q)), 0.004)
+    assert np.allclose(pulled, gravity, atol=2e-3 * max(1.0, np.abs(gravity).max()))
+
+
+def test_loops_stay_closed_under_the_pull(four_bar):
+    live = Live(four_bar, four_bar.rest())
+    frame = four_bar.frame_names[-1]
+    live.grab(frame, np.zeros(3), np.asarray(four_bar.frame(live.q, frame))[:3, 3] + 0.1)
+    for _ in range(50):
+        live.advance(0.02)
+        assert np.abs(four_bar.gaps(live.q)).max() < 1e-9
+    assert np.linalg.norm(live.pull.force) > 0.0
+
+
+def test_the_hand_s_speed_is_kept_consistent(four_bar):
+    live = Live(four_bar, four_bar.rest())
+    live.place(four_bar.rest(), np.ones(four_bar.nv))
+    assert np.abs(np.asarray(four_bar.loop_jacobian(live.q)) @ live.v).max() < 1e-9
+
+
+def test_everything_is_recorded(pendulum):
+    live = Live(pendulum, pendulum.rest() + 0.3)
+    assert live.run() is None
+    live.advance(0.2)
+    run = live.run()
+    assert run.time[0] == 0.0
+    assert run.time[-1] == pytest.approx(0.2)
+    assert len(run) == 51
+    energy = run["energy.total"]
+    assert np.allclose(energy, energy[0], atol=1e-4 * max(1.0, abs(energy[0])))
+
+
+def test_damping_takes_energy_away(pendulum):
+    free, damped = (Live(pendulum, pendulum.rest() + 0.5, damping=rate) for rate in (0.0, 3.0))
+    for live in (free, damped):
+        live.advance(2.0)
+    energies = [float(np.asarray(pendulum.energy(live.q, live.v).total)) for live in (free, damped)]
+    assert energies[1] < energies[0]
