@@ -47,6 +47,7 @@ class RunScene:
         self.scale: dict[str, float] = {}
         """Metres of arrow per SI unit, by kind."""
         self.size = 1.0
+        self._followed = False
         self._scaled_for: tuple[object, ...] = ()
         self._traced: dict[tuple[object, Tracing], Trace] = {}
         self._listening = (
@@ -126,6 +127,7 @@ class RunScene:
 
     def refresh(self) -> None:
         """Draw everything for the playhead, or the pose."""
+        self._followed = self.session.following
         record = self._record()
         time = self.runs.time
         self._show_vectors(record, time)
@@ -136,7 +138,8 @@ class RunScene:
     def _record(self) -> Record | None:
         """The run that is shown; None if the pose is not one of it."""
         record = self.runs.current
-        return record if record is not None and len(record.run.time) else None
+        shown = record is not None and self.session.following and len(record.run.time) > 0
+        return record if shown else None
 
     def _show_vectors(self, record: Record | None, time: float) -> None:
         overlays, wanted = self._view.scene.overlays, self.wanted
@@ -243,7 +246,9 @@ class RunScene:
         self.refresh()
 
     def _pose_moved(self) -> None:
-        if self.runs.current is None and self.wanted:
+        if self.session.following != self._followed:
+            self.refresh()
+        elif not self._followed and self.wanted:
             self._show_vectors(None, 0.0)
 
     def _document_changed(self, old: State, new: State) -> None:

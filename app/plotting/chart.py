@@ -241,7 +241,8 @@ class Chart(QFrame):
                 self._row.addWidget(self.legend)
             self.legend.set_floating(narrow, self.colors)
         if narrow:
-            width, height = round(0.46 * self.width()), self.legend.wanted_height
+            width = round(max(0.46 * self.width(), min(150.0, self.width() - 80.0)))
+            height = self.legend.wanted_height
             self.legend.setFixedWidth(width)
             self.legend.resize(width, min(height, max(self.height() - 40, 20)))
             self.legend.move(self.width() - width - 6, 4)

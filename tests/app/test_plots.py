@@ -1,0 +1,389 @@
+"""Plots: what is chosen is drawn, in the person's units; cursors, several runs, growth, exports."""
+
+import csv
+import dataclasses
+import io
+from math import degrees
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDropEvent, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.plotting import channels, export
+from app.plotting.chart import CHANNELS
+from app.plotting.curves import curves
+from app.plotting.series import Series, column, expanded, grown_from, part
+from app.plotting.sheets import Plot, Sheet
+from core.simulation.moments import at_rest
+
+AMPLITUDE, RATE = 0.7, 3.0
+
+
+def motion(mech, end=2.0, samples=201, amplitude=AMPLITUDE):
+    """A run in which every joint swings as amplitude · sin(RATE · t); nothing is integrated."""
+    t = np.linspace(0.0, end, samples)
+    ones = np.ones(mech.nv)
+    q = amplitude * np.outer(np.sin(RATE * t), ones)
+    v = amplitude * RATE * np.outer(np.cos(RATE * t), ones)
+    a = -amplitude * RATE**2 * np.outer(np.sin(RATE * t), ones)
+    tau = mech.inverse_dynamics(q, v, a)
+    still = at_rest(mech, q[0])
+    return dataclasses.replace(still, time=t, q=q, v=v, a=a, tau=tau)
+
+
+@pytest.fixture
+def plots(bench):
+    """The panel in front, with the two-link arm open."""
+    bench.example("two_link")
+    bench.window.docks.show("plots")
+    panel = bench.window.plots
+    bench.wait(panel.isVisible)
+    panel.show_sheet(Sheet())
+    panel.picker.search.clear()
+    panel.auto()
+    return panel
+
+
+def shown(plots):
+    """Wait until everything is drawn."""
+    plots.refresh()
+    QApplication.processEvents()
+    return plots.charts
+
+
+def joints(plots):
+    return plots.session.mech.q_names
+
+
+# ------------------------------------------------------------------------------- choosing
+
+
+def test_without_a_run_the_panel_says_what_it_is_for(plots):
+    assert "Simulate" in plots.empty._words.text()
+    assert not plots.empty.buttons
+
+
+def test_a_proposal_draws_its_channels(bench, plots):
+    plots.runs.add(motion(plots.session.mech))
+    shown(plots)
+    button = plots.empty.buttons[0]
+    assert button.text() == "Joint coordinates"
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    (chart,) = shown(plots)
+    assert [curve.label for curve in chart.curves] == [f"{name}.q" for name in joints(plots)]
+    for curve in chart.curves:
+        assert curve.unit == "°"
+        assert curve.y == pytest.approx(np.degrees(AMPLITUDE * np.sin(RATE * curve.times)), abs=1e-9)
+
+
+def test_what_is_checked_in_the_tree_is_drawn_and_unchecked_taken_away(bench, plots):
+    plots.runs.add(motion(plots.session.mech))
+    shown(plots)
+    plots.picker.search.setText(f"{joints(plots)[1]} speed")
+    wanted = f"{joints(plots)[1]}.v"
+    row = next(item for item in plots.picker._items() if item.data(0, Qt.ItemDataRole.UserRole) == wanted)
+    assert not row.isHidden()
+    other = next(i for i in plots.picker._items() if i.data(0, Qt.ItemDataRole.UserRole) == f"{joints(plots)[0]}.v")
+    assert other.isHidden()
+    row.setCheckState(0, Qt.CheckState.Checked)
+    assert plots.sheet.current.channels == (wanted,)
+    row.setCheckState(0, Qt.CheckState.Unchecked)
+    assert plots.sheet.current.channels == ()
+
+
+def test_a_channel_of_several_components_becomes_one_curve_each(plots):
+    run = motion(plots.session.mech)
+    plots.runs.add(run)
+    tool = plots.session.mech.frame_names[-1]
+    plots.add([f"{tool}.position"])
+    (chart,) = shown(plots)
+    assert [curve.label for curve in chart.curves] == [f"{tool}.position.{axis}" for axis in "xyz"]
+    for k, curve in enumerate(chart.curves):
+        assert curve.y == pytest.approx(run.mech.frame(run.q, tool)[:, k, 3])
+
+
+def test_a_formula_is_drawn_and_a_wrong_one_explained(bench, plots):
+    plots.runs.add(motion(plots.session.mech))
+    shown(plots)
+    first = joints(plots)[0]
+    edit = plots.picker.edit
+    edit.setFocus()
+    QTest.keyClicks(edit, f"{first}.v^2/2")
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    (chart,) = shown(plots)
+    t = chart.curves[0].times
+    assert chart.curves[0].y == pytest.approx((AMPLITUDE * RATE * np.cos(RATE * t)) ** 2 / 2)
+    QTest.keyClicks(edit, f"{first}.w^2")
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert f"{first}.w" in plots.picker.note.words
+    assert plots.sheet.current.channels == (f"{first}.v^2/2",)
+
+
+def test_elements_dragged_from_the_tree_are_drawn_where_they_are_dropped(plots):
+    plots.runs.add(motion(plots.session.mech))
+    first, second = joints(plots)[:2]
+    plots.add([f"{first}.q"])
+    (chart,) = shown(plots)
+    data = QMimeData()
+    data.setData(CHANNELS, f"{second}.q\nenergy.total".encode())
+    event = QDropEvent(QPointF(30, 30), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
+                       Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    QApplication.sendEvent(chart, event)
+    assert plots.sheet.current.channels == (f"{first}.q", f"{second}.q", "energy.total")
+
+
+# ------------------------------------------------------------------------------- axes and units
+
+
+def test_every_unit_has_an_axis_of_its_own(plots):
+    plots.runs.add(motion(plots.session.mech))
+    first = joints(plots)[0]
+    plots.add([f"{first}.q", f"{first}.v", f"{first}.tau"])
+    (chart,) = shown(plots)
+    assert chart.axes.units == ("°", "°/s", "N·m")
+    assert len({id(chart.axes.area(unit)) for unit in chart.axes.units}) == 3
+    assert [axis.labelText for axis in chart.axes.all_axes[1:]] == ["°", "°/s", "N·m"]
+    plots.settings.degrees = False
+    try:
+        (chart,) = shown(plots)
+        assert chart.axes.units == ("rad", "rad/s", "N·m")
+        assert np.max(chart.curves[0].y) == pytest.approx(AMPLITUDE, rel=1e-3)
+    finally:
+        plots.settings.degrees = True
+
+
+def test_any_channel_against_any_other(plots):
+    plots.runs.add(motion(plots.session.mech))
+    first = joints(plots)[0]
+    plots.add_plot(Plot((f"{first}.v",), f"{first}.q"))
+    (chart,) = shown(plots)
+    (curve,) = chart.curves
+    assert (curve.x / degrees(AMPLITUDE)) ** 2 + (curve.y / degrees(AMPLITUDE * RATE)) ** 2 == pytest.approx(1.0)
+    assert not chart.head.isVisible()
+    plots.runs.seek(0.4)
+    (spot,) = chart.points.points()
+    assert spot.pos().x() == pytest.approx(degrees(AMPLITUDE * np.sin(RATE * 0.4)), rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["joint_kinds", "four_bar"])
+def test_every_channel_of_the_tree_has_a_column_and_lengths_and_angles_their_units(name):
+    from core.files import load
+    from core.kernel import Mechanism
+    from resources import examples
+
+    mech = Mechanism(load(next(each.path for each in examples() if each.name == name)))
+    run = at_rest(mech, mech.rest())
+    for leaf in channels.leaves(channels.tree(run)):
+        for part_ in expanded(run, leaf.channel):
+            assert column(run, part_).shape == (1,)
+            unitless = "orientation" in part_ or part_.rpartition(".")[2] in ("qx", "qy", "qz", "qw")
+            measure = channels.measure(run, part_)
+            assert bool(measure.symbol or measure.dimension != "none") != unitless, part_
+
+
+# ------------------------------------------------------------------------------- cursors
+
+
+def test_the_playhead_is_linked_with_the_timeline_both_ways(bench, plots):
+    run = motion(plots.session.mech)
+    plots.runs.add(run)
+    first = joints(plots)[0]
+    plots.add([f"{first}.q"])
+    (chart,) = shown(plots)
+    plots.runs.seek(0.8)
+    assert chart.head.value() == pytest.approx(0.8)
+    assert chart.legend.rows[0].value.text().startswith(f"{degrees(AMPLITUDE * np.sin(RATE * 0.8)):.4g}")
+    bench.wait(lambda: chart.window[1] > 1.9)
+    QApplication.processEvents()
+
+    def pixel(t):
+        low, high = chart.box.viewRange()[1]
+        return chart.view.mapFromScene(chart.box.mapViewToScene(QPointF(t, 0.2 * low + 0.8 * high)))
+
+    port = chart.view.viewport()
+    start, end = pixel(0.8), pixel(1.5)
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
+    for k in range(1, 11):
+        place = QPoint(round(start.x() + (end.x() - start.x()) * k / 10), start.y())
+        move(port, place)
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, end)
+    assert plots.runs.time == pytest.approx(1.5, abs=0.03)
+    assert plots.session.q == pytest.approx(run.at(plots.runs.time), abs=1e-9)
+
+
+def move(port, place):
+    from PySide6.QtCore import QEvent
+    from PySide6.QtGui import QMouseEvent
+
+    event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), QPointF(port.mapToGlobal(place)),
+                        Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    QApplication.sendEvent(port, event)
+    QApplication.processEvents()
+
+
+def test_two_lines_measure_times_and_values(plots):
+    plots.runs.add(motion(plots.session.mech))
+    first = joints(plots)[0]
+    plots.add([f"{first}.q"])
+    (chart,) = shown(plots)
+    plots.bar.measure.setChecked(True)
+    try:
+        chart.measured.emit(0.5, 1.0)
+        assert "0.5 s" in chart.note.text()
+        assert "2 Hz" in chart.note.text()
+        wanted = degrees(AMPLITUDE * (np.sin(RATE * 1.0) - np.sin(RATE * 0.5)))
+        number = float(chart.legend.rows[0].value.text().split()[1].replace("−", "-"))
+        assert number == pytest.approx(wanted, rel=1e-4)
+    finally:
+        plots.bar.measure.setChecked(False)
+    assert chart.note.isHidden()
+
+
+# ------------------------------------------------------------------------------- several runs
+
+
+def test_runs_lie_over_one_another_in_their_colours_and_faint_ones_behind(plots):
+    mech, runs = plots.session.mech, plots.runs
+    one, two = runs.add(motion(mech)), runs.add(motion(mech, amplitude=0.3))
+    first, second = joints(plots)[:2]
+    plots.add([f"{first}.q", f"{second}.q"])
+    (chart,) = shown(plots)
+    assert {curve.color for curve in chart.curves if curve.key[0] == one.id} == {one.color}
+    assert len({curve.dash for curve in chart.curves if curve.key[0] == two.id}) == 2
+    assert chart.curves[-1].key[0] == two.id
+    runs.show(one, False)
+    (chart,) = shown(plots)
+    assert {curve.key[0] for curve in chart.curves} == {two.id}
+    assert len({curve.color for curve in chart.curves}) == 2
+    runs.show(one, True)
+    runs.fade(one)
+    (chart,) = shown(plots)
+    faint = [curve for curve in chart.curves if curve.key[0] == one.id]
+    assert all(curve.opacity < 1.0 and curve.dash == "dash" for curve in faint)
+    assert chart.curves[0] in faint
+    assert {row.curve.key[0] for row in chart.legend.rows} == {two.id}
+
+
+def test_a_growing_run_is_drawn_as_it_grows_without_computing_its_start_again(plots, monkeypatch):
+    run = motion(plots.session.mech)
+    record = plots.runs.add(part_of(run, 50), growing=True)
+    asked = []
+    from app.plotting import series as module
+
+    original = module.column
+    monkeypatch.setattr(module, "column", lambda r, name: asked.append((name, len(r.time))) or original(r, name))
+    plots.add(["energy.kinetic"])
+    shown(plots)
+    plots.runs.replace(record, part_of(run, 120), growing=True)
+    (chart,) = shown(plots)
+    plots.runs.replace(record, run)
+    (chart,) = shown(plots)
+    assert [count for name, count in asked if name == "energy.kinetic"] == [50, 70, 81]
+    assert chart.curves[0].y == pytest.approx(run["energy.kinetic"])
+
+
+def part_of(run, count):
+    cut = {name: getattr(run, name)[:count] for name in ("time", "q", "v", "a", "tau")}
+    return dataclasses.replace(run, **cut)
+
+
+def test_another_run_is_not_taken_for_a_longer_one(plots):
+    mech = plots.session.mech
+    run, other = motion(mech), motion(mech, amplitude=0.5)
+    assert grown_from(run, part_of(run, 20))
+    assert not grown_from(other, part_of(run, 20))
+    assert not grown_from(part_of(run, 20), run)
+    assert part(run, 150).time == pytest.approx(run.time[150:])
+
+
+def test_a_run_without_a_channel_has_no_curve_for_it(plots):
+    plots.runs.add(motion(plots.session.mech))
+    found = curves(Plot(("nobody.q", "energy.total")), plots.runs, Series(), plots.settings)
+    assert [curve.label for curve in found] == ["energy.total"]
+
+
+def test_plots_are_remembered_for_each_model(bench, plots):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["energy.total"])
+    bench.example("pendulum")
+    assert plots.sheet == Sheet()
+    bench.example("two_link")
+    assert plots.sheet.current.channels == ("energy.total",)
+    plots.show_sheet(Sheet())
+
+
+# ------------------------------------------------------------------------------- files
+
+
+def test_numbers_are_exported_with_units_and_all_digits(plots, tmp_path):
+    run = motion(plots.session.mech)
+    plots.runs.add(run)
+    first = joints(plots)[0]
+    plots.add([f"{first}.q", "energy.total"])
+    shown(plots)
+    assert plots.export(tmp_path / "plot.csv")
+    head, *rows = list(csv.reader(io.StringIO((tmp_path / "plot.csv").read_text())))
+    assert head == ["time [s]", f"{first}.q [°]", "energy.total [J]"]
+    table = np.array(rows, dtype=float)
+    assert (table[:, 0] == run.time).all()
+    assert (table[:, 2] == run["energy.total"]).all()
+    assert np.radians(table[:, 1]) == pytest.approx(run[f"{first}.q"], abs=1e-15)
+
+
+def test_pictures_and_drawings_are_exported(plots, tmp_path):
+    plots.runs.add(motion(plots.session.mech))
+    first = joints(plots)[0]
+    plots.add([f"{first}.q", f"{first}.v"])
+    (chart,) = shown(plots)
+    for suffix in (".png", ".svg", ".pdf"):
+        assert plots.export(tmp_path / f"plot{suffix}")
+    picture = QImage(str(tmp_path / "plot.png"))
+    assert picture.width() == 2 * chart.view.width()
+    drawn = {
+        picture.pixelColor(x, y).name() for x in range(0, picture.width(), 2) for y in range(0, picture.height(), 2)
+    }
+    assert len(drawn) > 20
+    text = (tmp_path / "plot.svg").read_text()
+    assert f"{first}.q" in text
+    assert text.count("<p") > 10
+    assert (tmp_path / "plot.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_what_cannot_be_exported_is_said(bench, plots, tmp_path):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["energy.total"])
+    shown(plots)
+    assert not plots.export(tmp_path / "plot.bmp")
+    assert not plots.export(tmp_path / "nowhere" / "plot.csv")
+    assert len(bench.messages("error")) == 2
+    assert "no format of plots" in bench.messages("error")[0]
+
+
+def test_copying_puts_a_picture_and_numbers_on_the_clipboard(plots):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["energy.total"])
+    export.copy(shown(plots))
+    data = QApplication.clipboard().mimeData()
+    assert data.hasImage()
+    assert data.text().splitlines()[0] == "time [s]\tenergy.total [J]"
+
+
+def test_plots_over_time_move_together_unless_unlinked(plots):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["energy.total"])
+    plots.add_plot(Plot(("energy.kinetic",)))
+    one, two = shown(plots)
+    one.box.setXRange(0.5, 1.0, padding=0.0)
+    QApplication.processEvents()
+    assert two.window == pytest.approx((0.5, 1.0), abs=0.05)
+    plots.bar.link.setChecked(False)
+    try:
+        one.box.setXRange(0.1, 0.2, padding=0.0)
+        QApplication.processEvents()
+        assert two.window[1] > 0.5
+    finally:
+        plots.bar.link.setChecked(True)
+    plots.auto()
