@@ -1,0 +1,98 @@
+"""Runs with closed forms: as by iteration, through poses where branches meet, on the published branch."""
+
+import numpy as np
+import pytest
+
+from benchmarks.engine import engine
+from core.files import load
+from core.kernel import Mechanism
+from core.kernel.closed_forms import closed_forms_of
+from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
+from core.simulation import simulate
+from resources import examples
+from tests.simulation import published_machines as machines
+
+LOOPED = ("four_bar", "slider_crank", "stewart", "macpherson", "squeezer", "n_four_bar", "shaker", "spatial_four_bar")
+FAST = {"squeezer": 0.01}
+PATHS = {example.name: example.path for example in examples()}
+
+
+def both(mech, duration, **options):
+    """Runs with closed forms, and without."""
+    options = {"rtol": 1e-9, "atol": 1e-10, "output": duration / 10, **options}
+    return [simulate(mech, duration, closed_forms=wanted, **options) for wanted in (True, False)]
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_examples_move_alike_with_closed_forms_and_without(name):
+    mech = Mechanism(load(PATHS[name]))
+    assert closed_forms_of(mech._program).found
+    own, other = both(mech, FAST.get(name, 0.4))
+    np.testing.assert_allclose(mech.difference(own.q, other.q), 0.0, atol=2e-6)
+    np.testing.assert_allclose(own.v, other.v, atol=2e-6 * max(1.0, np.max(np.abs(other.v))))
+    assert np.max(np.abs([mech.gaps(q, t=t) for q, t in zip(own.q, own.time, strict=True)])) < 1e-10
+
+
+def four_bars(p, n):
+    """Rods, couplers to the right of each; angles from +x of the rods are q + π/2."""
+    L, I = p["L_m"], p["rod_inertia_about_com_kg_m2"]
+    tip, bodies, joints = Pose(position=(0.0, L, 0.0)), [], []
+    for k in range(n + 1):
+        bodies.append(machines.body(f"rod{k}", p["m_kg"], (0, L / 2, 0), (0, 0, I)))
+        joints.append(Joint(name=f"A{k}", parent="world", child=f"rod{k}", a=Pose(position=(k * L, 0.0, 0.0))))
+    for k in range(n):
+        bodies.append(machines.body(f"coupler{k}", p["m_kg"], (L / 2, 0, 0), (0, 0, I)))
+        joints.append(Joint(name=f"B{k}", parent=f"rod{k}", child=f"coupler{k}", a=tip))
+        joints.append(Joint(name=f"C{k}", parent=f"coupler{k}", child=f"rod{k + 1}", a=Pose(position=(L, 0.0, 0.0)),
+                            b=tip))  # fmt: skip
+    return Model(name="four-bars", world=machines.world(0, -p["g_m_s2"], 0), bodies=tuple(bodies), joints=tuple(joints))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_branch_goes_on_through_collinear_poses(n):
+    p, table, case = machines.read(f"iftomm_A02_nfourbar_N{n}")
+    mech = Mechanism(four_bars(p, n))
+    run = simulate(mech, p["t_end_s"], v0={"A0": -p["B0_velocity0"][0] / p["L_m"]}, q0=np.zeros(mech.nq), rtol=1e-9,
+                   atol=1e-9, output=0.1)  # fmt: skip
+    tolerances = case["tolerances"]
+    x = np.interp(run.time, table["t"], table["B0x"])
+    np.testing.assert_allclose(-np.sin(run["A0.q"]), x, atol=tolerances["position_abs"])
+    energy = run["energy.total"]
+    assert np.max(np.abs(energy - energy[0])) < tolerances["energy_drift_J"]
+    for k in range(n):
+        np.testing.assert_allclose(np.sin(run[f"A{k + 1}.q"] - run["A0.q"]), 0.0, atol=1e-6)
+        np.testing.assert_allclose(np.cos(run[f"A{k + 1}.q"] - run["A0.q"]), 1.0, atol=1e-6)
+
+
+def test_a_double_rocker_goes_through_the_dead_points_of_what_is_independent():
+    """Neither rocker turns round: wherever the one that is independent turns back, the other goes on."""
+    thin = Inertia(ixx=1e-3, iyy=1e-3, izz=5e-3)
+    at = lambda x: Pose(position=(x, 0.0, 0.0))  # noqa: E731
+    bodies = tuple(Body(name=n, mass=1.0, center_of_mass=(c, 0.0, 0.0), inertia=thin)
+                   for n, c in (("left", 0.25), ("coupler", 0.15), ("right", 0.25)))  # fmt: skip
+    joints = (
+        Joint(name="A", parent="world", child="left"),
+        Joint(name="B", parent="left", child="coupler", a=at(0.5)),
+        Joint(name="C", parent="coupler", child="right", a=at(0.3), b=at(0.5)),
+        Joint(name="D", parent="world", child="right", a=at(0.6)),
+    )
+    world = World(gravity=Gravity(acceleration=(0.0, -9.81, 0.0)))
+    mech = Mechanism(Model(name="rockers", world=world, bodies=bodies, joints=joints))
+    start = mech.assemble([-1.2, 1.2, -1.9])
+    index = closed_forms_of(mech._program).independent[0].v
+    own, other = both(mech, 2.0, q0=start, v0={mech.v_names[index]: 2.5}, output=0.01)
+    assert np.min(own.v[:, index]) < 0.0 < np.max(own.v[:, index])
+    np.testing.assert_allclose(own.q, other.q, atol=1e-5)
+    energy = own["energy.total"]
+    assert np.ptp(energy) < 1e-6 * np.ptp(own["energy.kinetic"])
+
+
+def test_the_v6_engine_has_nothing_left_to_iteration():
+    mech = Mechanism(engine())
+    kinds = [step.kind for step in mech.solution_order]
+    assert kinds == ["independent", *["RRP dyad"] * 6]
+    assert mech.solution_order[0].joints == ("shaft",)
+    own, other = both(mech, 0.5, v0={"shaft": 10.0})
+    np.testing.assert_allclose(own.q, other.q, atol=1e-7)
+    assert np.ptp(own["energy.total"]) < 1e-6 * own["energy.kinetic"][0]
+    assert own.statistics.evaluations < 1.2 * other.statistics.evaluations
