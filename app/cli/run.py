@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import click
@@ -23,7 +24,16 @@ METHODS = ("rk54", "rk853", "rk32", "radau5", "adams", "rk4", "semi_implicit_eul
 @click.option("--rtol", type=float, default=1e-7, show_default=True, help="Relative tolerance per step.")
 @click.option("--atol", type=float, default=1e-9, show_default=True, help="Absolute tolerance per step, SI.")
 @click.option("--sample", type=float, help="Seconds between samples.")
-@click.option("--speed", "speeds", multiple=True, metavar="JOINT=VALUE", help="Speed at the start, SI (repeat).")
+@click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Coordinate at the start, as --pose (repeat).")
+@click.option(
+    "--v0", "--speed", "speeds", multiple=True, metavar="JOINT=VALUE", help="Speed at the start, SI (repeat)."
+)
+@click.option(
+    "--closed-forms/--no-closed-forms",
+    default=True,
+    show_default=True,
+    help="Close loops by closed forms where there are any, or all of them by iteration.",
+)
 @click.option(
     "--torque",
     "torques",
@@ -36,7 +46,7 @@ METHODS = ("rk54", "rk853", "rk32", "radau5", "adams", "rk4", "semi_implicit_eul
 @reading_options
 def command(model_file: str, output: str | None, speeds: tuple[str, ...], torques: tuple[str, ...],
             channels: str | None, sample: float | None, sets: tuple[str, ...], pose: tuple[str, ...],
-            **options: Any) -> None:  # fmt: skip
+            q0: tuple[str, ...], **options: Any) -> None:  # fmt: skip
     """Let a machine move under gravity and the joint forces given, and write what it did.
 
     An .h5 file is written while the run goes on and stays readable whatever happens.
@@ -45,12 +55,12 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     from core.simulation import simulate, warm_up
 
     reading = {name: options.pop(name) for name in ("floating", "mimic", "packages")}
-    machine = context(read(model_file, **reading).model, sets, pose)
+    machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
     if sys.stderr.isatty():
-        click.echo("Preparing the integrators (half a minute the first time on a machine) …", err=True)
-    warm_up()
+        click.echo("Preparing the integrator (half a minute the first time on a machine) …", err=True)
+    warm_up((options["method"],))
     try:
         run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
                        file=output if growing else None, channels=names if growing else (),
@@ -65,10 +75,15 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
 
 
 class _Progress:
-    """A line on the terminal that counts up."""
+    """A line on the terminal that counts up, with the time left."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
 
     def __call__(self, part: float) -> None:
-        click.echo(f"\r{100 * part:3.0f} %", err=True, nl=part >= 1.0)
+        left = (time.monotonic() - self.began) * (1.0 - part) / max(part, 1e-9)
+        said = "" if part >= 1.0 else f"   {left:.0f} s left" if left < 100.0 else f"   {left / 60.0:.0f} min left"
+        click.echo(f"\r{100 * part:3.0f} %{said:16}", err=True, nl=part >= 1.0)
 
 
 def _pairs(items: tuple[str, ...], option: str) -> dict[str, str]:
@@ -94,8 +109,9 @@ def _formulas(items: tuple[str, ...]) -> dict[str, str] | None:
 def _report(run: Any, output: str | None, names: list[str]) -> None:
     """What it cost, and the end of the motion or of the channels asked for."""
     s = run.statistics
+    implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""
     click.echo(f"{run.settings.duration:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
-               f" {s.evaluations} evaluations, {len(run)} samples")  # fmt: skip
+               f" {s.evaluations} evaluations{implicit}, {len(run)} samples")  # fmt: skip
     for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):
         click.echo(f"{name:>24} {values[-1]: .9g}")
     if output:

@@ -171,7 +171,12 @@ class _Job:
         at = f"At t = {t:.6g} s "
         worst = self.component()
         culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED) else ""
-        if culprit:
+        closed = None if culprit or happened not in (NOT_FINITE, COLLAPSED, TORN) else self.dead_end(t)
+        if closed is not None:
+            remedy = "Begin on another branch, change lengths or drivers, or let another joint drive the loop."
+            error = SimulationError(at + f"the loop cannot close any further, at {closed[1]}.", where=closed[0],
+                                    remedy=remedy)  # fmt: skip
+        elif culprit:
             error = SimulationError(at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
         elif happened == NOT_FINITE:
             error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
@@ -199,6 +204,17 @@ class _Job:
         p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
         return broken(mech, q, v, p, float(self.state.numbers[TIME]), x)
 
+    def dead_end(self, t: float) -> tuple[str, str] | None:
+        """What no longer closes, and the pose; see `core.simulation.dead_ends`."""
+        from core.simulation.dead_ends import dead_end
+
+        p = self.mech.parameter_values(self.chosen.parameters or None)
+        for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces[-2:]) if len(piece.time))):
+            found = dead_end(self.mech, np.array(y[: self.mech.nq]), p, t)
+            if found is not None:
+                return found
+        return None
+
     def component(self) -> str:
         """The coordinate or speed that failed worst."""
         names = [f"coordinate '{name}'" for name in self.mech.q_names]
@@ -220,12 +236,12 @@ class _Job:
         return "Look at the joint forces, the masses and the step; the run keeps all states until then."
 
 
-def warm_up() -> None:
-    """Make the machine code of all integrators, or read it from the cache: the first run then starts at once.
+def warm_up(methods: Sequence[str] = ("rk54", "rk4")) -> None:
+    """Make the machine code of integrators, or read it from the cache: the first run then starts at once.
 
     Half a second, once on a new machine half a minute; for a thread beside the window.
     """
     bob = Body(name="bob", mass=1.0, center_of_mass=(1.0, 0.0, 0.0))
     pendulum = Model(name="warm up", bodies=(bob,), joints=(Joint(name="pin", parent="world", child="bob"),))
-    for method in ("rk54", "rk4"):
+    for method in methods:
         simulate(pendulum, 1e-3, method=method)
