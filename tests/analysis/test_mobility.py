@@ -322,3 +322,33 @@ def test_a_ring_of_gears_turns_only_if_the_ratios_agree(ratio, dof, redundant):
     assert mobility.dof == dof
     assert [item.joint for item in mobility.redundant] == redundant
     assert all(item.fixed_by == ("gear12", "gear23") for item in mobility.redundant)
+
+
+@pytest.mark.parametrize("model", [machines.bennett(), machines.bricard_reference()[0], machines.slider_crank(),
+                                   machines.cardan_shaft()], ids=lambda model: model.name)  # fmt: skip
+def test_it_does_not_matter_where_a_loop_is_cut_nor_in_which_order_joints_stand(model):
+    first = found(model)
+    names = [joint.name for joint in model.joints]
+    for cut in names[:: max(1, len(names) // 3)]:
+        joints = tuple(dataclasses.replace(j, cut="yes") if j.name == cut else j for j in model.joints)
+        other = found(dataclasses.replace(model, joints=joints))
+        assert (other.dof, other.rank, other.equations) == (first.dof, first.rank, first.equations)
+        assert redundancies(other) == redundancies(first)
+        assert other.advice == first.advice
+    turned = found(dataclasses.replace(model, joints=model.joints[::-1]))
+    assert (turned.dof, turned.rank, len(turned.redundant)) == (first.dof, first.rank, len(first.redundant))
+    if first.redundant:
+        assert {item.joint for item in turned.redundant} == {names[0]}
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+@pytest.mark.parametrize("model", [machines.bricard_reference()[0], machines.stewart()], ids=lambda model: model.name)
+def test_nor_how_large_the_machine_is(model, scale):
+    def scaled(pose):
+        return dataclasses.replace(pose, position=tuple(scale * x for x in pose.position))
+
+    joints = tuple(dataclasses.replace(j, a=scaled(j.a), b=scaled(j.b)) for j in model.joints)
+    large, own = found(dataclasses.replace(model, joints=joints)), found(model)
+    assert (large.dof, large.rank) == (own.dof, own.rank)
+    assert redundancies(large) == redundancies(own)
+    assert not large.singular
