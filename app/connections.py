@@ -14,7 +14,8 @@ from core.errors import KinetostatError
 from core.kernel.reading import Numbers
 from core.model import WORLD, Frame, Joint
 from core.model.connections import Surroundings
-from viz.dimensions import Readings, guesses, in_si
+from viz.dimensions import Readings, in_si
+from viz.junctions import guesses, in_balance
 from viz.placement import inverse, numbers
 
 Array = NDArray[np.float64]
@@ -35,6 +36,7 @@ def poses(session: Session) -> dict[str, Array]:
     found: dict[str, Array] = {WORLD: np.eye(4), **guesses(session.model, session.model.values(session.p))}
     arrays = np.asarray(session.mech.poses(session.q, p=session.p), dtype=float)
     found.update(zip(session.mech.frame_names, arrays, strict=True))
+    found.update(in_balance(session.mech, session.q, session.p))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from app.session import Ref, State
+from viz.junctions import in_balance
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
@@ -82,7 +83,9 @@ class SceneFollower:
         view, session = self._view, self._view.session
         if dict(session.p) != self._shown_p:
             self._show()
-        view.scene.move(session.mech.frame_names, session.mech.poses(session.q, p=session.p))
+        mech = session.mech
+        poses = dict(zip(mech.frame_names, mech.poses(session.q, p=session.p), strict=True))
+        view.scene.move({**poses, **in_balance(mech, session.q, session.p)})
         view.update()
 
     def _selected(self, ref: Ref | None) -> None:

@@ -23,15 +23,6 @@ def in_si(value: float, dimension: str) -> str:
     return f"{value:.4g}{_SYMBOLS.get(dimension, '')}"
 
 
-def guesses(model: Model, values: Mapping[str, float]) -> dict[str, Array]:
-    """(4, 4) world ← junction of every junction where its guess puts it."""
-    found = {}
-    for junction in model.expanded.junctions:
-        found[junction.name] = np.eye(4)
-        found[junction.name][:3, 3] = numbers(junction.guess, values)
-    return found
-
-
 class Readings:
     """Words of the dimension lines of one model: name and value of geometric sensors, the name of others."""
 

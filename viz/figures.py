@@ -84,9 +84,9 @@ class Figures:
         self._stretched: list[Figure] = []
         self._poses: Poses = {}
 
-    def reconcile(self, items: tuple[Item, ...]) -> None:
-        """Draw these items: unchanged ones keep their actors, others are made, replaced or dropped."""
-        self.items = items
+    def reconcile(self, items: tuple[Item, ...], poses: Poses) -> None:
+        """Draw these items at poses: unchanged ones keep their actors, others are made, replaced or dropped."""
+        self.items, self._poses = items, poses
         self.refresh()
 
     def refresh(self) -> None:

@@ -16,6 +16,7 @@ from core.errors import KinetostatError
 from core.kernel import Mechanism
 from core.model import Model
 from viz import camera
+from viz.junctions import in_balance
 from viz.look import LOOKS, LookName
 from viz.pixels import Pixels, pixels, write_png
 from viz.scene import Scene
@@ -73,7 +74,8 @@ def render(
     with offscreen(size, look, scale) as scene:
         scene.set_display(**{"cube": False, **display})
         scene.show(model, p)
-        scene.move(mech.frame_names, mech.poses(position, p))
+        poses = dict(zip(mech.frame_names, mech.poses(position, p), strict=True))
+        scene.move({**poses, **in_balance(mech, position, p)})
         if isinstance(view, str):
             scene.view = camera.preset(camera.View(parallel=parallel), view)
             scene.view = scene.fit()

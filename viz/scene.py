@@ -20,13 +20,14 @@ from viz import camera, picking, quality
 from viz.balance import Balance
 from viz.camera import Ray, View
 from viz.cube import Cube
-from viz.dimensions import Readings, Words, guesses, in_si
+from viz.dimensions import Readings, Words, in_si
 from viz.figures import IN_FRONT, Figure, Figures, Poses
 from viz.geometry import MeshFile
 from viz.handleparts import Part
 from viz.handles import Handles
 from viz.highlight import GLASS, Outline
 from viz.items import Item, Ref, items
+from viz.junctions import guesses
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
 from viz.meshfiles import problem
@@ -127,11 +128,11 @@ class Scene:
         self.model = model
         self._values = model.values(p)
         self.items = items(model, p)
-        self.figures.reconcile(self.items)
-        self.overlays.model, self.overlays.items = model, self.items
-        self._balance = Balance(model, self._values)
         self._homes = guesses(model, self._values)
         self._poses = {**self._homes, **self._poses}
+        self.figures.reconcile(self.items, self._poses)
+        self.overlays.model, self.overlays.items = model, self.items
+        self._balance = Balance(model, self._values)
         self.labels.measure = Readings(model, self._values, self.words)
         self.handles.use(Skeleton(model, self._values))
         self.handles.move(self._poses)
@@ -177,6 +178,7 @@ class Scene:
         if arrays is not None:
             poses = dict(zip(poses, np.asarray(arrays, dtype=float), strict=True))
         assert isinstance(poses, Mapping)
+        self._homes = {name: poses.get(name, home) for name, home in self._homes.items()}
         poses = self._poses = {**self._homes, **poses}
         self.figures.move(poses)
         self.labels.move(poses)
@@ -220,11 +222,8 @@ class Scene:
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             light_up(renderer, look.light)
-        self.figures.paint(look)
-        self.labels.paint(look)
-        self.handles.paint(look)
-        self.overlays.paint(look)
-        self.cube.paint(look)
+        for part in (self.figures, self.labels, self.handles, self.overlays, self.cube):
+            part.paint(look)
 
     # ------------------------------------------------------------------------------- selection
 

@@ -109,7 +109,8 @@ def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float
     """The model with a junction in the middle of several points and a spring from each of them to it."""
     if len(set(names)) < 2:
         raise ModelError("A junction joins at least two points.", remedy="Point at two different ones.")
-    middle = tuple(exact(sum(place[i] for place in places) / len(places)) for i in range(3))
+    x, y, z = (exact(sum(place[i] for place in places) / len(places)) for i in range(3))
+    middle = (x, y, z)
     point = unused_name(model, "junctions", "junction1")
     model = add(model, Junction(name=point, guess=middle))
     for name, place in zip(names, places, strict=True):

@@ -11,6 +11,7 @@ from viz import geometry as g
 from viz.dimensions import Readings, in_si
 from viz.item import Item, Span
 from viz.items import items
+from viz.junctions import in_balance
 from viz.meshes import mesh
 from viz.offscreen import offscreen
 from viz.placement import placement, shifted
@@ -181,7 +182,8 @@ def test_a_spring_follows_its_ends_and_the_toggle_hides_it():
         q[mech.q_names.index("slide")] += 0.1
         scene.move(mech.frame_names, mech.poses(q))
         again = scene.figures.table["force/strut/spring"]
-        assert again is figure and again.data is data  # the same actor, moved
+        assert again is figure  # the same actor, moved
+        assert again.data is data
         ends = [mech.frame(q, name)[:3, 3] for name in ("hook1", "eye1")]
         assert np.linalg.norm(again.pose[:3, 2]) == pytest.approx(np.linalg.norm(ends[1] - ends[0]))
         assert np.linalg.norm(before[:3, 2]) - np.linalg.norm(again.pose[:3, 2]) == pytest.approx(0.1)
@@ -200,3 +202,23 @@ def test_the_ground_lies_under_a_machine_that_reaches_below_it():
         scene.move(mech.frame_names, mech.poses(mech.rest()))
         scene.settle()
         assert scene.floor < -3.0
+
+
+def test_a_junction_stands_where_its_springs_are_in_balance():
+    corners = {"p": (0.0, 0.0, 0.0), "q": (3.0, 0.0, 0.0), "r": (0.0, 3.0, 3.0)}
+    frames = tuple(Frame(name=name, parent="world", pose=Pose(position=place)) for name, place in corners.items())
+    springs = tuple(Force(name=f"f{name}", a=name, b="meet", stiffness=100.0) for name in corners)
+    model = Model(bodies=(Body(name="load", **MASS),), frames=frames, forces=springs,
+                  joints=(Joint(name="j", parent="world", child="load"),),
+                  junctions=(Junction(name="meet", guess=(0.2, 0.1, 0.3)),))  # fmt: skip
+    mech = Mechanism(model)
+    place = in_balance(mech, mech.rest())["meet"]
+    assert place[:3, 3] == pytest.approx([1.0, 1.0, 1.0], abs=1e-7)  # equal springs of no length: the centroid
+    with offscreen((200, 150)) as scene:
+        scene.show(model)
+        assert scene.figures.table["junction/meet"].pose[:3, 3] == pytest.approx([0.2, 0.1, 0.3])
+        scene.move({"meet": place})
+        scene.move({"load": np.eye(4)})
+        assert scene.figures.table["junction/meet"].pose[:3, 3] == pytest.approx([1.0, 1.0, 1.0])
+        spring = scene.figures.table["force/fq/spring"].pose
+        assert spring @ (0, 0, 0.5, 1) == pytest.approx([1.0, 1.0, 1.0, 1.0], abs=1e-7)
