@@ -11,7 +11,18 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions import description, dynamics, ellipsoids, kinematics, loops, mobility, sequences, statics, symbols
+from core.functions import (
+    description,
+    dh_fit,
+    dynamics,
+    ellipsoids,
+    kinematics,
+    loops,
+    mobility,
+    sequences,
+    statics,
+    symbols,
+)
 from core.functions.function import Context, Function
 from core.functions.results import Result
 
@@ -20,6 +31,7 @@ GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynami
 
 _ALL = (
     *description.FUNCTIONS,
+    *dh_fit.FUNCTIONS,
     *kinematics.FUNCTIONS,
     *loops.FUNCTIONS,
     *mobility.FUNCTIONS,

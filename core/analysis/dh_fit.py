@@ -1,0 +1,315 @@
+"""Denavit–Hartenberg parameters of any serial chain of revolute and prismatic joints, with what is left over.
+
+The joint axes are lines in space at q = 0. Frames are put on their common normals (Denavit and Hartenberg 1955; Spong,
+Hutchinson and Vidyasagar 3.2; Craig 3.4); where axes are parallel or meet, or slide, the free choices let as
+many parameters as possible vanish. A base and a tool transform take up what no row can hold: the table is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.tool_frame import tool_frame
+from core.errors import ModelError
+from core.kernel import Mechanism
+from core.model import DHChain, DHRow, Joint, Model, Pose
+from core.model.parameters import value_of
+
+Array = NDArray[np.float64]
+PARALLEL = 1e-7
+"""Sine of the angle below which two axes are parallel, and part of the machine's size below which they meet."""
+POSES = 20
+
+
+class Row(NamedTuple):
+    """One row: lengths m, angles rad; theta or d is the constant added to the joint coordinate."""
+
+    kind: str
+    a: float
+    alpha: float
+    d: float
+    theta: float
+    joint: str
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A table and how well it stands for the chain.
+
+    base (4, 4) world ← frame 0; tool (4, 4) frame n ← tip; frames (n + 1, 4, 4) world ← frame i at q = 0;
+    position, rotation : largest residual of the tip over random poses, m and rad
+    """
+
+    convention: str
+    rows: tuple[Row, ...]
+    base: Array
+    tool: Array
+    frames: Array
+    tip: str
+    position: float
+    rotation: float
+
+    def chain(self, name: str = "arm") -> DHChain:
+        """The table as a chain of the document."""
+        rows = tuple(DHRow(kind=r.kind, a=r.a, alpha=r.alpha, d=r.d, theta=r.theta) for r in self.rows)
+        return DHChain(name=name, convention=self.convention, rows=rows, base=pose_of(self.base),
+                       tool=pose_of(self.tool))  # fmt: skip
+
+
+def pose_of(X: Array) -> Pose:
+    """A pose of the document from a 4×4 matrix."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z = (float(c) + 0.0 for c in X[:3, 3])
+    turn = tuple(float(c) + 0.0 for c in Rotation.from_matrix(X[:3, :3]).as_euler("xyz"))
+    return Pose(position=(x, y, z), rotation=turn)
+
+
+def fit(model: Model, tip: str = "", convention: str = "standard") -> Fit:
+    """The DH table of the chain from the ground to a frame (default: the tool).
+
+    Raises ModelError naming the joint that no DH table can hold.
+    """
+    mech = Mechanism(model)
+    tip = tip or tool_frame(model)
+    joints = _joints(mech, model, tip)
+    q = np.array(mech.neutral())
+    lines = _lines(mech, joints, q)
+    X_tip = mech.frame(q, tip)
+    size = max([1e-3, *(float(np.linalg.norm(a.point - b.point)) for a in lines for b in lines)])
+    place = _standard if convention == "standard" else _modified
+    frames = place(lines, _root(mech, joints, q), X_tip, size)
+    rows = tuple(_row(frames[i], frames[i + 1], lines[i], convention) for i in range(len(lines)))
+    tool = np.linalg.inv(frames[-1]) @ X_tip
+    found = Fit(convention, rows, frames[0], _tidied(tool), np.array(frames), tip, 0.0, 0.0)
+    position, rotation = residual(mech, found, [line.joint for line in lines])
+    return Fit(convention, rows, frames[0], _tidied(tool), np.array(frames), tip, position, rotation)
+
+
+def obstacle(model: Model, mech: Mechanism) -> str:
+    """Why the chain to the tool has no DH table; '' if it has one."""
+    try:
+        _joints(mech, model, tool_frame(model))
+    except ModelError as error:
+        return f"The model has no DH table: {error}"
+    return ""
+
+
+class _Line(NamedTuple):
+    point: Array
+    direction: Array
+    joint: str
+    slides: bool
+
+
+def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
+    """The moving joints from the ground to the tip; refuses what a DH table cannot say."""
+    topology = mech._program.topology
+    kinds = {branch.joint.name: branch.joint for branch in topology.branches}
+    path = [kinds[name] for name in reversed(topology.path(tip)) if kinds[name].info.nq]
+    if not path:
+        raise ModelError(f"No joint moves '{tip}'.", where="tip", remedy="Choose a frame at the end of a chain.")
+    for joint in path:
+        where = f"joint '{joint.name}'"
+        if joint.kind not in ("revolute", "continuous", "prismatic"):
+            raise ModelError(f"A {joint.kind} joint has no row in a DH table.", where=where,
+                             remedy="Replace it by revolute and prismatic joints.")  # fmt: skip
+        if joint.mimic is not None:
+            raise ModelError("The joint follows another, which a DH table cannot say.", where=where,
+                             remedy="Remove the coupling, or choose another tip.")  # fmt: skip
+    for loop in mech.loops:
+        inside = [joint.name for joint in path if joint.name in loop.joints]
+        if inside:
+            raise ModelError("The joint lies in a closed loop; DH tables are for open chains.",
+                             where=f"joint '{inside[0]}'", remedy="Choose another tip.")  # fmt: skip
+    return path
+
+
+def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
+    poses = mech.joint_poses(q)
+    turned = {branch.joint.name: branch.reversed for branch in mech._program.topology.branches}
+    values = mech.model.values()
+    lines = []
+    for joint in joints:
+        X_a = poses[joint.name][0]
+        axis = np.array([value_of(c, values) for c in joint.axis], dtype=float)
+        direction = X_a[:3, :3] @ (axis / np.linalg.norm(axis)) * (-1.0 if turned[joint.name] else 1.0)
+        lines.append(_Line(X_a[:3, 3], direction, joint.name, joint.kind == "prismatic"))
+    return lines
+
+
+def _root(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
+    """Pose of the body the first joint stands on."""
+    first = next(b for b in mech._program.topology.branches if b.joint.name == joints[0].name)
+    return mech.frame(q, first.inner)
+
+
+# --------------------------------------------------------------------------------- placing frames
+
+
+def _standard(lines: list[_Line], root: Array, X_tip: Array, size: float) -> list[Array]:
+    """Frames 0 … n: z of frame i along axis i + 1, x on the common normal with axis i."""
+    frames = [_first(lines[0], root, size)]
+    for line in lines[1:]:
+        frames.append(_next(frames[-1], line, size))
+    frames.append(_last(frames[-1], X_tip, size))
+    return frames
+
+
+def _modified(lines: list[_Line], root: Array, X_tip: Array, size: float) -> list[Array]:
+    """Frames 0 … n: z of frame i along axis i, x on the common normal with axis i + 1; frame 0 lies on frame 1."""
+    own: list[Array] = []
+    origin = _first(lines[0], root, size)
+    for i, line in enumerate(lines):
+        before = own[-1] if own else origin
+        start = _slid(line, before)
+        if i + 1 < len(lines):
+            point, x = _normal(start, line.direction, lines[i + 1], before, size)
+        else:
+            point, x = _foot(start, line.direction, before[:3, 3]), _across(before[:3, 0], line.direction)
+        own.append(_frame(point, x, line.direction))
+    first = own[0].copy()
+    if not lines[0].slides:
+        # frame 0 stands on frame 1 at q = 0, at the height of the body it belongs to
+        foot = _foot(first[:3, 3], lines[0].direction, root[:3, 3])
+        first[:3, 3] = foot if np.linalg.norm(foot - root[:3, 3]) < PARALLEL * size else first[:3, 3]
+        x = _across(root[:3, 0], lines[0].direction)
+        if abs(root[:3, 2] @ lines[0].direction) > 1.0 - 1e-12:
+            first = _frame(first[:3, 3], x, lines[0].direction)
+    return [first, *own]
+
+
+def _first(line: _Line, root: Array, size: float) -> Array:
+    """Frame with z on the first axis, as near to the body's own frame as it can be."""
+    point = root[:3, 3] if line.slides else _foot(line.point, line.direction, root[:3, 3])
+    x = _across(root[:3, 0], line.direction)
+    if np.linalg.norm(np.cross(root[:3, 0], line.direction)) < 0.1:
+        x = _across(root[:3, 1], line.direction)
+    return _frame(point, x, line.direction)
+
+
+def _next(frame: Array, line: _Line, size: float) -> Array:
+    """The frame with z along the next axis."""
+    start = frame[:3, 3]
+    moved = line._replace(point=start) if line.slides else line
+    foot, x = _normal(start, frame[:3, 2], moved, frame, size)
+    origin = _foot(moved.point, moved.direction, foot)
+    return _frame(origin, x, line.direction)
+
+
+def _normal(start: Array, z: Array, line: _Line, frame: Array, size: float) -> tuple[Array, Array]:
+    """(foot on the axis through `start` along z, direction of the common normal to the line)."""
+    u = line.direction
+    across = np.cross(z, u)
+    sine = float(np.linalg.norm(across))
+    if sine < PARALLEL:
+        to = line.point - start
+        to = to - (to @ z) * z
+        far = float(np.linalg.norm(to))
+        return start, to / far if far > PARALLEL * size else frame[:3, 0]
+    across = across / sine
+    # feet of the common normal: start + s z and point + t u
+    w = line.point - start
+    s = float(np.linalg.det(np.array([w, u, across])) / sine)
+    foot = start + s * z
+    t = float(np.linalg.det(np.array([w, z, across])) / sine)
+    gap = line.point + t * u - foot
+    distance = float(gap @ across)
+    if abs(distance) < PARALLEL * size:
+        return foot, across if across @ frame[:3, 0] > -1e-9 else -across
+    return foot, math.copysign(1.0, distance) * across
+
+
+def _last(frame: Array, X_tip: Array, size: float) -> Array:
+    """Frame n: the tip itself if one row can reach it, else the frame before (the tool transform does the rest)."""
+    z, x = frame[:3, 2], X_tip[:3, 0]
+    w = X_tip[:3, 3] - frame[:3, 3]
+    meets = abs(float(np.linalg.det(np.array([w, z, x])))) < PARALLEL * size
+    return X_tip if abs(float(x @ z)) < PARALLEL and meets else frame
+
+
+def _slid(line: _Line, before: Array) -> Array:
+    """A point of the axis; that of a sliding joint may be laid through the frame before."""
+    return before[:3, 3] if line.slides else _foot(line.point, line.direction, before[:3, 3])
+
+
+def _foot(point: Array, direction: Array, other: Array) -> Array:
+    """The point of a line that is nearest to another point."""
+    foot: Array = point + ((other - point) @ direction) * direction
+    return foot
+
+
+def _across(x: Array, z: Array) -> Array:
+    """x made perpendicular to z; any perpendicular if x is along z."""
+    flat = x - (x @ z) * z
+    if np.linalg.norm(flat) < 1e-6:
+        flat = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
+    unit: Array = flat / np.linalg.norm(flat)
+    return unit
+
+
+def _frame(origin: Array, x: Array, z: Array) -> Array:
+    X = np.eye(4)
+    x = _across(x, z)
+    X[:3, 0], X[:3, 1], X[:3, 2], X[:3, 3] = x, np.cross(z, x), z, origin
+    return X
+
+
+# --------------------------------------------------------------------------------- rows and residual
+
+
+def _row(before: Array, after: Array, line: _Line, convention: str) -> Row:
+    """The parameters between two frames at q = 0."""
+    X = np.linalg.inv(before) @ after
+    R, p = X[:3, :3], X[:3, 3]
+    if convention == "standard":
+        # A = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α)
+        theta, alpha = math.atan2(R[1, 0], R[0, 0]), math.atan2(R[2, 1], R[2, 2])
+        a, d = p[0] * math.cos(theta) + p[1] * math.sin(theta), p[2]
+    else:
+        # A = Trans_x(a) Rot_x(α) Rot_z(θ) Trans_z(d)
+        alpha, theta = math.atan2(-R[1, 2], R[2, 2]), math.atan2(-R[0, 1], R[0, 0])
+        a, d = p[0], p[2] * math.cos(alpha) - p[1] * math.sin(alpha)
+    kind = "prismatic" if line.slides else "revolute"
+    return Row(kind, _tidy(a), _tidy(alpha), _tidy(d), _tidy(theta), line.joint)
+
+
+def _tidy(x: float) -> float:
+    """Dust becomes zero, and −π becomes π."""
+    x = 0.0 if abs(x) < 1e-12 else float(x)
+    return math.pi if abs(x + math.pi) < 1e-12 else x
+
+
+def _tidied(X: Array) -> Array:
+    return np.where(np.abs(X) < 1e-12, 0.0, X)
+
+
+def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, float]:
+    """Largest distance (m) and angle (rad) between the tip of the table and the machine's over random poses."""
+    rng = np.random.default_rng(0)
+    worst, turned = 0.0, 0.0
+    for _ in range(POSES):
+        q = mech.random(rng)
+        X = found.base.copy()
+        for row, joint in zip(found.rows, joints, strict=True):
+            X = X @ transform(row, float(mech.coordinate(q, joint)[0]), found.convention)
+        theirs, ours = mech.frame(q, found.tip), X @ found.tool
+        worst = max(worst, float(np.linalg.norm(theirs[:3, 3] - ours[:3, 3])))
+        turned = max(turned, float(np.linalg.norm(theirs[:3, :3] - ours[:3, :3])) / math.sqrt(2.0))
+    return worst, turned
+
+
+def transform(row: Row, q: float, convention: str) -> Array:
+    """A(q) of a row."""
+    theta = row.theta + (0.0 if row.kind == "prismatic" else q)
+    d = row.d + (q if row.kind == "prismatic" else 0.0)
+    ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(row.alpha), math.sin(row.alpha)
+    turn = np.array([[ct, -st, 0, 0], [st, ct, 0, 0], [0, 0, 1, d], [0, 0, 0, 1.0]])
+    twist = np.array([[1, 0, 0, row.a], [0, ca, -sa, 0], [0, sa, ca, 0], [0, 0, 0, 1.0]])
+    result: Array = turn @ twist if convention == "standard" else twist @ turn
+    return result
