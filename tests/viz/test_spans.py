@@ -1,4 +1,4 @@
-"""What lies between two frames: stretched, at a share of the line, on a perpendicular; and the drawing of new elements."""
+"""What lies between two frames: stretched, at a share of the line, on a perpendicular; how new elements are drawn."""
 
 import numpy as np
 import pytest
