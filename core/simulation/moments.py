@@ -50,4 +50,5 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
     chosen = setup.settings(mech, duration=1.0, method="rk4", step=None, rtol=1e-7, atol=1e-9, output=None, start=0.0,
                             parameters=dict(p) if p else None, torque=None, max_steps=1)  # fmt: skip
     tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
-    return Run(mech, chosen, np.zeros(1), place, still, still, tau, Statistics())
+    x = np.reshape(mech.x_rest(place[0], p=dict(p) if p else None), (1, mech.nx))
+    return Run(mech, chosen, np.zeros(1), place, still, still, tau, Statistics(), x)

@@ -176,7 +176,8 @@ def _hdf5(run: Run, channels: Sequence[str]) -> bytes:
         described(file, run.mech, run.settings)
         file.attrs["statistics"] = json.dumps(run.summary())
         for name in STATES:
-            file.create_dataset(name, data=getattr(run, name))
+            if len(getattr(run, name)) == len(run.time):  # a run made by hand has no x
+                file.create_dataset(name, data=getattr(run, name))
         for name in channels:
             file.create_dataset(f"channels/{name.replace('/', '∕')}", data=run[name])
     return memory.getvalue()

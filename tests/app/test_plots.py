@@ -31,7 +31,7 @@ def motion(mech, end=2.0, samples=201, amplitude=AMPLITUDE):
     a = -amplitude * RATE**2 * np.outer(np.sin(RATE * t), ones)
     tau = mech.inverse_dynamics(q, v, a)
     still = at_rest(mech, q[0])
-    return dataclasses.replace(still, time=t, q=q, v=v, a=a, tau=tau)
+    return dataclasses.replace(still, time=t, q=q, v=v, a=a, tau=tau, x=np.zeros((samples, mech.nx)))
 
 
 @pytest.fixture
@@ -286,7 +286,7 @@ def test_a_growing_run_is_drawn_as_it_grows_without_computing_its_start_again(pl
 
 
 def part_of(run, count):
-    cut = {name: getattr(run, name)[:count] for name in ("time", "q", "v", "a", "tau")}
+    cut = {name: getattr(run, name)[:count] for name in ("time", "q", "v", "a", "tau", "x")}
     return dataclasses.replace(run, **cut)
 
 
