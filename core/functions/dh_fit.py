@@ -19,7 +19,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     )  # fmt: skip
     columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
     note = (f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
-            f"residual of '{found.tip}' over random poses {found.position:.1e} m, {found.rotation:.1e} rad")  # fmt: skip
+            f"residual of '{found.tip}' over poses {found.position:.1e} m, {found.rotation:.1e} rad")  # fmt: skip
     parts: list[Result] = [
         Table(title=f"DH table to {found.tip}", columns=columns, rows=rows, note=note),
         Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
