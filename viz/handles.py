@@ -23,7 +23,7 @@ from viz.placement import Array, along
 from viz.polydata import vtk_matrix
 from viz.skeleton import Skeleton
 
-State = Literal["free", "limit", "unreachable"]
+State = Literal["free", "limit", "unreachable", "singular"]
 
 RING = 64.0
 """Radius of a ring, pixels."""
@@ -126,7 +126,7 @@ class Handles:
             self.paint(self.look)
 
     def drag(self, part: Part | None, state: State = "free") -> None:
-        """A part is held (None: let go); the state colours it when a limit or the loops do not let it follow."""
+        """A part is held (None: let go); the state colours it when a limit, the loops or a dead point hold it back."""
         if (part, state) != (self.dragged, self.state):
             self.dragged, self.state = part, state
             self.paint(self.look)
@@ -151,7 +151,7 @@ class Handles:
 
     def _colour(self, part: Part) -> str:
         if part == self.dragged:
-            return {"free": "dragged", "limit": "limit", "unreachable": "unreachable"}[self.state]
+            return "dragged" if self.state == "free" else self.state
         if part == self.hovered and self.dragged is None:
             return "dragged"
         kind = self._joints[part.joint].joint.kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import radians
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,22 @@ from viz.handles import State
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
+    from core.kernel import Mechanism
 
 SNAP = {"angle": radians(5.0), "length": 0.01}
 """Steps of a value while Ctrl is held, rad and m."""
+WORDS = {
+    "free": "reached",
+    "limit": "at a limit",
+    "unreachable": "out of reach: the loop does not let it go farther",
+    "singular": "dead point: here the joint does not decide how the others move",
+}
+"""What the hint line says of each state of a handle."""
+SHORT = {"free": "", "limit": "  limit", "unreachable": "  no farther", "singular": "  dead point"}
+RANK = 1e-7
+"""Singular values below this share of the largest belong to redundant constraints."""
+DEAD = 0.03
+"""Share of a loop's firmness that is left without the dragged joint, from which the pose counts as a dead point."""
 NEAR = 1e-6
 """Difference (rad, m) from which a value counts as not reached."""
 
@@ -81,10 +94,28 @@ def _slide(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, s
         state: State = "free"
         if abs(value - wanted) > NEAR:
             state = "limit" if coordinate.name in at_limits(mech, session.q, NEAR) else "unreachable"
-        words = {"free": "", "limit": "  limit", "unreachable": "  no farther"}[state]
-        return state, view.settings.shown(value, coordinate.dimension) + words
+        if state != "limit" and dead_point(mech, session.q, view.session.p, part.joint):
+            state = "singular"
+        view.say(f"Moving {part.joint} · {WORDS[state]} · Ctrl snaps · Esc cancels")
+        return state, view.settings.shown(value, coordinate.dimension) + SHORT[state]
 
     return move
+
+
+def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: str) -> bool:
+    """Whether the other joints of a loop do not follow from this one here: without its columns G loses rank.
+
+    The smallest singular value of G that is not zero is compared with the one of G without the joint.
+    """
+    if not any(joint in loop.joints for loop in mech.loops):
+        return False
+    G = np.asarray(mech.loop_jacobian(q, p=p))
+    others = np.delete(G, mech.joint_v(joint), axis=1)
+    whole, rest = (np.linalg.svd(each, compute_uv=False) for each in (G, others))
+    rank = int(np.sum(whole > RANK * whole[0])) if len(whole) else 0
+    if rank == 0:
+        return False
+    return len(rest) < rank or bool(rest[rank - 1] < DEAD * whole[rank - 1])
 
 
 def _own_value(view: Viewport, part: Part) -> Callable[[np.ndarray], float]:

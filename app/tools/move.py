@@ -13,14 +13,16 @@ from app.tools import selection
 from app.tools.gestures import Gesture
 from app.tools.navigate import orbit
 from app.tools.pointer import Pointer
-from core.analysis.inverse_kinematics import reach
+from core.analysis.inverse_kinematics import Reach, reach
 from viz.dragging import PointDrag
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
 
 EXPECTS = "Drag a body: the machine follows as far as joints and loops allow · drag elsewhere to orbit"
-ITERATIONS = 12
+SETTLE = 1e-5
+"""Progress of a step below which the body is as near as it gets: a pixel at most."""
+ITERATIONS = 8
 """Steps per movement of the pointer: enough to follow, few enough for the display's rate."""
 GAP = 2e-3
 """Share of the picture's height from which the pull that is left over is drawn as a line."""
@@ -61,9 +63,10 @@ def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     try:
         while (pointer := (yield)) is not None:
             target = pull.position(view.scene.ray(pointer.x, pointer.y))
-            found = reach(session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS)
+            found = reach(session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS,
+                          settle=SETTLE)  # fmt: skip
             session.preview(q=found.q)
-            _show_pull(view, body, local, target)
+            _show_pull(view, body, local, target, found)
     except GeneratorExit:
         session.cancel()
         raise
@@ -73,14 +76,16 @@ def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     session.commit(f"Pull {body}")
 
 
-def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray) -> None:
-    """A line from the gripped point to the pointer where the machine cannot follow."""
+def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray, found: Reach) -> None:
+    """A line from the gripped point to the pointer where the machine cannot follow, and why in the hint."""
     session = view.session
     X_WB = np.asarray(session.mech.frame(session.q, body, p=session.p))
     now = X_WB[:3, 3] + X_WB[:3, :3] @ local
     gap = float(np.linalg.norm(target - now))
     far = gap > GAP * view.scene.view.half_height * 2.0
     view.annotations.lines = (line(now, target, view.settings.shown(gap, "length")),) if far else ()
+    why = f"{', '.join(found.at_limits)} at the limit" if found.at_limits else "out of reach"
+    view.say(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")
     x, y, z = map(float, now)
     view.annotations.points = ((x, y, z),)
     view.annotations.update()

@@ -62,6 +62,7 @@ def reach(
     point: Any = (0.0, 0.0, 0.0),
     orientation_weight: float | None = None,
     iterations: int = 24,
+    settle: float = 1e-12,
 ) -> Reach:
     """The pose near q in which `frame` meets the target.
 
@@ -69,9 +70,12 @@ def reach(
     point : (3,) the point of the frame, in its axes (m), that is to be at the target's position.
     orientation_weight : metres that count like one radian; None: taken from the machine's size.
     iterations : at most so many; the default takes a seven-joint arm a few milliseconds when a target is out of reach.
+    settle : relative gain of a step (of the squared error) that is no progress any more. A target out of reach is given
+        up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
     """
     problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight)
     problem.point = np.asarray(point, dtype=float)
+    problem.settle = settle
     return problem.solve(np.array(q, dtype=float), iterations)
 
 
@@ -118,6 +122,7 @@ class _Problem:
         self.rotation = None if target.shape == (3,) else target[:3, :3]
         self.weight = weight
         self.point = np.zeros(3)
+        self.settle = 1e-12
         self.bounds = speed_bounds(mech)
 
     def solve(self, q: Array, iterations: int) -> Reach:
@@ -130,14 +135,17 @@ class _Problem:
             norm = float(error @ error)
             if norm < TOLERANCE**2:
                 break
-            free = self._free(q, jacobian.T @ error)
+            descent = jacobian.T @ error
+            free = self._free(q, descent)
+            if float(descent[free] @ descent[free]) <= self.settle * norm * float(np.sum(jacobian[:, free] ** 2)):
+                break
             trial = self._advance(q, _step(jacobian, error, damping, free))
             trial_error = self._error(trial)
             if float(trial_error @ trial_error) < norm:
                 gain = norm - float(trial_error @ trial_error)
                 q, error, jacobian = trial, trial_error, self._jacobian(trial)
                 damping = max(damping * 0.1, SMALLEST_DAMPING)
-                if gain < 1e-12 * norm:
+                if gain < self.settle * norm:
                     break
             else:
                 damping *= 10.0
