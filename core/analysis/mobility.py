@@ -7,7 +7,7 @@ from self-stresses (`self_stress`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -180,24 +180,22 @@ _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
 def _redundancies(closure: Closure, q: Array, found: _Generic) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
     through = stresses(closure, q, found.q, found.multipliers)
     kinds = {joint.name: joint.kind for joint in closure.mech.model.expanded.joints}
-    order = _order(through, kinds)
+    order = _order(through, kinds, closure.mech._program.cut_rows)
     redundant = tuple(
         _told(through, found_one.component, found_one.others, kinds) for found_one in dependences(through, order)
     )
     return redundant, isostatic.proposal(through, kinds, order[::-1])
 
 
-def _order(through: Stresses, kinds: dict[str, str]) -> list[int]:
-    """Components as a person would impose them: fixed joints first, then joint by joint, other elements last;
-    positions before directions."""
+def _order(through: Stresses, kinds: dict[str, str], cuts: Collection[str]) -> list[int]:
+    """Components as a person would impose them: fixed joints that make bodies one first, then joint by joint, other
+    elements last; positions before directions."""
 
     def key(i: int) -> tuple[int, int]:
         part = through.components[i]
-        if part.collection == "drivers":
-            return 3, i
         if part.collection != "joints":
             return 2, i
-        return (0 if kinds[part.name] == "fixed" else 1), i
+        return (0 if kinds[part.name] == "fixed" and part.name not in cuts else 1), i
 
     return sorted(range(len(through.components)), key=key)
 
