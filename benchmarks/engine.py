@@ -29,6 +29,7 @@ CRANK = ((1.81426974745, 0.000566959299, 0.0), (0.77, 0.000802083333, 0.05), (0.
 """Mass (kg), inertia about the shaft's direction (kg·m²) and distance from the shaft (m) of the parts of each crank."""
 FLYWHEEL, START = 1.0, 10.0
 DURATION = 1.0
+REPEATS = 15
 
 
 def engine(cylinders: int = 6) -> Model:
@@ -87,7 +88,7 @@ def start(mech: Mechanism) -> dict[str, Any]:
 def timed(mech: Mechanism, rtol: float, closed_forms: bool, reference: float) -> tuple[float, float]:
     """(seconds for the motion, error of the shaft's angle at its end)."""
     best, error = math.inf, math.nan
-    for _ in range(5):
+    for _ in range(REPEATS):
         run = simulate(mech, DURATION, rtol=rtol, atol=rtol, output=DURATION, closed_forms=closed_forms, **start(mech))
         best = min(best, run.statistics.seconds)
         error = abs(run["shaft.q"][-1] - reference)

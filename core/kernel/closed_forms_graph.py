@@ -108,7 +108,7 @@ def _parts(
 def _stages(law: Any) -> list[tuple[str, Pose, int]]:
     """(kind, frame whose z is the axis, coordinate) of the elementary joints of a law."""
     along_x, along_y = (Pose(from_z(axis), ZERO) for axis in (X, Y))
-    simple = {joints.Revolute: "R", joints.Prismatic: "P", joints.Screw: "H", joints.Spherical: "S",
+    simple: dict[Any, str] = {joints.Revolute: "R", joints.Prismatic: "P", joints.Screw: "H", joints.Spherical: "S",
               joints.Free: "F", joints.Fixed: "W"}  # fmt: skip
     if type(law) in simple:
         return [(simple[type(law)], IDENTITY, 0)]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks.engine import engine
+from core.errors import SimulationError
 from core.files import load
 from core.kernel import Mechanism
 from core.kernel.closed_forms import closed_forms_of
-from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
+from core.model import Body, Driver, Gravity, Inertia, Joint, Model, Pose, World
 from core.simulation import simulate
 from resources import examples
 from tests.simulation import published_machines as machines
@@ -96,3 +97,26 @@ def test_the_v6_engine_has_nothing_left_to_iteration():
     np.testing.assert_allclose(own.q, other.q, atol=1e-7)
     assert np.ptp(own["energy.total"]) < 1e-6 * own["energy.kinetic"][0]
     assert own.statistics.evaluations < 1.2 * other.statistics.evaluations
+
+
+@pytest.mark.parametrize("closed_forms", [True, False])
+def test_a_loop_driven_beyond_its_reach_stops_with_time_loop_and_pose(closed_forms):
+    """A slider pulled out at a steady speed: crank and rod come into line at 0.3 m, after 0.5 s."""
+    thin = Inertia(ixx=1e-3, iyy=1e-3, izz=5e-3)
+    at = lambda x: Pose(position=(x, 0.0, 0.0))  # noqa: E731
+    bodies = tuple(Body(name=n, mass=1.0, inertia=thin) for n in ("crank", "rod", "slider"))
+    joints = (
+        Joint(name="shaft", parent="world", child="crank", rest=(0.8632,)),
+        Joint(name="pin", parent="crank", child="rod", a=at(0.1), rest=(-1.253,)),
+        Joint(name="wrist", parent="rod", child="slider", a=at(0.2), rest=(0.3898,)),
+        Joint(name="guide", kind="prismatic", parent="world", child="slider", axis=(1.0, 0.0, 0.0), rest=(0.25,)),
+    )
+    pull = Driver(name="pull", joint="guide", function="0.25 + 0.1*t")
+    mech = Mechanism(Model(name="m", bodies=bodies, joints=joints, drivers=(pull,)))
+    message = r"At t = 0\.[45]\d* s the loop cannot close any further, at guide = 0\.\d+ m"
+    with pytest.raises(SimulationError, match=message) as caught:
+        simulate(mech, 2.0, output=0.01, closed_forms=closed_forms)
+    assert "loop 1" in caught.value.where or "pull" in caught.value.where
+    run = caught.value.run
+    assert run.time[-1] == pytest.approx(0.5, abs=0.03)
+    np.testing.assert_allclose(run["guide.q"], 0.25 + 0.1 * run.time, atol=1e-7)

@@ -1,0 +1,57 @@
+"""Why a machine with loops cannot go on: which loop closes no further, and in which pose."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError
+from core.kernel import Mechanism
+
+Array = NDArray[np.float64]
+OPEN = 1e-7
+"""Gap (m, rad) of a loop that has come open."""
+REDUNDANT, LOST = 1e-9, 2e-3
+"""Parts of the largest singular value of the closure's Jacobian between which a direction is being lost: below the
+first one constraints are redundant everywhere."""
+SHOWN = 3
+"""Coordinates that describe a pose."""
+
+
+def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> tuple[str, str] | None:
+    """(loop or element, pose) if something no longer closes at q, or just about; None otherwise."""
+    rows = mech._program.closure_rows
+    if not rows or not np.isfinite(q).all():
+        return None
+    try:
+        gaps, G = mech.gaps(q, p=p, t=t), mech.loop_jacobian(q, p=p)
+    except KinetostatError:
+        return None
+    if not (np.isfinite(gaps).all() and np.isfinite(G).all()):
+        return None
+    if np.max(np.abs(gaps)) > OPEN:
+        worst = int(np.argmax(np.abs(gaps)))
+    else:
+        left, sizes, _ = np.linalg.svd(G, full_matrices=False)
+        lost = np.flatnonzero((sizes > REDUNDANT * sizes[0]) & (sizes < LOST * sizes[0]))
+        if not len(lost):
+            return None
+        worst = int(np.argmax(np.abs(left[:, lost[0]])))
+    row = rows[worst]
+    return _name(mech, row.collection, row.element), _pose(mech, q)
+
+
+def _name(mech: Mechanism, collection: str, element: str) -> str:
+    """The loop of a cut joint, or the constraint or driver."""
+    for loop in mech.loops:
+        if loop.cut == element and collection == "joints":
+            return str(loop)
+    return f"{collection.rstrip('s')} '{element}'"
+
+
+def _pose(mech: Mechanism, q: Array) -> str:
+    """Values of the first independent coordinates."""
+    independent = [name for step in mech.solution_order if step.kind == "independent" for name in step.joints]
+    chosen = [c for name in independent for c in mech.coordinates if c.joint == name] or list(mech.coordinates)
+    units = {"angle": " rad", "length": " m"}
+    return ", ".join(f"{c.name} = {q[c.index]:.5g}{units.get(c.dimension, '')}" for c in chosen[:SHOWN])
