@@ -119,7 +119,8 @@ class Interactive(QObject):
             return
         self.live = live
         self._tool = self._view.gestures.tool.id
-        self._view.gestures.choose("pull")
+        if not self._view.gestures.running:  # a pull with Ctrl is under way else
+            self._view.gestures.choose("pull")
         self.resume()
 
     def _failed(self, error: BaseException) -> None:

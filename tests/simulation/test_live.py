@@ -83,7 +83,8 @@ def test_everything_is_recorded(pendulum):
     assert run.time[-1] == pytest.approx(0.2)
     assert len(run) == 51
     energy = run["energy.total"]
-    assert np.allclose(energy, energy[0], atol=1e-4 * max(1.0, abs(energy[0])))
+    assert np.diff(energy).max() < 1e-6  # its joint rubs: energy only goes
+    assert run["energy.kinetic"][-1] > 0.0
 
 
 def test_damping_takes_energy_away(pendulum):
