@@ -59,12 +59,34 @@ class Release:
     """The single direction that is released in a joint, in words."""
 
 
-def proposal(found: Stresses, kinds: dict[str, str], last: Sequence[int]) -> tuple[Release, ...]:
+def proposal(
+    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: dict[str, str], last: Sequence[int]
+) -> tuple[Release, ...]:
     """The simplest changes that leave no self-stress; () if there is none.
 
+    circuits : self-stresses (components,) that span all, each with the name of the element whose redundancy it shows
     kinds : kind of each joint; last : components in the order in which the person would rather change them
     """
-    return tuple(change for block in _blocks(found) for change in _changes_of(block, found.components, kinds, last))
+    changes = _loop_by_loop(found, circuits, kinds, last)
+    if not _regular(found.entries, [i for change in changes for i in change.components], found.count):
+        changes = [c for block in _blocks(found) for c in _changes_of(block, found.components, kinds, last)]
+    return tuple(changes)
+
+
+def _loop_by_loop(
+    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: dict[str, str], last: Sequence[int]
+) -> list[Release]:
+    """Each element's redundancy mended where no other one's self-stresses act."""
+    groups: dict[str, list[Array]] = defaultdict(list)
+    for name, stress in circuits:
+        groups[name].append(stress / np.linalg.norm(stress))
+    changes: list[Release] = []
+    for name, own in groups.items():
+        others = [stress for other, many in groups.items() if other != name for stress in many]
+        shared = np.max(np.abs(others), axis=0) > REGULAR if others else np.zeros(len(found.components), dtype=bool)
+        block, _ = np.linalg.qr(np.column_stack(own))
+        changes += _changes_of(block, found.components, kinds, [i for i in last if not shared[i]])
+    return changes
 
 
 def _blocks(found: Stresses) -> list[Array]:
@@ -143,7 +165,7 @@ def _is(component: Component, word: str) -> bool:
 
 def _regular(entries: Array, chosen: Sequence[int], count: int) -> bool:
     sigma = np.linalg.svd(entries[list(chosen)], compute_uv=False)
-    return len(sigma) == count and bool(sigma[-1] > REGULAR)
+    return len(chosen) == len(sigma) == count and bool(sigma[-1] > REGULAR)
 
 
 def _one_by_one(

@@ -95,7 +95,11 @@ class Mobility:
     @property
     def advice(self) -> str:
         """The proposal as a sentence; '' if nothing is too many."""
-        makes = [change.text.removeprefix("make ") for change in self.proposal if change.kind]
+        exchanged: dict[str, list[str]] = {}
+        for change in self.proposal:
+            if change.kind:
+                exchanged.setdefault(change.kind, []).append(change.joint)
+        makes = [f"{listed(names)} {kind}" for kind, names in exchanged.items()]
         freed: dict[str, list[str]] = {}
         others = []
         for change in self.proposal:
@@ -181,10 +185,10 @@ def _redundancies(closure: Closure, q: Array, found: _Generic) -> tuple[tuple[Re
     through = stresses(closure, q, found.q, found.multipliers)
     kinds = {joint.name: joint.kind for joint in closure.mech.model.expanded.joints}
     order = _order(through, kinds, closure.mech._program.cut_rows)
-    redundant = tuple(
-        _told(through, found_one.component, found_one.others, kinds) for found_one in dependences(through, order)
-    )
-    return redundant, isostatic.proposal(through, kinds, order[::-1])
+    found_ones = dependences(through, order)
+    redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
+    circuits = [(through.components[one.component].name, one.stress) for one in found_ones]
+    return redundant, isostatic.proposal(through, circuits, kinds, order[::-1])
 
 
 def _order(through: Stresses, kinds: dict[str, str], cuts: Collection[str]) -> list[int]:

@@ -55,7 +55,9 @@ class Component:
             return self.note
         word = "along" if self.motion == "translation" else "about"
         place = {"world": f"{self.axis} of the world", "own": f"its own {self.axis}"}.get(self.frame, self.note)
-        if self.frame != "world":
+        if _along_axis(np.array(self.direction)):
+            place = f"{AXES[int(np.argmax(np.abs(self.direction)))]} of the world"
+        else:
             place += " ({:.3g}, {:.3g}, {:.3g})".format(*(round(x, 6) + 0.0 for x in self.direction))
         return f"{self.motion} {word} {place}"
 
@@ -244,6 +246,7 @@ class Dependence:
 
     component: int
     others: tuple[int, ...]
+    stress: Array
 
 
 def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
@@ -269,5 +272,5 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
     for k, index in enumerate(chosen):
         strength = np.abs(circuits[:, k])
         strong = np.flatnonzero(strength > PIVOT * float(np.max(strength)))
-        result.append(Dependence(index, tuple(int(i) for i in strong if i != index)))
+        result.append(Dependence(index, tuple(int(i) for i in strong if i != index), circuits[:, k]))
     return result[::-1]

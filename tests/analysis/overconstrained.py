@@ -180,3 +180,20 @@ def geared():
             "guide", "prismatic", "wheel2", "slide", (0.8, 0.3, 0), (1, 0, 0), limits=(Limit(lower=-5.0, upper=5.0),)
         ),
     )
+
+
+def engine(cylinders=6):
+    """A crankshaft with so many slider-cranks in planes behind one another, in a V."""
+    joints = [joint("bearing", "revolute", "world", "crank", (0, 0, 0), (0, 1, 0))]
+    for i in range(cylinders):
+        y, turn = np.array((0.0, 0.1 * i, 0.0)), 2.0 * np.pi * i / 3.0
+        pin = 0.05 * np.array((np.cos(turn), 0.0, np.sin(turn)))
+        along = np.array((np.sin((-1) ** i * np.pi / 4.0), 0.0, np.cos(np.pi / 4.0)))
+        foot = float(pin @ along)
+        top = along * (foot + np.sqrt(0.15**2 - (pin @ pin - foot**2)))
+        joints += [
+            joint(f"big{i + 1}", "revolute", "crank", f"rod{i + 1}", pin + y, (0, 1, 0)),
+            joint(f"small{i + 1}", "revolute", f"rod{i + 1}", f"piston{i + 1}", top + y, (0, 1, 0)),
+            joint(f"cylinder{i + 1}", "prismatic", "world", f"piston{i + 1}", top + y, along),
+        ]
+    return machine("engine", *joints)

@@ -204,7 +204,7 @@ def test_a_parallelogram_in_a_line_is_singular():
 OVERCONSTRAINED = [
     machines.planar_fourbar(), machines.planar_fourbar((1.0, 2.0, 3.0)), machines.slider_crank(), machines.bennett(),
     machines.sarrus(), machines.bricard_reference()[0], machines.bricard_plane_symmetric(),
-    machines.double_parallel(), machines.truss(2),
+    machines.double_parallel(), machines.truss(2), machines.engine(3),
 ]  # fmt: skip
 
 
@@ -352,3 +352,15 @@ def test_nor_how_large_the_machine_is(model, scale):
     assert (large.dof, large.rank) == (own.dof, own.rank)
     assert redundancies(large) == redundancies(own)
     assert not large.singular
+
+
+def test_an_engine_is_explained_cylinder_by_cylinder():
+    mobility = found(machines.engine(6))
+    assert (mobility.dof, mobility.rank, len(mobility.redundant)) == (1, 77, 18)
+    for i in range(1, 7):
+        own = [item for item in mobility.redundant if item.joint == f"cylinder{i}"]
+        assert len(own) == 3
+        assert own[0].component == "translation along y of the world"
+        assert {item.fixed_by for item in own} == {("bearing", f"big{i}", f"small{i}")}
+    balls, slides = (", ".join(f"{name}{i}" for i in range(1, 6)) + f" and {name}6" for name in ("small", "big"))
+    assert mobility.advice == f"Make {balls} spherical and {slides} cylindrical."
