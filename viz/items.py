@@ -6,7 +6,7 @@ list (lengths, shapes, joint places): call `items(model, p)` again, unchanged it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import pairwise
 
@@ -110,9 +110,34 @@ def shape_geometry(shape: s.Shape, origin: str, values: Mapping[str, float], siz
         return g.Capsule(length(shape.radius), length(shape.length))
     if isinstance(shape, s.Cone):
         return g.Cone(length(shape.radius), length(shape.length))
-    assert isinstance(shape, s.Mesh)
+    if not isinstance(shape, s.Mesh):
+        return _machine_part(shape, values, length)
     x, y, z = numbers(shape.scale, values).tolist()
     return g.MeshFile(shape.file, origin, (x, y, z), size)
+
+
+def _machine_part(shape: s.Shape, values: Mapping[str, float], length: Callable[[float | str], float]) -> g.Geometry:
+    """Pipes, beams, gearwheels, coils and arrows."""
+    if isinstance(shape, s.Pipe):
+        outer = length(shape.radius)
+        return g.Tube(min(length(shape.inner_radius), 0.999 * outer), outer, length(shape.length))
+    if isinstance(shape, s.Beam):
+        width, height, web = length(shape.width), length(shape.height), length(shape.web)
+        flange, long = length(shape.flange), length(shape.length)
+        plates = (
+            g.Placed(g.Box((width, flange, long)), placement(shifted(0.0, y, 0.0)))
+            for y in ((height - flange) / 2.0, (flange - height) / 2.0)
+        )
+        return g.Compound((g.Placed(g.Box((web, height - flange, long))), *plates))
+    if isinstance(shape, s.Gearwheel):
+        teeth = int(np.clip(round(number(shape.teeth, values)), 4, 400))
+        return g.Gearwheel(length(shape.radius), length(shape.width), teeth, length(shape.bore))
+    if isinstance(shape, s.Coil):
+        turns = float(np.clip(number(shape.turns, values), 0.5, 200.0))
+        return g.Helix(length(shape.radius), length(shape.wire), length(shape.length) / turns, length(shape.length))
+    assert isinstance(shape, s.Arrow)
+    long, shaft = length(shape.length), length(shape.radius)
+    return g.Arrow(long, shaft, min(2.6 * shaft, 0.5 * long), min(7.0 * shaft, 0.6 * long))
 
 
 # ------------------------------------------------------------------------------- default links

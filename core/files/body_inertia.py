@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import KinetostatError, ModelError
 from core.files.mesh_lookup import resolve_mesh
-from core.model import Body, Box, Capsule, Cone, Cylinder, Mesh, Shape, Sphere
+from core.model import Arrow, Beam, Body, Box, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Shape, Sphere
 from core.model.evaluation import Numbers
 from core.model.fields import Value
 from core.spatial import inertia as inertias
@@ -42,10 +42,34 @@ def _shape(shape: Shape, density: Scalar, where: str, numbers: Numbers) -> Inert
         own = mass_properties.box(density, *sizes(*shape.size))
     elif isinstance(shape, Sphere):
         own = mass_properties.sphere(density, *sizes(shape.radius))
+    elif isinstance(shape, Pipe):
+        own = _hollow(density, *sizes(shape.radius, shape.inner_radius, shape.length))
+    elif isinstance(shape, Gearwheel):
+        own = _hollow(density, *sizes(shape.radius, shape.bore, shape.width))
+    elif isinstance(shape, Beam):
+        own = _beam(density, *sizes(shape.width, shape.height, shape.web, shape.flange, shape.length))
+    elif isinstance(shape, Coil | Arrow):
+        return inertias.ZERO
     else:
         assert isinstance(shape, Cylinder | Capsule | Cone)
         own = _ROUND[type(shape)](density, *sizes(shape.radius, shape.length))
     return own.moved(numbers.pose(shape.pose, f"{where}, shapes"))
+
+
+def _hollow(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
+    """A cylinder along z less the one that is cut out of it."""
+    return mass_properties.cylinder(density, outer, length) + mass_properties.cylinder(-density, inner, length)
+
+
+def _beam(density: Scalar, width: Scalar, height: Scalar, web: Scalar, flange: Scalar, length: Scalar) -> Inertia:
+    """The whole cuboid, less that between the flanges, and the web."""
+    between = height - 2.0 * flange
+    whole = mass_properties.box(density, width, height, length)
+    return (
+        whole
+        + mass_properties.box(-density, width, between, length)
+        + mass_properties.box(density, web, between, length)
+    )
 
 
 def _mesh(shape: Mesh, density: Scalar, where: str, numbers: Numbers) -> Inertia:

@@ -20,7 +20,6 @@ from core.model import (
     Body,
     Box,
     Capsule,
-    Cone,
     Cylinder,
     Finding,
     Frame,
@@ -177,9 +176,10 @@ class _Writer:
             etree.SubElement(inertial, "inertia", **{key: entries[key] for key in _TENSOR})
 
     def _shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
-        if isinstance(shape, Cone):
+        if not isinstance(shape, Box | Sphere | Cylinder | Capsule | Mesh):
             if role == "visual" or shape.role == "collision":
-                self._note("warning", f"URDF has no cone; shape {number} is left out.", "Use a mesh.", "bodies", body,
+                word = type(shape).__name__.lower()
+                self._note("warning", f"URDF has no {word}; shape {number} is left out.", "Use a mesh.", "bodies", body,
                            "shapes")  # fmt: skip
             return
         tag = etree.SubElement(link, role)

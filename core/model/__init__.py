@@ -10,7 +10,23 @@ from core.model.joints import JOINT_KINDS, Joint, JointKind, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
 from core.model.parameters import Parameter
 from core.model.sensors import SENSOR_KINDS, Sensor, SensorKind
-from core.model.shapes import SHAPE_TYPES, Box, Capsule, Cone, Cylinder, Material, Mesh, Pose, Shape, Sphere
+from core.model.shapes import (
+    SHAPE_TYPES,
+    Arrow,
+    Beam,
+    Box,
+    Capsule,
+    Coil,
+    Cone,
+    Cylinder,
+    Gearwheel,
+    Material,
+    Mesh,
+    Pipe,
+    Pose,
+    Shape,
+    Sphere,
+)
 
 __all__ = [
     "COLLECTIONS",
@@ -22,9 +38,12 @@ __all__ = [
     "WORDS",
     "WORLD",
     "Annotation",
+    "Arrow",
+    "Beam",
     "Body",
     "Box",
     "Capsule",
+    "Coil",
     "Cone",
     "Constraint",
     "Cylinder",
@@ -35,6 +54,7 @@ __all__ = [
     "Force",
     "ForceKind",
     "Frame",
+    "Gearwheel",
     "Gravity",
     "Inertia",
     "Joint",
@@ -47,6 +67,7 @@ __all__ = [
     "Mimic",
     "Model",
     "Parameter",
+    "Pipe",
     "Pose",
     "Sensor",
     "SensorKind",

@@ -23,7 +23,7 @@ from core.model.findings import Finding, Severity
 from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model
 from core.model.parameters import value_of
-from core.model.shapes import Capsule, Cone, Cylinder, Mesh, Pose, Shape, Sphere
+from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
 from core.model.wrong_units import wrong_units
 
 TRIANGLE_TOLERANCE = 1e-4
@@ -283,8 +283,12 @@ class _Checks:
                 return self.number(shape.radius)
             case Capsule():
                 return self.number(shape.radius) + self.number(shape.length) / 2.0
-            case Cylinder() | Cone():
+            case Cylinder() | Cone() | Pipe() | Coil() | Arrow():
                 return float(np.hypot(self.number(shape.radius), self.number(shape.length) / 2.0))
+            case Gearwheel():
+                return float(np.hypot(self.number(shape.radius), self.number(shape.width) / 2.0))
+            case Beam():
+                return float(np.linalg.norm(self.vector((shape.width, shape.height, shape.length)))) / 2.0
             case _:
                 return float(np.linalg.norm(self.vector(getattr(shape, "size", (0.0,))))) / 2.0
 

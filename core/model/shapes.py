@@ -93,7 +93,55 @@ class Mesh(Shape):
     scale: Vector = vector("none", (1.0, 1.0, 1.0), "Scale along x, y, z")
 
 
-AnyShape = Box | Cylinder | Sphere | Capsule | Cone | Mesh
+@dataclass(frozen=True, kw_only=True)
+class Pipe(Shape):
+    """A hollow cylinder along z, centred."""
+
+    radius: Value = scalar("length", 0.05, "Outer radius")
+    inner_radius: Value = scalar("length", 0.04, "Inner radius")
+    length: Value = scalar("length", 0.1, "Length along z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(Shape):
+    """An I-beam along z, centred: web in the yz plane, flanges across it."""
+
+    length: Value = scalar("length", 0.3, "Length along z")
+    width: Value = scalar("length", 0.04, "Width of the flanges, along x")
+    height: Value = scalar("length", 0.06, "Height over both flanges, along y")
+    web: Value = scalar("length", 0.006, "Thickness of the web")
+    flange: Value = scalar("length", 0.008, "Thickness of a flange")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gearwheel(Shape):
+    """A gearwheel about z, centred; its mass is that of a disc with the pitch circle and the bore."""
+
+    radius: Value = scalar("length", 0.05, "Radius of the pitch circle")
+    teeth: Value = scalar("none", 24.0, "Number of teeth")
+    width: Value = scalar("length", 0.015, "Width along z")
+    bore: Value = scalar("length", 0.01, "Radius of the bore")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coil(Shape):
+    """A coil spring along z, centred, as a picture: it gives no mass."""
+
+    radius: Value = scalar("length", 0.02, "Radius to the middle of the wire")
+    wire: Value = scalar("length", 0.002, "Radius of the wire")
+    turns: Value = scalar("none", 8.0, "Number of turns")
+    length: Value = scalar("length", 0.1, "Length along z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrow(Shape):
+    """An arrow from the origin of its pose along z, as a picture: it gives no mass."""
+
+    radius: Value = scalar("length", 0.005, "Radius of the shaft")
+    length: Value = scalar("length", 0.1, "Length along z")
+
+
+AnyShape = Box | Cylinder | Sphere | Capsule | Cone | Mesh | Pipe | Beam | Gearwheel | Coil | Arrow
 
 SHAPE_TYPES: dict[str, type[Shape]] = {
     "box": Box,
@@ -102,5 +150,10 @@ SHAPE_TYPES: dict[str, type[Shape]] = {
     "capsule": Capsule,
     "cone": Cone,
     "mesh": Mesh,
+    "pipe": Pipe,
+    "beam": Beam,
+    "gearwheel": Gearwheel,
+    "coil": Coil,
+    "arrow": Arrow,
 }
 """Shape classes by the word that files and menus use."""
