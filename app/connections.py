@@ -71,9 +71,9 @@ def total_mass(session: Session) -> float:
     return total if total > 0.0 else 1.0
 
 
-def pick_of(session: Session, name: str) -> Pick:
-    """A body, frame, junction or the ground as pointed at by its origin."""
-    x, y, z = poses(session)[name][:3, 3].tolist()
+def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) -> Pick:
+    """A body, frame, junction or the ground as pointed at by its origin; `known` are the poses, if they are at hand."""
+    x, y, z = (known or poses(session))[name][:3, 3].tolist()
     return Pick(name, (x, y, z))
 
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QMenu
 
 from app.annotations import line
-from app.connections import Pick, frame_at, pick_of
+from app.connections import Pick, frame_at, pick_of, poses
 from app.icons import icon
 from app.session import Ref
 from app.tools.gestures import Gesture
@@ -177,11 +177,11 @@ def _near(view: Viewport, pointer: Pointer, body: str | None, want: str) -> Pick
     names = [*parents, *(each.name for each in model.bodies)]
     if want == "point":
         names += [junction.name for junction in model.junctions]
-    best, least = None, SNAP * pointer.scale
+    best, least, known = None, SNAP * pointer.scale, poses(view.session)
     for name in names:
         if body is not None and home(name) != body:
             continue
-        pick = pick_of(view.session, name)
+        pick = pick_of(view.session, name, known)
         x, y = view.scene.project(pick.place)
         distance = float(np.hypot(x - pointer.x, y - pointer.y))
         if distance < least:
