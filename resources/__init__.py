@@ -41,6 +41,7 @@ _TABLE = (
     ("scara_mobile.kst", "SCARA, driven", "Inverse dynamics of the MOBILE guide: which torques does the motion need?"),
     ("four_bar.kst", "Four-bar linkage", "Grashof crank-rocker with a loop; its bar lengths are sliders"),
     ("slider_crank.kst", "Slider-crank", "Crank, connecting rod and piston in a loop"),
+    ("engine_v6.kst", "V6 engine", "Six loops on one crankshaft, all solved in closed form"),
     ("spatial_four_bar.kst", "Spatial four-bar", "Six revolutes and a prismatic joint in one loop, at 300 °/s"),
     ("shaker.kst", "Shaker", "A skew crank shakes a coupler; closed by a ball joint (joint assembly)"),
     ("shaker_bodies.kst", "Shaker, by bodies", "Every body moves on its own, every joint is a constraint (body assembly)"),
