@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPixmap, QShortcut
+from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QColorDialog,
@@ -74,6 +74,7 @@ class RunsList(QWidget):
         column.addLayout(self._buttons())
         column.addWidget(self.empty)
         column.addWidget(self.tree, 1)
+        column.addStretch(0)
         session.runs.changed.connect(self.refresh)
         self.refresh()
 
@@ -113,6 +114,7 @@ class RunsList(QWidget):
         if current is not None and self.tree.currentItem() is not current:
             self.tree.setCurrentItem(current)
         self.empty.setVisible(not runs.items)
+        self.tree.setVisible(bool(runs.items))
         self.save_button.setEnabled(runs.current is not None)
         self.delete_button.setEnabled(bool(runs.items))
         self.compare_button.setEnabled(len([r for r in runs.items if not r.faint]) > 1)
@@ -285,7 +287,7 @@ def swatch(color: str, faint: bool) -> QIcon:
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QColor(color))
+    painter.setPen(QPen(QColor(color if faint else "#ffffff"), 2.5))  # white: seen on the selection's colour, too
     painter.setBrush(Qt.BrushStyle.NoBrush if faint else QColor(color))
     painter.drawEllipse(6, 6, 16, 16)
     painter.end()
