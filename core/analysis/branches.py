@@ -19,7 +19,7 @@ from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
 
-STARTS = 160
+STARTS = 400
 """Random poses from which closing is tried."""
 QUIET = 60
 """Starts without a new branch after which the search ends, at least 3 times as many as it took to find the last."""
@@ -82,7 +82,7 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
     closure = Closure(mech, p, t)
     rows = closure.motions(q) / closure.units[:, None]
     plain = _plain(mech)
-    several = {name for name in plain.values() if "." in name}
+    several = {c.name for c in mech.coordinates if len(range(mech.nv)[mech.joint_v(c.joint)]) > 1}
     order = sorted(range(mech.nv), key=lambda k: (k not in plain, plain.get(k) in several, k))
     chosen: list[int] = []
     for share in WELL:
@@ -135,7 +135,8 @@ def _check_held(closure: Closure, q: Array, held: NDArray[np.bool_]) -> None:
     moving = [motion for motion in free_motions(closure, q, left) if not motion.idle] if left.shape[1] else []
     if moving:
         name = moving[0].joints[0][0]
-        raise ModelError(f"{len(moving)} more coordinates must be held: the machine still moves at '{name}'.",
+        count = f"{len(moving)} more coordinate{'s' * (len(moving) > 1)}"
+        raise ModelError(f"{count} must be held: the machine still moves at '{name}'.",
                          remedy="Hold as many coordinates as the machine has freedoms.")  # fmt: skip
 
 

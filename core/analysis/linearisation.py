@@ -12,7 +12,7 @@ derivatives are exact (`core.kernel.derivatives`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +113,7 @@ def linearise(
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     v = B @ v[chosen] if chosen else np.zeros(mech.nv)
     x = states_at_rest(closure, q)
-    a, multipliers = constraints.motion(mech, q, v, tau, closure.p, True, t, x)
+    a, multipliers = _motion(closure, q, v, tau, x, B, chosen)
     state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, closure.p)}
     slopes = derivatives(mech._program)(state, multipliers, closure.p)
     A, M = _reduced(closure, slopes, q, B, chosen)
@@ -154,6 +154,34 @@ def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     return chosen
 
 
+def _particular(closure: Closure, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
+    """target → x with G x = target and x = 0 in the independent coordinates."""
+    solve = np.linalg.pinv(closure.jacobian(q), rcond=1e-9) if closure.rows else np.zeros((closure.mech.nv, 0))
+
+    def solved(target: Array) -> Array:
+        x = solve @ target
+        return np.asarray(x - B @ x[chosen])
+
+    return solved
+
+
+def _motion(
+    closure: Closure, q: Array, v: Array, tau: Array, x: Array, B: Array, chosen: list[int]
+) -> tuple[Array, Array]:
+    """Accelerations a = B ü + c and multipliers; bodies of the tree may lack masses as long as Bᵀ M B does not."""
+    mech, p, t = closure.mech, closure.p, closure.t
+    load = tau - np.asarray(mech.bias(q, v, p=p, t=t, x=x))
+    mass = np.asarray(mech.mass_matrix(q, p=p))
+    bias = np.asarray(mech._call("closure_bias", p, q, v, t=t))[closure.kept] if closure.rows else np.zeros(0)
+    c = _particular(closure, q, B, chosen)(-bias)
+    M = B.T @ mass @ B
+    if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
+        raise constraints.singular(mech, q, p)
+    a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
+    G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
+    return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=1e-9)[0], dtype=float)
+
+
 def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: list[int]) -> tuple[Array, Array]:
     """(A, reduced mass matrix)."""
     mech, k = closure.mech, len(chosen)
@@ -161,13 +189,7 @@ def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: li
     M = B.T @ mass @ B
     if not k:
         return np.zeros((0, 0)), M
-    solve = np.linalg.pinv(closure.jacobian(q), rcond=1e-9) if closure.rows else np.zeros((mech.nv, 0))
-
-    def particular(target: Array) -> Array:
-        """x with G x = target and x = 0 in the independent coordinates."""
-        x = solve @ target
-        return x - B @ x[chosen]
-
+    particular = _particular(closure, q, B, chosen)
     D = particular(-slopes.Gv_q @ B)  # δv = B u + D s
     columns, rates = [], []
     nx = slopes.x_x.shape[0]
