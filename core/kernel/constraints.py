@@ -58,11 +58,41 @@ def _rows(array: Array, leading: tuple[int, ...]) -> Array:
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
     """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes."""
     GT = np.swapaxes(G, -1, -2)
+    try:
+        np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return _supported_multipliers(M, rhs, G, G_bias)
     solved = np.linalg.solve(M, np.concatenate([rhs[..., None], GT], axis=-1))
     free, M_GT = solved[..., :1], solved[..., 1:]
     # G M⁻¹ Gᵀ λ = −Ġ v − G M⁻¹ (τ − h)
     multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK, hermitian=True) @ (-G_bias[..., None] - G @ free)
     return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
+
+
+def _augmented(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array, Array, Array]:
+    """The same problem with M + σ GᵀG in place of M, for bodies without mass that constraints hold: with G a = −G_bias
+    it has the same a and λ, and M need be definite only where G lets it move. LinAlgError if it is not."""
+    GT = np.swapaxes(G, -1, -2)
+    weight = np.trace(M, axis1=-2, axis2=-1) / np.maximum((G**2).sum(axis=(-2, -1)), 1e-300)
+    sum_ = M + weight[..., None, None] * (GT @ G)
+    values = np.linalg.eigvalsh(sum_)
+    if (values[..., 0] <= 1e-12 * values[..., -1]).any():
+        raise np.linalg.LinAlgError
+    return sum_, rhs - weight[..., None] * (GT @ G_bias[..., None])[..., 0], G, G_bias
+
+
+def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+    """Where bodies without mass make M singular: M + ρ Gᵀ G has the same accelerations, since G a is given, and
+    λ = λ′ + ρ (Ġ v). Raises LinAlgError if that is singular, too."""
+    GTG = np.swapaxes(G, -1, -2) @ G
+    n = M.shape[-1]
+    size = np.trace(M, axis1=-2, axis2=-1) / n
+    weight = np.where(size > 0.0, size, 1.0) * n / np.maximum(np.trace(GTG, axis1=-2, axis2=-1), 1e-300)
+    supported = M + weight[..., None, None] * GTG
+    if np.min(np.linalg.eigvalsh(supported)[..., 0] / np.linalg.eigvalsh(supported)[..., -1]) < 1e-14:
+        raise np.linalg.LinAlgError
+    a, multipliers = _multipliers(supported, rhs, G, G_bias)
+    return a, multipliers + weight[..., None] * G_bias
 
 
 def motion(
@@ -75,7 +105,11 @@ def motion(
     try:
         if not mech.held:
             return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
-        return _multipliers(M, rhs, mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v, t=t))
+        G, G_bias = mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v, t=t)
+        try:
+            return _multipliers(M, rhs, G, G_bias)
+        except np.linalg.LinAlgError:
+            return _multipliers(*_augmented(M, rhs, G, G_bias))
     except np.linalg.LinAlgError:
         raise singular(mech, q, p) from None
 

@@ -14,10 +14,13 @@ from core.mechanics.crba import by_screws, crba
 from core.mechanics.factor import factorise, solve
 from core.mechanics.forces import Loads, Situation, loads_of
 from core.mechanics.instant import Instant
+from core.mechanics.line_masses import add_inertia
+from core.mechanics.line_masses import momentum_of as line_momentum
 from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.spatial.scalar import Scalar, minus, plus
+from core.spatial.vector import Vector3
 
 if TYPE_CHECKING:
     from core.kernel.tracing import Tracer
@@ -42,16 +45,26 @@ def acting(
 ) -> Loads | None:
     """What the force elements exert; None if there are none."""
     elements = tracer.unmerged_elements if unmerged else tracer.elements
-    if not resist or not elements.forces:
+    forces = elements.forces if resist else ()
+    masses = elements.line_masses if "u" in x else ()
+    if not (forces or masses):
         return None
-    loads = loads_of(elements.forces, situation(tracer, x, run, SLIP if slip else 0.0, elements))
+    seen = situation(tracer, x, run, SLIP if slip else 0.0, elements)
+    loads = loads_of(forces, seen)
+    if masses:
+        instant = Instant(elements.machine.tree, x["q"], x["v"], run, x["u"])
+        for mass in masses:
+            mass.inertia(instant, loads)
     return loads if loads.acts else None
 
 
 def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """M, row by row."""
     algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
-    return [entry for row in algorithm(tracer.tree, x["q"], run) for entry in row]
+    M = algorithm(tracer.tree, x["q"], run)
+    if tracer.elements.line_masses:
+        add_inertia(M, tracer.elements.line_masses, Instant(tracer.tree, x["q"], None, run))
+    return [entry for row in M for entry in row]
 
 
 def inverse(
@@ -76,7 +89,7 @@ def bias(
 def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """G."""
     rest = [0.0] * tracer.tree.nv
-    return rnea(tracer.tree, x["q"], rest, rest, resist=False, run=run).torques
+    return inverse(tracer, {**x, "v": rest, "u": rest}, _, run, resist=False)
 
 
 def forward(
@@ -84,7 +97,7 @@ def forward(
 ) -> list[Scalar]:
     """Accelerations."""
     tree = slipping(tracer.tree) if slip else tracer.tree
-    if not tree.coupled:
+    if not (tree.coupled or tracer.elements.line_masses):
         loads = acting(tracer, x, run, resist=resist, slip=slip)
         if loads is None:
             return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
@@ -93,7 +106,9 @@ def forward(
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
     h = bias(tracer, x, "", run, resist=resist, slip=slip)
     remaining = run(_differences, tuple(x["u"]), tuple(h))
-    return list(run(_solved, tuple(map(tuple, crba(tree, x["q"], run))), remaining))
+    M = mass_matrix(tracer, x, "", run)
+    rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
+    return list(run(_solved, rows, remaining))
 
 
 def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
@@ -111,12 +126,21 @@ def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
         s = situation(tracer, x, run)
         for element in tracer.elements.forces:
             potential = run(plus, potential, element.potential(s))
-    return [energies.kinetic(tracer.tree, x["q"], x["v"], run), potential]
+    kinetic = energies.kinetic(tracer.tree, x["q"], x["v"], run)
+    instant = Instant(tracer.tree, x["q"], x["v"], run)
+    for mass in tracer.elements.line_masses:
+        moving, lying = mass.energy(instant)
+        kinetic, potential = run(plus, kinetic, moving), run(plus, potential, lying)
+    return [kinetic, potential]
 
 
 def momentum_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """[angular; linear]."""
-    return momentum(tracer.tree, x["q"], x["v"], run)
+    total = momentum(tracer.tree, x["q"], x["v"], run)
+    sums, instant = (Vector3(*total[:3]), Vector3(*total[3:])), Instant(tracer.tree, x["q"], x["v"], run)
+    for mass in tracer.elements.line_masses:
+        sums = run(line_momentum, sums, mass.mass, mass.position(instant), mass.velocity(instant))
+    return [*sums[0], *sums[1]]
 
 
 def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:

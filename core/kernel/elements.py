@@ -14,6 +14,7 @@ from core.mechanics.chords import Chord
 from core.mechanics.force_elements import ChordForce, JointForce, LineForce, SeriesForce, WrenchForce
 from core.mechanics.forces import End, ForceElement, Law
 from core.mechanics.instant import Instant
+from core.mechanics.line_masses import LineMass
 from core.mechanics.sensors import NOWHERE, Sensor, Share, measured
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
@@ -148,6 +149,23 @@ class Elements:
     def forces(self) -> tuple[ForceElement, ...]:
         """All force elements of the document, then the passive forces of joints that close a loop."""
         return (*map(self._force, self.model.forces), *self._passive())
+
+    @cached_property
+    def line_masses(self) -> tuple[LineMass, ...]:
+        """Point masses on the lines of forces."""
+        return tuple(
+            self._line_mass(force, k) for force in self.model.forces if force.kind == "line"
+            for k in range(len(force.masses))
+        )  # fmt: skip
+
+    def _line_mass(self, force: Force, k: int) -> LineMass:
+        part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
+        a, b = self.end(force.a), self.end(force.b)
+        if isinstance(a, int) or isinstance(b, int):
+            raise ModelError("A line with a mass cannot end at a junction, which has none.", where=where,
+                             remedy="Put a body with a mass in place of the junction.")  # fmt: skip
+        mass, place = (self.numbers.scalar(value, where) for value in (part.mass, part.place))
+        return LineMass(force.name, a, b, mass, part.at, place)
 
     @property
     def named_forces(self) -> tuple[ForceElement, ...]:

@@ -284,7 +284,8 @@ class Mechanism(Evaluation):
     def _needs_mass_matrix(self) -> bool:
         """True where the articulated-body recursion does not apply: loops, constraints, and many coupled joints."""
         tree = self._program.tracer.tree
-        return self.held or (tree.coupled and tree.nv > MANY)
+        dense = tree.coupled or self._program.tracer.elements.line_masses
+        return self.held or bool(dense and tree.nv > MANY)
 
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""

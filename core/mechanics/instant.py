@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from core.mechanics.energy import moving
-from core.mechanics.kinematics import coordinates, link_poses, speeds
+from core.mechanics.kinematics import coordinates, link_poses, span, speeds
+from core.mechanics.loads import base_acceleration
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Place, Scalars, Tree
 from core.spatial.motion import ZERO, Motion
@@ -19,11 +20,28 @@ def motion_of(X_WL: Pose, V: Motion, p: Vector3) -> Motion:
     return Motion(X_WL.rotation.act(V.angular), X_WL.rotation.act(V.linear + V.angular.cross(p)))
 
 
-class Instant:
-    """Poses and motions at (q, v); without v all is at rest."""
+def accelerating(
+    law: Any, placement: Pose, q: Scalars, v: Scalars, a: Scalars, V_parent: Motion, A_parent: Motion
+) -> Motion:
+    """A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇ (RBDA 5.8)."""
+    X, S = placement @ law.pose(q), law.subspace(q)
+    V_J = span(S, v)
+    return X.motion_back(A_parent) + span(S, a) + law.bias(q, v) + (X.motion_back(V_parent) + V_J).cross(V_J)
 
-    def __init__(self, tree: Tree, q: Scalars, v: Scalars | None = None, run: Runner = inline) -> None:
-        self.tree, self.q, self.v, self.run = tree, q, v, run
+
+def acceleration_of(X_WL: Pose, V: Motion, A: Motion, p: Vector3) -> Vector3:
+    """Of a point p of a link, world axes: a + ω̇ × p + ω × (v + ω × p)."""
+    turning = V.angular.cross(V.linear + V.angular.cross(p))
+    return X_WL.rotation.act(A.linear + A.angular.cross(p) + turning)
+
+
+class Instant:
+    """Poses and motions at (q, v), accelerations with a; without v all is at rest."""
+
+    def __init__(
+        self, tree: Tree, q: Scalars, v: Scalars | None = None, run: Runner = inline, a: Scalars | None = None
+    ) -> None:
+        self.tree, self.q, self.v, self.run, self.a = tree, q, v, run, a
         self._frames: dict[int, tuple[Place, Pose]] = {}
         self._motions: dict[int, tuple[Place, Motion]] = {}
 
@@ -51,6 +69,26 @@ class Instant:
             parent = ZERO if link.parent < 0 else result[link.parent]
             result.append(self.run(moving, link.law, link.placement, self.coordinates[i], self.speeds[i], parent))
         return result
+
+    @cached_property
+    def accelerations(self) -> list[Motion]:
+        """Of every link's origin, in the link's axes; uniform gravity taken off (g is −g of the ground)."""
+        a = speeds(self.tree, [0.0] * self.tree.nv if self.a is None else self.a, self.run)
+        result: list[Motion] = []
+        for i, link in enumerate(self.tree.links):
+            inner = link.parent < 0
+            parents = (ZERO, base_acceleration(self.tree.gravity)) if inner else (
+                self.motions[link.parent], result[link.parent])  # fmt: skip
+            own = (self.coordinates[i], self.speeds[i], a[i])
+            result.append(self.run(accelerating, link.law, link.placement, *own, *parents))
+        return result
+
+    def acceleration(self, place: Place) -> Vector3:
+        """p̈ − g of a frame's origin, world axes."""
+        if place.link < 0:
+            return base_acceleration(self.tree.gravity).linear
+        V, A = self.motions[place.link], self.accelerations[place.link]
+        return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)  # type: ignore[no-any-return]
 
     def frame(self, place: Place) -> Pose:
         """X_WF of a frame on a link."""
