@@ -14,6 +14,7 @@ from core.errors import KinetostatError
 from core.simulation.moments import at_rest, resampled
 from viz import vectors
 from viz.film import Trace, drawn
+from viz.look import Colour
 from viz.run_footage import Tracing, poses, trace
 from viz.vectors import KINDS, Wanted
 
@@ -49,7 +50,7 @@ class RunScene:
         self.size = 1.0
         self._followed = False
         self._scaled_for: tuple[object, ...] = ()
-        self._traced: dict[tuple[object, Tracing], Trace] = {}
+        self._traced: dict[tuple[Run, Tracing], Trace] = {}
         self._listening = (
             (self.runs.moved, self._moved),
             (self.runs.changed, self._runs_changed),
@@ -191,7 +192,8 @@ class RunScene:
             return
         self._pause(True)
         shown = [each for each in (record, *self.others(record)) if not each.faint]
-        ways, colours, kept = {}, {}, {}
+        ways, kept = {}, {}
+        colours: dict[str, Colour] = {}
         for each in shown:
             for tracing in self.tracings:
                 if tracing.frame not in each.run.mech.frame_names:

@@ -79,6 +79,8 @@ class Viewport(QOpenGLWidget):
     place = Signal(object)
     looked = Signal()
     """The camera moved."""
+    run_scene: RunScene
+    legend: VectorLegend
 
     def __init__(self, session: Session, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -60,6 +60,8 @@ class Window(QMainWindow):
     docks: Docks
     functions: FunctionPanel
     ellipsoid: LiveEllipsoid
+    plots: PlotsPanel
+    films: Films
 
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
         super().__init__()

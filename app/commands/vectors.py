@@ -89,6 +89,12 @@ def plot(window: Window) -> None:
     window.plots.add(channels_of(window.session.selection, window))
 
 
+def new_plot(window: Window) -> None:
+    """One more plot, in view."""
+    window.docks.show("plots")
+    window.plots.add_plot()
+
+
 COMMANDS = (
     *(
         Command(
@@ -160,7 +166,7 @@ COMMANDS = (
     Command(
         "plots.new",
         "New plot",
-        lambda w: (w.docks.show("plots"), w.plots.add_plot()),
+        new_plot,
         "Simulation",
         icon="plot",
         section="plots",
@@ -184,7 +190,7 @@ COMMANDS = (
         "File",
         icon="film",
         section="export",
-        when=lambda w: w.session.runs.current is not None or w.viewport.playback.animated,
+        when=lambda w: w.session.runs.current is not None,
         help="Write the current run as a film (MP4, GIF) or as pictures, as the viewport shows it.",
     ),
 )

@@ -31,6 +31,7 @@ from app.widgets.note import Note
 from core.errors import KinetostatError
 from viz.encoders import FORMATS
 from viz.film import frame_times
+from viz.look import LookName
 
 if TYPE_CHECKING:
     from app.jobs import Job
@@ -160,7 +161,7 @@ class FilmDialog(QDialog):
         except ValueError:
             raise KinetostatError(f"“{self.fps.currentText()}” is no number of frames per second.",
                                   remedy="Give a number such as 30.") from None  # fmt: skip
-        look = self.look.currentData() or self._window.theme.name
+        look: LookName = "dark" if (self.look.currentData() or self._window.theme.name) == "dark" else "light"
         return FilmWish(
             Path(self.file.text()).expanduser(), tuple(size), fps, self.speed.value(), self.from_.value(),
             self.to.value(), self.view.currentData() or None, radians(self.turn.value()), look,

@@ -33,8 +33,8 @@ class PlotsBar(QFrame):
                                     checkable=True)  # fmt: skip
         self.export = self._button("export", "Copy or export all plots", None)
         menu = QMenu(self.export)
-        panel_exports = lambda: (menu.clear(), panel.fill_exports(menu))  # noqa: E731
-        menu.aboutToShow.connect(panel_exports)
+        menu.aboutToShow.connect(menu.clear)
+        menu.aboutToShow.connect(lambda: panel.fill_exports(menu))
         self.export.setMenu(menu)
         self.export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.export.setStyleSheet("QToolButton::menu-indicator { image: none; }")

@@ -174,8 +174,12 @@ class Chart(QFrame):
     def _show_points(self, time: float | None) -> None:
         """Where the curves of a plot that is not over time are now."""
         spots = []
-        for curve in self.curves if time is not None else ():
-            place = curve.at(time) if curve.opacity >= 1.0 and curve.unit == self.axes.units[0] else None
+        for curve in self.curves:
+            place = (
+                curve.at(time)
+                if time is not None and curve.opacity >= 1.0 and curve.unit == self.axes.units[0]
+                else None
+            )
             if place is not None:
                 spots.append({"pos": place, "brush": pg.mkBrush(curve.color), "pen": pg.mkPen(self.colors.base)})
         self.points.setData(spots)

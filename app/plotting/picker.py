@@ -67,6 +67,7 @@ class ChannelPicker(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.note = Note(self)
         self._run: Run | None = None
         self._channels: tuple[str, ...] = ()
         self._chosen: frozenset[str] | None = None
@@ -91,7 +92,6 @@ class ChannelPicker(QWidget):
         self.edit.textEdited.connect(lambda _: self.note.say(""))
         PlainKeys(self.edit)
         PlainKeys(self.search)
-        self.note = Note(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 2, 2, 4)
         layout.setSpacing(3)

@@ -8,7 +8,7 @@ from math import degrees
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDropEvent, QImage
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -129,9 +129,12 @@ def test_elements_dragged_from_the_tree_are_drawn_where_they_are_dropped(plots):
     (chart,) = shown(plots)
     data = QMimeData()
     data.setData(CHANNELS, f"{second}.q\nenergy.total".encode())
-    event = QDropEvent(QPointF(30, 30), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-                       Qt.KeyboardModifier.NoModifier)  # fmt: skip
-    QApplication.sendEvent(chart, event)
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(30, 30), Qt.DropAction.CopyAction, data, left, none)
+    QApplication.sendEvent(chart, enter)
+    assert enter.isAccepted()
+    drop = QDropEvent(QPointF(30, 30), Qt.DropAction.CopyAction, data, left, none)
+    QApplication.sendEvent(chart, drop)
     assert plots.sheet.current.channels == (f"{first}.q", f"{second}.q", "energy.total")
 
 
