@@ -109,7 +109,7 @@ def test_body_on_springs_of_the_modelica_library():
 
 
 def test_three_springs_hang_where_their_forces_balance():
-    """Knot and ball from the six equations of balance: there nothing accelerates, and the knot is where it should be."""
+    """Knot and ball from the six equations of balance: there nothing accelerates."""
     model = example("three_springs")
     p = model.values()
     ends = np.array([(-0.3, 0.0, 1.0), (0.3, 0.0, 1.0)])
@@ -161,7 +161,7 @@ LINK = """<body pos="0 {} 0"><joint/><inertial mass="2.4" pos="0 .5 0" diaginert
 
 
 def test_scara_of_the_mobile_guide():
-    """Torques at the guide's state: MuJoCo's inverse dynamics, the program's, and the forces of the drivers in a run."""
+    """Torques at the guide's state: MuJoCo's, the program's, and the forces of the drivers in a run."""
     model = mujoco.MjModel.from_xml_string(SCARA.format(LINK.format(0, LINK.format(1, LINK.format(1, "")))))
     data = mujoco.MjData(model)
     q, v, a = np.array([0.0, 0.2, 0.3]), np.array([0.01, 1.0, 0.11]), np.array([0.2, 0.0, 0.25])
