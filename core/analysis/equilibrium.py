@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
-from core.analysis.linearisation import Linearisation, linearise, states_at_rest
+from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
 from core.errors import SimulationError
 from core.kernel import Mechanism, assembly, constraints
 from core.kernel.derivatives import derivatives
@@ -78,7 +78,7 @@ class _Balance:
         still = np.zeros(mech.nv)
         state = {"q": q, "v": still, "u": still, "x": states_at_rest(closure, q), "t": mech.clock(closure.t, closure.p)}
         slopes = derivatives(mech._program)(state, multipliers, closure.p)
-        return np.asarray(N.T @ slopes.f_q @ N)
+        return np.asarray(N.T @ balanced(slopes).f_q @ N)
 
 
 def equilibrium(

@@ -115,14 +115,27 @@ def linearise(
     x = states_at_rest(closure, q)
     a, multipliers = _motion(closure, q, v, tau, x, B, chosen)
     state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, closure.p)}
-    slopes = derivatives(mech._program)(state, multipliers, closure.p)
+    slopes = balanced(derivatives(mech._program)(state, multipliers, closure.p))
     A, M = _reduced(closure, slopes, q, B, chosen)
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
     modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure)
-    return Linearisation(names, tuple(mech.x_names), A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
+    states = tuple(mech.x_names[len(slopes.follow) :])
+    return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
+
+
+def balanced(slopes: Equations) -> Equations:
+    """Junctions without the states they have: they follow the bodies in balance."""
+    count = len(slopes.follow)
+    if not count:
+        return slopes
+    return slopes._replace(
+        f_q=slopes.f_q + slopes.f_x[:, :count] @ slopes.follow, f_x=slopes.f_x[:, count:],
+        x_q=slopes.x_q[count:] + slopes.x_x[count:, :count] @ slopes.follow, x_v=slopes.x_v[count:],
+        x_x=slopes.x_x[count:, count:],
+    )  # fmt: skip
 
 
 def states_at_rest(closure: Closure, q: Array) -> Array:

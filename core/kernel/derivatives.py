@@ -38,6 +38,8 @@ class Equations(NamedTuple):
     x_q: Array
     x_v: Array
     x_x: Array
+    follow: Array
+    """(nj, nv) how junctions (the first nj states) follow displacements when they stay in balance."""
 
 
 class Derivatives:
@@ -86,9 +88,18 @@ class Derivatives:
         own = column(list(x))
         slopes = ((forces, (q, v, own)), (g, (q, v)), (gaps, (q,)))
         outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
-        outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own))]
+        outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
         return ca.Function("derivatives", arguments, list(map(ca.densify, outputs)), {"cse": True})
+
+    def _follow(self, x: Any, q: Any, N: Any) -> Any:
+        """−(∂f/∂x)⁻¹ ∂f/∂q N of the forces f at junctions."""
+        tracer = self._program.tracer
+        count = 3 * len(tracer.elements.junctions)
+        if not count:
+            return ca.SX.zeros(0, tracer.tree.nv)
+        f = self._body("balance")[:count]
+        return -ca.solve(ca.densify(ca.jacobian(f, x[:count])), ca.densify(ca.jacobian(f, q) @ N))
 
 
 def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:

@@ -1,5 +1,6 @@
 """Linearisation and equilibrium against closed forms, published references and finite differences."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from core.analysis.equilibrium import equilibria, equilibrium
 from core.analysis.linearisation import linearise
 from core.errors import ModelError, SimulationError
 from core.kernel import Mechanism
-from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Model, Pose, World
+from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Model, Pose, World
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -203,3 +204,34 @@ def test_coordinates_that_do_not_determine_the_motion_are_refused():
         linearise(mech, parallelogram_at(1.0), coordinates=["A", "B"])
     with pytest.raises(ModelError, match="no speed 'Z'"):
         linearise(mech, parallelogram_at(1.0), coordinates=["Z"])
+
+
+def test_two_springs_joined_without_a_mass_are_one_softer_spring():
+    """k = k₁ k₂/(k₁ + k₂); the knot hangs at the length of the first."""
+    m, k1, k2, rest = 2.0, 300.0, 700.0, 0.4
+    ball = Body(name="ball", mass=m, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
+    slide = Joint(name="z", kind="prismatic", parent="world", child="ball")
+    forces = (
+        Force(name="upper", kind="line", a="world", b="knot", stiffness=k1, rest=rest),
+        Force(name="lower", kind="line", a="knot", b="ball", stiffness=k2, rest=rest),
+    )
+    knot = Junction(name="knot", guess=(0.0, 0.0, -0.45))
+    mech = Mechanism(Model(name="hanging", bodies=(ball,), joints=(slide,), junctions=(knot,), forces=forces))
+    found = equilibrium(mech, np.array([-1.0]))
+    weight = m * 9.81
+    assert found.q[0] == pytest.approx(-(2.0 * rest + weight / k1 + weight / k2), abs=1e-9)
+    assert mech.x_rest(found.q)[2] == pytest.approx(-(rest + weight / k1), abs=1e-9)
+    (mode,) = found.linear.modes
+    assert abs(mode.eigenvalue) == pytest.approx(np.sqrt(k1 * k2 / (k1 + k2) / m), rel=1e-9)
+    assert found.stability == "stable"
+
+
+def test_massless_bodies_of_a_loop_do_not_matter():
+    """Bars of a parallelogram without mass carry a heavy coupler: a pendulum of the cranks' length."""
+    model = spring_fourbar()
+    light = tuple(dataclasses.replace(b, mass=0.0, inertia=Inertia()) if b.name != "coupler" else b
+                  for b in model.bodies)  # fmt: skip
+    mech = Mechanism(dataclasses.replace(model, bodies=light, forces=()))
+    found = linearise(mech, parallelogram_at(-0.5 * np.pi))
+    assert found.stability == "stable"
+    assert abs(found.eigenvalues[0]) == pytest.approx(np.sqrt(9.81), rel=1e-9)
