@@ -14,7 +14,7 @@ from viz.item import Item
 from viz.look import LIGHT, Look
 from viz.meshes import mesh
 from viz.placement import Array, matrix
-from viz.spans import pose_of
+from viz.spans import Spans
 
 Poses = Mapping[str, ArrayLike]
 """Name of a body or frame → (4, 4) world ← that frame."""
@@ -82,6 +82,7 @@ class Figures:
         self._places = np.zeros((0, 4, 4))
         self._stiff: list[Figure] = []
         self._stretched: list[Figure] = []
+        self._spans = Spans(())
         self._poses: Poses = {}
 
     def reconcile(self, items: tuple[Item, ...], poses: Poses) -> None:
@@ -115,6 +116,7 @@ class Figures:
     def _arrange(self) -> None:
         self._stiff = [figure for figure in self.table.values() if figure.item.is_stiff]
         self._stretched = [figure for figure in self.table.values() if not figure.item.is_stiff]
+        self._spans = Spans([figure.item for figure in self._stretched])
         self._places = np.array([figure.place for figure in self._stiff]).reshape(-1, 4, 4)
 
     def move(self, poses: Poses) -> None:
@@ -126,9 +128,10 @@ class Figures:
             placed = frames @ self._places
             for figure, pose, row in zip(self._stiff, placed, placed.reshape(-1, 16).tolist(), strict=True):
                 figure.put(pose, row)
-        for figure in self._stretched:
-            pose = pose_of(figure.item, poses)
-            figure.put(pose, pose.ravel().tolist())
+        if self._stretched:
+            placed = self._spans.poses(poses)
+            for figure, pose, row in zip(self._stretched, placed, placed.reshape(-1, 16).tolist(), strict=True):
+                figure.put(pose, row)
 
     def paint(self, look: Look) -> None:
         """Take the colours of a look."""

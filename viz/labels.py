@@ -10,7 +10,7 @@ from viz.camera import View, project
 from viz.figures import Poses
 from viz.item import Item
 from viz.look import Look
-from viz.spans import pose_of
+from viz.spans import Spans
 
 SIZES = {"bodies": 13, "joints": 13, "frames": 12}
 OFFSET = (9, 6)
@@ -31,6 +31,7 @@ class Labels:
         self.look = look
         self.scale = 1.0
         self._actors: dict[str, tuple[Item, vtkBillboardTextActor3D]] = {}
+        self._spans = Spans(())
         self.measure: Callable[[Item, Poses], str] = lambda item, _poses: item.text
         """Words of an item of the role `dimension` at poses."""
 
@@ -43,6 +44,7 @@ class Labels:
             actor = self._actors[name][1] if name in self._actors else self._new()
             actor.SetInput(item.text)
             self._actors[name] = (item, actor)
+        self._spans = Spans([item for item, _actor in self._actors.values()])
         self.paint(self.look)
 
     def _new(self) -> vtkBillboardTextActor3D:
@@ -79,8 +81,11 @@ class Labels:
 
     def move(self, poses: Poses) -> None:
         """Follow the frames; dimension lines say what they measure now."""
-        for item, actor in self._actors.values():
-            actor.SetPosition(*pose_of(item, poses)[:3, 3])
+        if not self._actors:
+            return
+        places = self._spans.poses(poses)[:, :3, 3].tolist()
+        for (item, actor), place in zip(self._actors.values(), places, strict=True):
+            actor.SetPosition(*place)
             if item.role == "dimension":
                 words = self.measure(item, poses)
                 if words != actor.GetInput():

@@ -2,62 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from viz.item import Item
-from viz.placement import Array, along, matrix
+from viz.placement import Array, matrix
 
 SHORT = 1e-9
 """A line shorter than this in m has no direction."""
+_IDENTITY = np.eye(4)
+
+
+class Spans:
+    """Items that do not move with one frame alone; their poses are found for all at once."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        untils = [item.until for item in items]
+        self._frames = [item.frame for item in items]
+        self._axes = [item.axes for item in items]
+        self._ends = ["" if until is None else until.frame for until in untils]
+        self._place = np.array([matrix(item.placement) for item in items]).reshape(-1, 4, 4)
+        self._end = np.array([_IDENTITY if u is None else matrix(u.placement) for u in untils]).reshape(-1, 4, 4)
+        self._turned = np.array([item.axes is not None for item in items], dtype=bool)
+        self._lies = np.array([until is not None for until in untils], dtype=bool)
+        self._normal = np.array([until is not None and until.normal for until in untils], dtype=bool)
+        self._stretched = np.array([until is not None and until.at is None for until in untils], dtype=bool)
+        self._at = np.array([(0.5, 0.0) if u is None or u.at is None else u.at for u in untils]).reshape(-1, 2)
+        self._both_ways = self._stretched & np.array([item.role == "joint" for item in items], dtype=bool)
+
+    def poses(self, poses: Mapping[str, ArrayLike]) -> Array:
+        """(n, 4, 4) world ← item; frames without a pose stay at the world's origin.
+
+        On a line z points along it (a joint's rod: against it, where that is nearer to the item's own z); x stays as
+        near as it can to the item's own, so that square rods do not twist.
+        """
+        result = self._starts(poses)
+        begin, end = self._lines(result, poses)
+        way = end - begin
+        length = np.linalg.norm(way, axis=1)
+        short = length < SHORT
+        scale = np.where(short, 1.0, length)
+        z = way / scale[:, None]
+        own_x, own_y, own_z = (result[:, :3, k] for k in range(3))
+        z[self._both_ways & (_dot(way, own_z) < 0.0)] *= -1.0
+        x = own_x - z * _dot(own_x, z)[:, None]
+        spare = own_y - z * _dot(own_y, z)[:, None]
+        x = np.where((np.linalg.norm(x, axis=1) > 1e-6)[:, None], x, spare)
+        x /= np.maximum(np.linalg.norm(x, axis=1), 1e-300)[:, None]
+        share = self._at[:, 0] + np.where(short, 0.0, self._at[:, 1] / scale)
+        turn = self._lies & ~short
+        long = np.where(self._stretched, length, 1.0)[:, None]
+        result[turn, :3, :3] = np.stack([x, np.cross(z, x), z * long], axis=2)[turn]
+        result[short & self._stretched, :3, 2] *= 1e-6
+        result[self._lies, :3, 3] = (begin + way * share[:, None])[self._lies]
+        return result
+
+    def _starts(self, poses: Mapping[str, ArrayLike]) -> Array:
+        result = np.array([poses.get(name, _IDENTITY) for name in self._frames], dtype=float) @ self._place
+        for i in np.flatnonzero(self._turned):
+            axes = np.asarray(poses.get(self._axes[i] or "", _IDENTITY), dtype=float)
+            result[i, :3, :3] = axes[:3, :3] @ self._place[i, :3, :3]
+        return result
+
+    def _lines(self, starts: Array, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
+        """Both ends (n, 3) of the lines, in the world."""
+        ends = np.array([poses.get(name, _IDENTITY) for name in self._ends], dtype=float) @ self._end
+        begin, end, n = starts[:, :3, 3], ends[:, :3, 3], starts[:, :3, 2]
+        foot = end - n * _dot(n, end - begin)[:, None]
+        return np.where(self._normal[:, None], foot, begin), end
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.einsum("ij,ij->i", a, b)
 
 
 def pose_of(item: Item, poses: Mapping[str, ArrayLike]) -> Array:
-    """(4, 4) world ← item; frames without a pose stay at the world's origin."""
-    identity = np.eye(4)
-    place = matrix(item.placement)
-    start = np.asarray(poses.get(item.frame, identity), dtype=float) @ place
-    if item.axes is not None:
-        start[:3, :3] = np.asarray(poses.get(item.axes, identity), dtype=float)[:3, :3] @ place[:3, :3]
-    return start if item.until is None else _on_line(item, start, poses)
+    """(4, 4) world ← item; see `Spans`."""
+    return np.asarray(Spans([item]).poses(poses)[0])
 
 
 def line_of(item: Item, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
     """The two ends (3,) in the world of the line an item lies on."""
-    assert item.until is not None
-    identity = np.eye(4)
-    start = np.asarray(poses.get(item.frame, identity), dtype=float) @ matrix(item.placement)
-    end = (np.asarray(poses.get(item.until.frame, identity), dtype=float) @ matrix(item.until.placement))[:3, 3]
-    if item.until.normal:
-        n = start[:3, 2]
-        return end - n * float(n @ (end - start[:3, 3])), end
-    return start[:3, 3], end
-
-
-def _on_line(item: Item, start: Array, poses: Mapping[str, ArrayLike]) -> Array:
-    """The pose with z along the line (or against it, whichever is nearer to the item's own z when stretched); x stays
-    as near as it can to the item's own, so that square rods do not twist."""
-    assert item.until is not None
-    begin, end = line_of(item, poses)
-    way = end - begin
-    length = float(np.linalg.norm(way))
-    at = item.until.at
-    if length < SHORT:
-        result = start.copy()
-        result[:3, 3] = begin
-        return result @ np.diag([1.0, 1.0, 1e-6 if at is None else 1.0, 1.0])
-    backward = at is None and item.role == "joint" and float(way @ start[:3, 2]) < 0.0
-    result = along(-way if backward else way)
-    side = start[:3, 0] - result[:3, 2] * float(start[:3, 0] @ result[:3, 2])
-    if float(np.linalg.norm(side)) > 1e-6:
-        result[:3, 0] = side / np.linalg.norm(side)
-        result[:3, 1] = np.cross(result[:3, 2], result[:3, 0])
-    if at is None:
-        result[:3, 2] *= length
-        result[:3, 3] = begin + way / 2.0
-    else:
-        share, distance = at
-        result[:3, 3] = begin + way * (share + distance / length)
-    return result
+    spans = Spans([item])
+    begin, end = spans._lines(spans._starts(poses), poses)
+    return begin[0], end[0]
