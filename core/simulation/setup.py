@@ -181,6 +181,17 @@ def _places(mech: Mechanism, function: str) -> tuple[int, int]:
     return found.get("x", -1), found.get("t", -1)
 
 
+def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
+    """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
+    have no closed form, or where none is wanted (no y)."""
+    forms = None if y is None else closed_forms_of(mech._program)
+    if forms is None or y is None or not forms.fit(y[: mech.nq], p):
+        return absent(), 0, []
+    code = forms.reduction
+    entered = single(code.single_address, code.sizes, code.size, p, code)
+    return entered, len(forms.independent), forms.kept_rows
+
+
 class Assembly:
     """The compiled equations of one run; keeps the memory they work in."""
 
@@ -206,13 +217,7 @@ class Assembly:
             name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
         }
         self.entries["torque"] = absent() if constant is not None else torques.compiled(mech, torque, p)
-        forms = closed_forms_of(mech._program) if closed_forms else None
-        if forms is None or not forms.fit(y[: mech.nq], p):
-            self.entries["reduced"], independent, kept = absent(), 0, []
-        else:
-            code = forms.reduction
-            self.entries["reduced"] = single(code.single_address, code.sizes, code.size, p, code)
-            independent, kept = len(forms.independent), forms.kept_rows
+        self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
         order = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
                  "closure_bias", "reduced", "states", "closure_time", "settle")  # fmt: skip
         chosen = [self.entries[name] for name in order]

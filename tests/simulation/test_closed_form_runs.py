@@ -13,7 +13,17 @@ from core.simulation import simulate
 from resources import examples
 from tests.simulation import published_machines as machines
 
-LOOPED = ("four_bar", "slider_crank", "stewart", "macpherson", "squeezer", "n_four_bar", "shaker", "spatial_four_bar")
+LOOPED = (
+    "four_bar",
+    "slider_crank",
+    "engine_v6",
+    "stewart",
+    "macpherson",
+    "squeezer",
+    "n_four_bar",
+    "shaker",
+    "spatial_four_bar",
+)
 FAST = {"squeezer": 0.01}
 PATHS = {example.name: example.path for example in examples()}
 
@@ -120,3 +130,34 @@ def test_a_loop_driven_beyond_its_reach_stops_with_time_loop_and_pose(closed_for
     run = caught.value.run
     assert run.time[-1] == pytest.approx(0.5, abs=0.03)
     np.testing.assert_allclose(run["guide.q"], 0.25 + 0.1 * run.time, atol=1e-7)
+
+
+def one_cylinder(p):
+    """Modelica's Engine1a: crank pin up at phi = 0, cylinder along y, shaft along x."""
+    x = (1.0, 0.0, 0.0)
+    mass = sum(part["m"] for part in p["crank_bodies"])
+    moment = sum(part["m"] * part["radius"] for part in p["crank_bodies"])
+    turning = p["J_flywheel"] + sum(part["Ixx"] + part["m"] * part["radius"] ** 2 for part in p["crank_bodies"])
+    y = moment / mass
+    crank = machines.body("crank", mass, (0, y, 0), (turning - mass * y**2, 1, 1))
+    rod = machines.body("rod", p["rod"]["m"], (0, p["l"] / 2, 0), (p["rod"]["Ixx"], 1, 1))
+    piston = machines.body("piston", p["piston"]["m"], (0, p["piston"]["length"] / 2, 0), (1, 1, 1))
+    joints = (
+        Joint(name="phi", parent="world", child="crank", axis=x),
+        Joint(name="pin", parent="crank", child="rod", axis=x, a=Pose(position=(0.0, p["r"], 0.0))),
+        Joint(name="wrist", parent="rod", child="piston", axis=x, a=Pose(position=(0.0, p["l"], 0.0))),
+        Joint(name="cylinder", kind="prismatic", parent="world", child="piston", axis=(0.0, 1.0, 0.0),
+              rest=(p["r"] + p["l"],)),
+    )  # fmt: skip
+    return Model(name="engine", world=machines.world(0, -p["g"], 0), bodies=(crank, rod, piston), joints=joints)
+
+
+def test_the_one_cylinder_engine_turns_as_published():
+    p, table, _ = machines.read("msl_Engine1a")
+    mech = Mechanism(one_cylinder(p))
+    assert [step.kind for step in mech.solution_order] == ["independent", "RRP dyad"]
+    t = table["t"]
+    run = simulate(mech, t[-1], v0={"phi": p["w0"]}, rtol=1e-10, atol=1e-10, output=t[1] - t[0])
+    for channel, column in (("phi.q", "phi"), ("phi.v", "w")):
+        expected = np.interp(run.time, t, table[column])
+        np.testing.assert_allclose(run[channel], expected, atol=1e-6 * np.ptp(table[column]))
