@@ -150,7 +150,7 @@ class WhatIf(QObject):
             self._timer.stop()
             self._worker.close()
             self._worker = None
-            self._view.scene.overlays.ghosts((), [])
+            self._view.scene.overlays.ghosts((), [], source="what-if")
             self._view.update()
         self._view.player.keeps_on = on
         self.changed.emit()
@@ -235,11 +235,11 @@ class WhatIf(QObject):
             return
         record = runs.current
         if record is None or not session.previewing:
-            self._view.scene.overlays.ghosts((), [])
+            self._view.scene.overlays.ghosts((), [], source="what-if")
             return
         run = record.run
         at = runs.time if runs.time > run.time[0] else float(run.time[-1])
         q = matched(session, run, np.asarray(run.at(at)))
         arrays = [np.asarray(session.mech.poses(q, p=session.p))]
-        self._view.scene.overlays.ghosts(session.mech.frame_names, arrays, GHOST)
+        self._view.scene.overlays.ghosts(session.mech.frame_names, arrays, GHOST, source="what-if")
         self._view.update()
