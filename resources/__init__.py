@@ -53,6 +53,7 @@ _TABLE = (
     ("bricard.kst", "Bricard", "Six revolutes that move although counting forbids it"),
     ("flyball_governor.kst", "Flyball governor", "Watt's governor with stiff links: for implicit methods"),
     ("dual_arm.kst", "Dual arm", "A tree with two branches: two arms on a turning torso, the right mirrors the left"),
+    ("forces.kst", "Forces, sensors and drivers", "Every kind of force, sensor, constraint and driver on one bench"),
     ("joint_kinds.kst", "All joint kinds", "One joint of every kind side by side, to take by the hand"),
 )
 

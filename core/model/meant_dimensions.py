@@ -56,7 +56,8 @@ class Meant:
                 found = self._constraint(inner, field.name)
             case Driver() if field.name in ("function", "values"):
                 found = self._driver(inner)
-        return found or getattr(field.kind, "dimension", "none")
+        own: str = getattr(field.kind, "dimension", "none")
+        return found or own
 
     def _of_joint(self, joint: Joint | None, index: int = 0) -> str | None:
         dimensions = () if joint is None else joint.info.coordinate_dimensions

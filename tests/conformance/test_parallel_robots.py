@@ -107,7 +107,7 @@ def motion_of(mech, q, twist, rate):
 
 
 def delta(p):
-    """Arms in vertical planes; one rod for each parallelogram, and slides along x, y, z that keep the platform level."""
+    """Arms in vertical planes; one rod per parallelogram, and slides along x, y, z that keep the platform level."""
     F, E = p["f"] / (2 * np.sqrt(3)), p["e"] / (2 * np.sqrt(3))
     bodies = [Body(name="platform", mass=1.0)]
     frames, joints = [], []
