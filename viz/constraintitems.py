@@ -116,7 +116,8 @@ def _at_sensor(skeleton: Skeleton, name: str) -> Place | None:
     frame, pose, until = stretched_between(skeleton, sensor.a, sensor.b)
     if sensor.kind == "angle":
         axis = unit([number(x, skeleton.values) for x in sensor.axis])
-        return frame, pose @ along(axis) @ shifted(0.0, 0.0, 2.6 * skeleton.glyph), None
+        body, end = skeleton.anchor(sensor.b)
+        return body, end @ along(axis) @ shifted(0.0, 0.0, 2.6 * skeleton.glyph), None
     return frame, pose, replace(until, at=(0.62, 0.0))
 
 

@@ -165,8 +165,7 @@ def _along_sensor(skeleton: Skeleton, force: Force) -> Iterator[Item]:
         return
     if sensor.kind == "angle":
         axis = unit([number(x, skeleton.values) for x in sensor.axis])
-        body, pose = skeleton.anchor(sensor.a or WORLD)
-        yield _around(skeleton, force, body, pose, axis)
+        yield _around(skeleton, force, *skeleton.anchor(sensor.b), axis)
     else:
         yield from Line(skeleton, force, sensor.a, sensor.b).law()
 

@@ -11,7 +11,7 @@ from core.model import WORLD, Sensor
 from viz import geometry as g
 from viz.forceitems import stretched_between
 from viz.item import Item, Span
-from viz.placement import Placement, along, number, placement, shifted, unit
+from viz.placement import Array, Placement, along, number, placement, shifted, unit
 from viz.skeleton import Skeleton
 
 THIN = 0.07
@@ -99,26 +99,33 @@ def _planes(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
 
 
 def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
-    """A ring about the axis at a with a mark fixed to a and a needle that turns with b."""
+    """At b's origin a ring about the axis with a mark, both turned as a is, and a needle that turns with b."""
     r = skeleton.glyph
     axis = unit([number(x, skeleton.values) for x in sensor.axis])
-    body, pose = skeleton.anchor(sensor.a or WORLD)
-    other, end = skeleton.anchor(sensor.b)
+    base, pose = skeleton.anchor(sensor.a or WORLD)
+    body, end = skeleton.anchor(sensor.b)
     radius = 2.9 * r
     up = shifted(0.0, 0.0, 1.45 * r)
-    yield _item(sensor, "ring", body, g.Arc(radius, 0.06 * r), placement(pose @ along(axis) @ up))
-    mark = g.Compound((g.Placed(g.Box((0.9 * r, 0.16 * r, 0.16 * r)), placement(shifted(radius, 0.0, 0.0))),))
-    yield _item(sensor, "zero", body, mark, placement(pose @ along(axis) @ up))
+    fixed = dial_place(pose, end, axis)
+    yield replace(_item(sensor, "ring", body, g.Compound((g.Placed(g.Arc(radius, 0.06 * r), placement(up)),)),
+                        fixed), axes=base)  # fmt: skip
+    mark = g.Compound((g.Placed(g.Box((0.9 * r, 0.16 * r, 0.16 * r)), placement(up @ shifted(radius, 0.0, 0.0))),))
+    yield replace(_item(sensor, "zero", body, mark, fixed), axes=base)
     lying = along((1.0, 0.0, 0.0), (radius / 2.0, 0.0, 1.45 * r))
     needle = g.Compound((
         g.Placed(g.Cylinder(0.09 * r, radius, sides=10), placement(lying)),
         g.Placed(g.Sphere(0.22 * r), placement(shifted(radius, 0.0, 1.45 * r))),
     ))  # fmt: skip
-    turned = np.eye(4)
-    turned[:3, :3] = end[:3, :3] @ along(axis)[:3, :3]
-    turned[:3, 3] = pose[:3, 3]
-    yield replace(_item(sensor, "needle", body, needle, placement(turned)), axes=other)
-    yield _words(sensor, body, placement(pose @ along(axis) @ shifted(radius, 0.0, 1.45 * r)))
+    yield _item(sensor, "needle", body, needle, placement(end @ along(axis)))
+    yield _words(sensor, body, placement(end @ along(axis) @ shifted(radius, 0.0, 1.45 * r)))
+
+
+def dial_place(pose: Array, end: Array, axis: Array) -> Placement:
+    """Place at b (`end` in its body), turned as frame a (`pose` in its body) with z along the axis; see `Item.axes`."""
+    place = np.eye(4)
+    place[:3, :3] = pose[:3, :3] @ along(axis)[:3, :3]
+    place[:3, 3] = end[:3, 3]
+    return placement(place)
 
 
 def _gauge(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
