@@ -37,7 +37,7 @@ class Scrubber(QWidget):
         self.span: tuple[float, float] | None = None
         self.marks: tuple[tuple[float, str], ...] = ()
         self._from: float | None = None
-        self.setMinimumWidth(80)
+        self.setMinimumWidth(120)
         self.setFixedHeight(26)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -118,10 +118,13 @@ class Timeline(QWidget):
         self.setObjectName("timeline")
         self.scrubber = Scrubber(view)
         self.label = QLabel()
-        self.label.setMinimumWidth(118)
+        self.label.setMinimumWidth(100)
+        self.label.setContentsMargins(0, 0, 4, 0)
         self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.speed = QComboBox(toolTip="Speed: shown time per real time")
         self.speed.setAccessibleName("Speed")
+        self.speed.setMaximumWidth(64)
+        self.speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys step
         for value in SPEEDS:
             self.speed.addItem(f"{value:g} ×", value)
         self.speed.activated.connect(lambda index: self._player.set_speed(SPEEDS[index]))

@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.timeline import EDGE
 from core.simulation import simulate
 
 LONG = 400.0
@@ -57,3 +58,63 @@ def test_what_if_follows_a_slider_during_the_movement(bench):
     bench.window.run("simulation.what_if")
     assert not what_if.on
     what_if.made.disconnect(heard.append)
+
+
+def test_scrubbing_shows_the_run_and_leaves_no_undo_step(bench):
+    bench.example("pendulum")
+    record = simulated(bench, duration=2.0, output=0.01)
+    bench.view.player.hold()
+    scrubber = bench.window.timeline.scrubber
+    QTest.mouseClick(scrubber, Qt.MouseButton.LeftButton, pos=scrubber.rect().center())
+    pixel = 2.0 / (scrubber.width() - 2 * EDGE)
+    assert bench.session.runs.time == pytest.approx(1.0, abs=pixel)
+    assert np.allclose(bench.session.q, record.run.at(bench.session.runs.time))
+    row = bench.window.sliders.rows[bench.session.mech.q_names[0]]
+    bench.wait(lambda: row.box.value() == pytest.approx(float(bench.session.q[0]), abs=1e-6))
+    QTest.keyClick(bench.window, Qt.Key.Key_Right)
+    before = bench.session.runs.time
+    QTest.keyClick(bench.window, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert bench.session.runs.time == pytest.approx(before + 0.1)
+    edited = bench.session.edited_pose
+    bench.window.run("play.close")
+    assert np.allclose(bench.session.q, edited)
+    assert bench.session.undo_label == ""
+    QTest.keyClick(bench.window, Qt.Key.Key_End)
+    assert np.allclose(bench.session.q, record.run.q[-1])
+    bench.window.run("play.use_pose")
+    assert np.allclose(bench.session.edited_pose, record.run.q[-1])
+    assert not bench.session.following
+    bench.window.run("edit.undo")
+    assert np.allclose(bench.session.q, edited)
+
+
+def test_a_branch_goes_on_as_its_parent_did(bench):
+    bench.example("pendulum")
+    parent = simulated(bench, duration=2.0, output=0.01)
+    bench.view.player.hold()
+    bench.session.runs.seek(1.0)
+    bench.window.simulation.wish(duration=1.0)
+    bench.window.run("simulation.branch")
+    bench.wait(lambda: not bench.window.simulation.running, LONG)
+    branch = bench.session.runs.current
+    assert branch.parent == parent.id
+    assert branch.from_time == pytest.approx(1.0)
+    assert branch.run.time[0] == pytest.approx(1.0)
+    assert np.allclose(branch.run.q[-1], parent.run.q[-1], atol=1e-4)
+    bench.window.simulation.wish(start="pose")
+
+
+def test_runs_are_saved_loaded_and_refused_for_another_machine(bench, tmp_path):
+    bench.example("pendulum")
+    record = simulated(bench, duration=1.0, output=0.1)
+    panel = bench.window.simulation_panel.runs
+    panel.save_to(record, tmp_path / "swing.h5")
+    bench.wait(lambda: bench.messages("done"))
+    panel.load_from(tmp_path / "swing.h5")
+    bench.wait(lambda: len(bench.session.runs.items) == 2)
+    assert np.array_equal(bench.session.runs.current.run.q, record.run.q)
+    bench.example("puma560")
+    panel.load_from(tmp_path / "swing.h5")
+    bench.wait(lambda: bench.messages("error"))
+    assert "another machine" in bench.messages("error")[0]
+    assert bench.session.runs.items == ()
