@@ -63,7 +63,7 @@ COMMANDS = (
         "F",
         "fit_selection",
         section="fit",
-        context=("bodies", "joints", "frames"),
+        context=("bodies", "joints", "frames", "junctions", "forces", "sensors", "constraints", "drivers"),
         help="Move the camera to the selected element; to everything if nothing is selected.",
     ),
     Command(
