@@ -87,7 +87,30 @@ def meshes(window: Window) -> None:
     window.messages.dismiss()
 
 
-SCENES = {"puma": puma, "meshes": meshes}
+def plots(window: Window) -> None:
+    """The four-bar in the middle of a run: forces in its joints, the way of a point, and plots."""
+    from app.plotting.sheets import Plot
+    from app.session import Ref
+    from core.simulation import simulate
+
+    open_example(window, "four_bar")
+    session = window.session
+    run = simulate(session.mech, 3.0, output=0.005, v0={session.mech.v_names[0]: 4.0})
+    session.runs.add(run)
+    session.select(Ref("frames", "coupler_point"))
+    window.run("view.trace")
+    window.run("vectors.force")
+    session.runs.seek(1.2)
+    session.select(None)
+    window.docks.show("plots")
+    window.plots.picker.hide()
+    window.plots.add_plot(Plot(("crank_pin.v", "energy.kinetic")))
+    window.plots.add_plot(Plot(("coupler_point.position.z",), "coupler_point.position.x"))
+    window.viewport.fit_at_once()
+    window.messages.dismiss()
+
+
+SCENES = {"puma": puma, "meshes": meshes, "plots": plots}
 
 
 def take(folder: Path) -> list[Path]:
