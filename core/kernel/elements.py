@@ -177,7 +177,7 @@ class Elements:
         if force.kind == "wrench":
             vectors = [tuple(self.term(x, f"{where}, {field}") for x in getattr(force, field))
                        for field in ("force", "torque")]  # fmt: skip
-            return WrenchForce(force.name, self.end(force.a), self.end(force.b), self.place(force.resolve), *vectors)  # type: ignore[arg-type]
+            return WrenchForce(force.name, self.end(force.a), self.end(force.b), self.place(force.resolve), *vectors)
         law = self._law(force, where)
         if force.kind == "line":
             return LineForce(force.name, self.end(force.a), self.end(force.b), law)
@@ -201,7 +201,7 @@ class Elements:
         numbers = [self.numbers.scalar(getattr(force, field), f"{where}, {field}")
                    for field in ("stiffness", "rest", "damping")]  # fmt: skip
         further = 0.0 if force.law is None else self.term(force.law, f"{where}, law")
-        return Law(*numbers, formula=further)
+        return Law(numbers[0], numbers[1], numbers[2], further)
 
     def _series(self, force: Force, law: Law, where: str) -> ForceElement:
         for field in ("stiffness", "damping"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ class Evaluation:
         program.closure_rows  # noqa: B018  (what is wrong with constraints and drivers is said at once)
         self._plain = not (self.nx or program.tracer.clock.size or program.closure_rows)
         """True if neither time nor states nor anything held counts."""
+
+    def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
+        """Raise the message for a result that is not finite."""
 
     # --------------------------------------------------------------------------- time and states
 

@@ -34,8 +34,8 @@ def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any) -> Array:
     if junctions:
         values = mech.parameter_values(p)
         for place in np.ndindex(*leading):
-            own = tuple(np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
-            x[place] = _junctions_at_rest(mech, *own, float(np.broadcast_to(t, leading)[place]))
+            a, b, c = (np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
+            x[place] = _junctions_at_rest(mech, a, b, c, float(np.broadcast_to(t, leading)[place]))
     return mech._call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
 
 

@@ -110,7 +110,7 @@ class Holdings:
             joints.append(self._coordinate(joint, 0))
         ratio, offset = (self.numbers.scalar(getattr(constraint, field), f"{where}, {field}")
                          for field in ("ratio", "offset"))  # fmt: skip
-        return Gear(*joints, ratio, offset, (Row("constraints", constraint.name, ""),))
+        return Gear(joints[0], joints[1], ratio, offset, (Row("constraints", constraint.name, ""),))
 
     def _side(self, a: str, b: str) -> Side:
         # places of their own: each side can be displaced by itself

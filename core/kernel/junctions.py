@@ -99,8 +99,8 @@ class Balance:
         nonlinear = bool(ca.depends_on(J, self.of_w))
         w = ca.SX.zeros(self.count)
         for _ in range(ROUNDS if nonlinear else 1):
-            at, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
-            w = w - ca.solve(_supported(slope), at)
+            value, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
+            w = w - ca.solve(_supported(slope), value)
         return w
 
 
@@ -124,7 +124,7 @@ def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
 def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """The step of x toward P f = 0; springs in series stretch with their ends, since dampers do not jump."""
     balance = Balance(tracer, x)
-    _, J, P = balance.equations()
+    J, P = balance.equations()[1:]
     w = balance.speeds()
     f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
     step = -ca.solve(_supported(J), P @ f)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from core.kernel.links import Place
 from core.kernel.symbols import column
 from core.mechanics import kinematics
 from core.mechanics.crba import screws
 from core.mechanics.instant import Instant
 from core.mechanics.sensors import readings_of
 from core.mechanics.steps import Runner, inline
+from core.mechanics.tree import Place
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, over
 

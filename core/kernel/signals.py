@@ -20,7 +20,7 @@ class Formula(NamedTuple):
     """A formula as a step: its value from those of its names."""
 
     node: Node
-    names: tuple[str, ...]  # type: ignore[assignment]
+    names: tuple[str, ...]
 
     def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
         """Its value."""

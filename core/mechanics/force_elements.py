@@ -49,7 +49,7 @@ class LineForce:
 
     def line(self, s: Situation) -> Line:
         """The line now."""
-        return s.run(line_of, *s.point(self.a), *s.point(self.b))  # type: ignore[no-any-return]
+        return s.run(line_of, *s.point(self.a), *s.point(self.b))
 
     def force(self, s: Situation, line: Line) -> tuple[Scalar, Scalar]:
         """(F, potential)."""
@@ -87,7 +87,7 @@ class SeriesForce(LineForce):
 
     def force(self, s: Situation, line: Line) -> tuple[Scalar, Scalar]:
         """(k x, ½ k x²)."""
-        return s.run(resistance_of, self.law.stiffness, s.x[self.state])  # type: ignore[no-any-return]
+        return s.run(resistance_of, self.law.stiffness, s.x[self.state])
 
     def state_rate(self, s: Situation) -> Scalar:
         """ẋ."""
@@ -184,7 +184,7 @@ class JointForce:
 
 def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
     """Displacement from the neutral position, one number per speed."""
-    return law.spring(q, neutral)  # type: ignore[no-any-return]
+    return law.spring(q, neutral)
 
 
 # --------------------------------------------------------------------------------------------- force and torque
@@ -203,7 +203,7 @@ class WrenchForce:
 
     def _wrench(self, s: Situation) -> Force:
         torque, force = (Vector3(*(s.value(term) for term in terms)) for terms in (self.torque, self.force))
-        return s.run(turned, s.instant.frame(self.resolve), torque, force)  # type: ignore[no-any-return]
+        return s.run(turned, s.instant.frame(self.resolve), torque, force)
 
     def act(self, s: Situation, loads: Loads) -> None:
         """See `ForceElement`."""

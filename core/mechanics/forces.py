@@ -7,6 +7,7 @@ in a joint acts against the growth of the coordinate: Q = −F, F = k (s − res
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from core.mechanics.instant import Instant
@@ -137,7 +138,10 @@ class Observed(NamedTuple):
 class ForceElement(Protocol):
     """What recursions and channels ask of a force element."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
 
     def act(self, s: Situation, loads: Loads) -> None:
         """Add what it exerts."""
@@ -190,7 +194,8 @@ def along(law: Law, s: Situation, length: Scalar, speed: Scalar) -> tuple[Scalar
     return s.run(plus, force, further), potential
 
 
-class _Resistance(NamedTuple):
+@dataclass(frozen=True)
+class _Resistance:
     turns: bool
     slip: float
 

@@ -88,7 +88,7 @@ class Instant:
         if place.link < 0:
             return base_acceleration(self.tree.gravity).linear
         V, A = self.motions[place.link], self.accelerations[place.link]
-        return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)  # type: ignore[no-any-return]
+        return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)
 
     def frame(self, place: Place) -> Pose:
         """X_WF of a frame on a link."""

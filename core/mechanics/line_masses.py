@@ -90,14 +90,15 @@ class LineMass:
     def position(self, instant: Instant) -> Vector3:
         """p, world axes."""
         a, b = instant.frame(self.a).position, instant.frame(self.b).position
-        return instant.run(_points[self.at], self.place, a, b)  # type: ignore[no-any-return]
+        return instant.run(_points[self.at], self.place, a, b)
 
 
 def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
     return field.acceleration, field.mu, field.center
 
 
-class _Potential(NamedTuple):
+@dataclass(frozen=True)
+class _Potential:
     is_point: bool
 
     def __call__(self, field: tuple[Vector3, Scalar, Vector3], mass: Scalar, p: Vector3) -> Scalar:

@@ -103,9 +103,7 @@ class ElementChannels:
     def reactions(self) -> dict[str, Array]:
         """Wrenches in all joints."""
         s = self.samples
-        return self._cached(  # type: ignore[no-any-return]
-            "reactions", lambda: self.mech.reactions(s.q, s.v, s.tau, p=self.p, **self.states)
-        )
+        return self._cached("reactions", lambda: self.mech.reactions(s.q, s.v, s.tau, p=self.p, **self.states))
 
     # ----------------------------------------------------------------------------------------------- forces
 
