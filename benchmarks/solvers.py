@@ -104,11 +104,24 @@ class Scipy:
                                        atol=1e-2 * tolerance).y[:n, -1], 2)  # fmt: skip
 
 
+def outward(model: Any) -> list[Any]:
+    """The joints, each after the one that holds its parent."""
+    known, waiting, result = {"world"}, list(model.joints), []
+    while waiting:
+        ready = [joint for joint in waiting if joint.parent in known]
+        if not ready:
+            raise ValueError("a tree from the world is needed")
+        result += ready
+        known |= {joint.child for joint in ready}
+        waiting = [joint for joint in waiting if joint not in ready]
+    return result
+
+
 def pinocchio_model(pin: Any, model: Any) -> Any:
     """A tree of revolute joints in Pinocchio."""
     theirs, held = pin.Model(), {"world": (0, pin.SE3.Identity())}
     theirs.gravity.linear = np.array(model.world.gravity.acceleration, dtype=float)
-    for joint in model.joints:
+    for joint in outward(model):
         body = next(body for body in model.bodies if body.name == joint.child)
         parent, before = held[joint.parent]
         place = before * pin.SE3(pin.rpy.rpyToMatrix(*joint.a.rotation), np.array(joint.a.position, dtype=float))
@@ -146,15 +159,18 @@ class Mujoco:
         spec.option.disableflags |= int(self.mujoco.mjtDisableBit.mjDSBL_CONTACT)
         placed = {"world": spec.worldbody}
         bodies = {body.name: body for body in self.problem.model.bodies}
-        for joint in self.problem.model.joints:
+        for joint in outward(self.problem.model):
             body = bodies[joint.child]
             I = body.inertia
             quat = np.zeros(4)
             self.mujoco.mju_euler2Quat(quat, np.array(joint.a.rotation, dtype=float), "XYZ")
+            given: dict[str, Any] = {}
+            if body.mass:
+                inertia = [I.ixx or I.izz, I.iyy or I.izz, I.izz, I.ixy, I.ixz, I.iyz]
+                given = {"mass": body.mass, "ipos": body.center_of_mass, "fullinertia": inertia}
             placed[body.name] = placed[joint.parent].add_body(
-                name=body.name, pos=joint.a.position, quat=quat, mass=max(body.mass, 1e-9), ipos=body.center_of_mass,
-                fullinertia=[I.ixx or I.izz, I.iyy or I.izz, I.izz, I.ixy, I.ixz, I.iyz], explicitinertial=True,
-            )  # fmt: skip
+                name=body.name, pos=joint.a.position, quat=quat, explicitinertial=bool(given), **given
+            )
             if joint.info.nv:
                 placed[body.name].add_joint(name=joint.name, type=self.mujoco.mjtJoint.mjJNT_HINGE, axis=joint.axis)
         return spec.compile()
@@ -221,8 +237,8 @@ class Exudyn:
         frames = {frame.name: frame for frame in model.frames}
         for force in model.forces:
             ends = [marker(frames[name].parent, frames[name].pose.position) for name in (force.a, force.b)]
-            mbs.AddObject(item.ObjectConnectorSpringDamper(markerNumbers=ends, referenceLength=force.rest,
-                                                           stiffness=force.stiffness, damping=force.damping))  # fmt: skip
+            law = {"referenceLength": force.rest, "stiffness": force.stiffness, "damping": force.damping}
+            mbs.AddObject(item.ObjectConnectorSpringDamper(markerNumbers=ends, **law))
         for name, value in (self.problem.torque or {}).items():
             joint = next(joint for joint in model.joints if joint.name == name)
             at = mbs.AddMarker(item.MarkerBodyRigid(bodyNumber=objects[joint.child]))

@@ -136,8 +136,8 @@ def main() -> None:
     for title, (make, sharpest) in PROBLEMS.items():
         print(title, file=sys.stderr, flush=True)
         parts.append(table(title, measured(make(), sharpest)))
+        print(parts[-1], flush=True)
     text = "\n".join(parts)
-    print(text)
     if "--write" in sys.argv:
         DOCUMENT.write_text(text, encoding="utf-8")
 

@@ -12,6 +12,7 @@ from core.simulation.explicit import derivative, project
 from core.simulation.native import loader, native, store, view
 from core.simulation.system import FINE, NOT_FINITE, System, rates
 
+named_tuple: Any = numba.types.NamedTuple
 _F1, _I1, _I2 = numba.float64[::1], numba.int64[::1], numba.int64[:, ::1]
 _KINDS = {
     "by_matrix": numba.boolean,
@@ -29,9 +30,7 @@ _KINDS = {
     "times": _F1,
     "cubics": numba.float64[:, ::1],
 }
-load_system: Any = loader(
-    numba.types.NamedTuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System)
-)
+load_system: Any = loader(named_tuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System))
 
 
 def derivative_entry(handle: int, t: float, y: int, out: int) -> int:

@@ -54,7 +54,8 @@ def begun(system: Any, chosen: Settings, y: Array, *, projected: bool) -> Begun:
         addresses[place] = address(entry)
     make = {"radau5": _radau, "adams": _adams, "semi_implicit_euler": _impulse}.get(chosen.method, _runge_kutta)
     shapes = make(chosen.method, n, addresses, counts)
-    work = Work(addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times())
+    parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times()]
+    work = Work(*parts)
     addresses[SELF], room = entry_points.stored(work)
     return Begun(work, (system, memory, room))
 

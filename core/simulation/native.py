@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic as numba_intrinsic
-from numba.np import arrayobj
+from numba.np import arrayobj as numba_arrays
 
 from core.kernel import code_cache
 
@@ -26,6 +26,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = numba_config
 intrinsic: Any = numba_intrinsic
 jit: Any = numba.njit
+cfunc: Any = numba.cfunc
+code_generation: Any = cgutils
+arrays: Any = numba_arrays
 """Their types are made at run time."""
 config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
 """Loops here are a few rounds long: prepared for many they take three times as long, and longer to compile."""
@@ -98,7 +101,7 @@ def address(function: Callable[..., Any]) -> int:
 
 
 def _callback(signature: Any, *, cache: bool = False, nogil: bool = True, error_model: str = "numpy") -> Any:
-    return numba.cfunc(signature, cache=cache, nopython=True, nogil=nogil, error_model=error_model)
+    return cfunc(signature, cache=cache, nopython=True, nogil=nogil, error_model=error_model)
 
 
 _addresses: dict[Callable[..., Any], Any] = {}
@@ -172,8 +175,8 @@ def store(_context: Any, value: Any, _place: Any) -> Any:
         for i, member in enumerate(kind.types):
             if isinstance(member, types.Array):
                 view = context.make_array(member)(context, builder, builder.extract_value(whole, i))
-                view.meminfo = cgutils.get_null_value(view.meminfo.type)
-                view.parent = cgutils.get_null_value(view.parent.type)
+                view.meminfo = code_generation.get_null_value(view.meminfo.type)
+                view.parent = code_generation.get_null_value(view.parent.type)
                 whole = builder.insert_value(whole, view._getvalue(), i)
         builder.store(whole, builder.inttoptr(arguments[1], whole.type.as_pointer()), align=8)
         return context.get_dummy_value()
@@ -204,7 +207,7 @@ def view(_context: Any, _address: Any, _count: Any) -> Any:
         made = context.make_array(kind)(context, builder)
         size = context.get_constant(types.intp, 8)
         data = builder.inttoptr(arguments[0], made.data.type)
-        arrayobj.populate_array(made, data=data, shape=[arguments[1]], strides=[size], itemsize=size, meminfo=None)
+        arrays.populate_array(made, data=data, shape=[arguments[1]], strides=[size], itemsize=size, meminfo=None)
         return made._getvalue()
 
     return kind(types.int64, types.int64), code

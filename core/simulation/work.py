@@ -61,10 +61,11 @@ class Work(NamedTuple):
     """(m,) times of the samples, s."""
 
 
+named_tuple: Any = numba.types.NamedTuple
 _F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 _I1 = numba.int64[::1]
 load_work: Any = loader(
-    numba.types.NamedTuple(
+    named_tuple(
         (_I1, _F1, _I1, _F1, _F1, _F1, _F2, _F2, _F2, _F2, _F1, _F2, numba.complex128[:, ::1],
          numba.int64[:, ::1], _F1), Work,
     )
