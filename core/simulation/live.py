@@ -151,7 +151,7 @@ class Live:
         k = self._strength
         c = 2.0 * DAMPING_RATIO * math.sqrt(k * self._strength / STIFFNESS)
         # (1 + h (c + h k) A) f = k (d − h v) − c v
-        force = np.linalg.solve(np.eye(3) + h * (c + h * k) * A, k * (d - h * v) - c * v)
+        force: Any = np.linalg.solve(np.eye(3) + h * (c + h * k) * A, k * (d - h * v) - c * v)
         self.pull = pull._replace(force=force)
         return np.asarray(J.T @ force)
 
@@ -167,7 +167,7 @@ class Live:
         if not self._rows:
             return None
         first = self._rows[0]
-        arrays = {
+        arrays: dict[str, Any] = {
             name: np.concatenate([getattr(first, name)[:1], *(getattr(run, name)[-1:] for run in self._rows)])
             for name in ("time", "q", "v", "a", "tau")
         }
