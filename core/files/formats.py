@@ -160,4 +160,15 @@ def write(model: Model, format: str = "kst") -> Writing:
     chosen = _by_id(format)
     if chosen.write is None:
         raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
-    return chosen.write(model)
+    result = chosen.write(model)
+    return result if chosen is NATIVE else Writing(result.text, (*result.findings, *_left_out(model, chosen)))
+
+
+def _left_out(model: Model, format: Format) -> tuple[Finding, ...]:
+    """What only the native format holds."""
+    kinds = ("junctions", "sensors", "forces", "constraints", "drivers")
+    lost = [f"{len(found)} {kind}" for kind in kinds if (found := getattr(model.expanded, kind))]
+    if not lost:
+        return ()
+    text = f"{format.title} files hold no {', '.join(kinds)}: {', '.join(lost)} are left out."
+    return (Finding("warning", text, "Keep the .kst file too."),)
