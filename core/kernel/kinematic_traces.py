@@ -15,7 +15,8 @@ from core.mechanics.sensors import readings_of
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Place
 from core.spatial.pose import Pose
-from core.spatial.scalar import Scalar, over
+from core.spatial.scalar import Scalar, over, plus
+from core.spatial.vector import Vector3
 
 if TYPE_CHECKING:
     from core.kernel.tracing import Tracer
@@ -80,7 +81,14 @@ def center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     """Centre of mass of everything."""
     links = kinematics.link_poses(tracer.tree, x["q"], run)
     sums = kinematics.mass_center(tracer.tree, links, tracer.machine.ground, run)
+    instant = Instant(tracer.tree, x["q"], None, run)
+    for mass in tracer.elements.line_masses:
+        sums = run(_with_mass, tuple(sums), mass.mass, mass.position(instant))
     return list(run(_divided, tuple(sums)))
+
+
+def _with_mass(sums: Scalars, mass: Scalar, p: Vector3) -> tuple[Scalar, ...]:
+    return tuple(plus(total, more) for total, more in zip(sums, (mass, *p.scaled(mass)), strict=True))
 
 
 def _divided(sums: Scalars) -> tuple[Scalar, ...]:

@@ -299,9 +299,10 @@ class Mechanism(Evaluation):
 
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
-    ) -> dict[str, Array]:
+    ) -> reactions.Reactions:
         """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
-        [torque; force]; its own torque included. Where constraints are redundant, of least norm."""
+        [torque; force]; its own torque included. Where constraints are redundant, of least norm,
+        and `note` says so."""
         return reactions.reactions(self, q, v, tau, p, passive, t, x)
 
     def holding_forces(

@@ -25,14 +25,33 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+class Reactions(dict[str, Array]):
+    """joint → wrench; `note` says where they are not the only possible ones."""
+
+    note: str = ""
+
+
+NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
+
+
+def _noted(mech: Mechanism, q: Any, found: dict[str, Array], p: Values) -> Reactions:
+    """With a note if, at the first of the states, some rows of G say what others say already."""
+    result = Reactions(found)
+    if mech.held:
+        G = np.asarray(mech.loop_jacobian(q, p=p)).reshape(-1, len(mech._program.closure_rows), mech.nv)[:1]
+        if len(G) and np.linalg.matrix_rank(G[0], tol=1e-9 * max(float(np.linalg.norm(G[0], 2)), 1e-300)) < len(G[0]):
+            result.note = NOT_UNIQUE
+    return result
+
+
 def reactions(
     mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
-) -> dict[str, Array]:
+) -> Reactions:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes."""
     topology = mech._program.topology
     if not mech.held:
         a = mech.forward_dynamics(q, v, tau, p=p, passive=passive, t=t, x=x)
-        return _through(mech, q, v, a, p, t, x, passive)
+        return Reactions(_through(mech, q, v, a, p, t, x, passive))
     a, multipliers = constraints.motion(mech, q, v, tau, p, passive, t, x)
     result = _through(mech, q, v, a, p, t, x, passive)
     origins = {name: sides[1][..., :3, 3] for name, sides in mech.joint_poses(q, p).items()}
@@ -44,7 +63,7 @@ def reactions(
             for carrier in topology.path(carrier_of):
                 share = _moved(F, point - origins[carrier])
                 result[carrier] = result[carrier] + (-sign if turned[carrier] else sign) * share
-    return result
+    return _noted(mech, q, result, p)
 
 
 def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:

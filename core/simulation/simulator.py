@@ -219,6 +219,7 @@ class _Job:
         """The coordinate or speed that failed worst."""
         names = [f"coordinate '{name}'" for name in self.mech.q_names]
         names += [f"speed '{name}'" for name in self.mech.v_names]
+        names += [f"state '{name}'" for name in self.mech.x_names]
         for values in (self.state.y, self.state.failed):
             if not np.isfinite(values).all():
                 return names[int(np.argmin(np.isfinite(values)))]

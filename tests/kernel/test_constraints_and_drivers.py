@@ -225,3 +225,16 @@ def test_parameters_stay_arguments() -> None:
     expected = two.forward_dynamics(q, v, tau, **args)
     assert one.forward_dynamics(q, v, tau, p={"k": 3.0}, **args) == pytest.approx(expected)
     assert one.gaps(q, t=0.5)[0] == pytest.approx(0.5)
+
+
+def test_redundant_loops_say_that_their_forces_are_not_unique() -> None:
+    """A planar four-bar drawn in space has two constraints too many; a rod has none."""
+    from tests.kernel.test_loops import fourbar
+
+    mech = Mechanism(fourbar())
+    q = mech.rest()
+    assert "least norm" in mech.reactions(q, np.zeros(mech.nv), np.zeros(mech.nv)).note
+    rod = Mechanism(dataclasses.replace(base(), constraints=(Constraint(name="rod", kind="rod", a="one", b="two",
+                                                                       length=0.8),)))  # fmt: skip
+    q, v, tau = assembled(rod)
+    assert rod.reactions(q, v, tau).note == ""
