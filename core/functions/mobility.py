@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.errors import ModelError
 from core.functions.dynamics import speed_dimensions
 from core.functions.function import Context, Function, needs_motion
 from core.functions.options import FrameName, Integer, Text, Values
@@ -98,7 +99,12 @@ def assembly_branches(context: Context, hold: str) -> Result:
             title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
         )
     names = names_of(hold) or independent_coordinates(mech, q, p)
-    found = branches(mech, names, q, p, step=lambda done, total: context.step(done, total, "Closing from other poses"))
+    try:
+        found = branches(mech, names, q, p, step=lambda k, n: context.step(k, n, "Closing from other poses"))
+    except ModelError as error:
+        if hold:
+            raise
+        return Message(title="Assembly branches", text=f"{error.what} Name coordinates to hold.", severity="hint")
     present = np.asarray(q)
     columns = (
         Column("Branch"),
@@ -126,7 +132,6 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
     import numpy as np
 
     from core.analysis.screw import screw
-    from core.errors import ModelError
 
     mech, q, p = context.mech, context.q, context.p
     if speeds:
