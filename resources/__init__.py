@@ -44,7 +44,7 @@ _TABLE = (
     ("engine_v6.kst", "V6 engine", "Six loops on one crankshaft, all solved in closed form"),
     ("spatial_four_bar.kst", "Spatial four-bar", "Six revolutes and a prismatic joint in one loop, at 300 °/s"),
     ("shaker.kst", "Shaker", "A skew crank shakes a coupler; closed by a ball joint (joint assembly)"),
-    ("shaker_bodies.kst", "Shaker, by bodies", "Every body moves by itself, every joint is a constraint (body assembly)"),
+    ("shaker_bodies.kst", "Shaker, by bodies", "Every body moves freely, each joint is a constraint (body assembly)"),
     ("shaker_chord.kst", "Shaker, by a chord", "A measurement held at zero closes the loop (segment assembly)"),
     ("stewart.kst", "Stewart platform", "One leg in a file of its own, used six times"),
     ("macpherson.kst", "MacPherson suspension", "Lower arm, strut, tie rod and a wheel on a wavy road"),
