@@ -1,0 +1,110 @@
+"""Runs that cannot go on: what, when, where, why, what to do; and the past is kept."""
+
+import numpy as np
+import pytest
+
+from core.errors import KinetostatError, SimulationError
+from core.model import Body, Driver, Inertia, Joint, Model, Pose
+from core.simulation import METHODS, simulate
+from tests.simulation import published_machines as machines
+
+ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive]
+
+
+def four_bar(*drivers, masses=(1.0, 1.0, 1.0)):
+    """A crank of 0.3 m that cannot turn round: the coupler and the rocker are too short."""
+    lengths = (0.3, 0.35, 0.2)
+    bodies = tuple(Body(name=name, mass=m, center_of_mass=(L / 2, 0.0, 0.0),
+                        inertia=Inertia(ixx=0.01 * m, iyy=0.01 * m, izz=0.01 * m))
+                   for name, L, m in zip(("crank", "coupler", "rocker"), lengths, masses, strict=True))  # fmt: skip
+    joints = (
+        Joint(name="A", parent="world", child="crank"),
+        Joint(name="B", parent="crank", child="coupler", a=Pose(position=(0.3, 0.0, 0.0))),
+        Joint(name="D", parent="world", child="rocker", a=Pose(position=(0.4, 0.0, 0.0))),
+        Joint(name="C", parent="coupler", child="rocker", a=Pose(position=(0.35, 0.0, 0.0)),
+              b=Pose(position=(0.2, 0.0, 0.0))),
+    )  # fmt: skip
+    return Model(name="four-bar", bodies=bodies, joints=joints, drivers=drivers, world=machines.world(0, -9.81, 0))
+
+
+def failed(*arguments, **options):
+    with pytest.raises(SimulationError) as caught:
+        simulate(*arguments, **options)
+    error = caught.value
+    assert error.where or error.remedy
+    return error
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_step_collapses_at_a_pole(method):
+    error = failed(machines.point_pendulum(), 2.0, method=method, q0=[1.0], torque={"theta": "1/(1 - t)^2"},
+                   max_steps=200_000)  # fmt: skip
+    assert error.time == pytest.approx(1.0, abs=1e-2)
+    assert "theta" in str(error) + str(error.where)
+    assert len(error.run) > 10
+    assert np.isfinite(error.run.q).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_formula_without_value_names_its_joint(method):
+    error = failed(machines.point_pendulum(), 2.0, method=method, q0=[1.0], torque={"theta": "log(1 - t)"})
+    assert error.time == pytest.approx(1.0, abs=0.02)
+    assert "theta" in error.where
+    assert np.isfinite(error.run.q).all()
+
+
+@pytest.mark.parametrize("closed_forms", [True, False])
+@pytest.mark.parametrize("method", ["rk54", "rk4", "radau5"])
+def test_a_loop_that_is_driven_too_far_tears(method, closed_forms):
+    driver = Driver(name="motor", joint="A", function="1 + t")
+    with pytest.raises(KinetostatError) as caught:
+        simulate(four_bar(driver), 6.0, method=method, step=1e-2 if method == "rk4" else None, q0={"A": 1.0},
+                 closed_forms=closed_forms)  # fmt: skip
+    error = caught.value
+    assert any(name in f"{error} {error.where}" for name in ("'C'", "motor", "A", "B", "D"))
+    assert 0.0 < error.time < 3.0
+    run = error.run
+    assert len(run) > 5
+    assert np.max(run["constraint.residual"]) < 1e-9
+    np.testing.assert_allclose(run["A.q"], 1.0 + run.time, atol=1e-9)
+
+
+def test_a_machine_without_mass_is_named_in_a_loop_too():
+    with pytest.raises(KinetostatError) as caught:
+        simulate(four_bar(masses=(1.0, 0.0, 0.0)), 1.0, q0={"A": 1.0}, closed_forms=False)
+    error = caught.value
+    assert any(name in f"{error} {error.where}" for name in ("B", "C", "D", "coupler", "rocker"))
+
+
+def test_a_loop_that_does_not_close_at_the_start_is_named():
+    import dataclasses
+
+    model = four_bar()
+    far = dataclasses.replace(model.joints[2], a=Pose(position=(4.0, 0.0, 0.0)))
+    model = dataclasses.replace(model, joints=(*model.joints[:2], far, model.joints[3]))
+    with pytest.raises(KinetostatError, match="mm"):
+        simulate(model, 1.0)
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_limit_of_steps_keeps_the_past(method):
+    error = failed(machines.point_pendulum(), 100.0, method=method, q0=[1.0], max_steps=50, output=0.01)
+    assert "50 steps" in str(error)
+    assert 0 < len(error.run) < 10_001
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_pieces_change_nothing(method, monkeypatch):
+    from core.simulation import simulator
+
+    options = {"method": method, "q0": [1.0], "output": 0.01}
+    whole = simulate(machines.point_pendulum(), 2.0, **options)
+    monkeypatch.setattr(simulator, "FIRST_PIECE", 3)
+    monkeypatch.setattr(simulator, "STEPS", 2)
+    np.testing.assert_array_equal(simulate(machines.point_pendulum(), 2.0, **options).q, whole.q)
+
+
+def test_the_command_line_knows_all_methods():
+    from app.cli.run import METHODS as OFFERED
+
+    assert set(OFFERED) == set(METHODS)
