@@ -56,6 +56,8 @@ format: $(VENV)/.ready-dev
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.work_precision
+	$(BIN)/python -m benchmarks.drift
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
