@@ -39,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """A place of our own for everything the program would keep, and a screen."""
     gc.disable()
     folder = Path(_folder.name)
-    os.environ["KINETOSTAT_CACHE"] = str(folder / "cache")
+    # machine code is kept between test runs, by the hash of what it was made from
+    os.environ.setdefault("KINETOSTAT_CACHE", str(Path(__file__).parents[1] / "build" / "test-cache"))
     for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
         os.environ[variable] = str(folder / variable.lower())
     if "XDG_RUNTIME_DIR" not in os.environ:
