@@ -50,7 +50,7 @@ class RunFile:
 
         Raises FileError if they cannot be written.
         """
-        arrays = {name: np.asarray(getattr(piece, name)) for name in STATES}
+        arrays = {name: values for name in STATES if (values := np.asarray(getattr(piece, name))).shape[1:] != (0,)}
         arrays |= {f"channels/{name}": piece[name] for name in self.channels}
         try:
             if self.file is None:
@@ -121,9 +121,10 @@ def load(path: str) -> Run:
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             model = loads(file["model"][()].decode(), "kst", str(file.attrs["origin"]))
-            stored = [name for name in STATES if name in file]  # early files have no x
+            stored = [name for name in STATES if name in file]
             count = min(len(file[name]) for name in stored)  # a piece may have been cut short
             arrays = {name: np.array(file[name][:count]) for name in stored}
+            arrays |= {name: np.zeros((count, 0)) for name in STATES if name not in arrays}
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
                         remedy="The file may be damaged; make the run again.") from None  # fmt: skip
@@ -176,8 +177,9 @@ def _hdf5(run: Run, channels: Sequence[str]) -> bytes:
         described(file, run.mech, run.settings)
         file.attrs["statistics"] = json.dumps(run.summary())
         for name in STATES:
-            if len(getattr(run, name)) == len(run.time):  # a run made by hand has no x
-                file.create_dataset(name, data=getattr(run, name))
+            values = getattr(run, name)
+            if len(values) == len(run.time) and values.shape[1:] != (0,):  # most machines have no x, HDF5 no empty rows
+                file.create_dataset(name, data=values)
         for name in channels:
             file.create_dataset(f"channels/{name.replace('/', '∕')}", data=run[name])
     return memory.getvalue()

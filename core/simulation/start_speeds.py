@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def start_speeds(mech: Mechanism, p: Array | None = None) -> Array:
-    """(nv,) `start_speed` of the joints of the tree, 0 where nothing is said; rad/s and m/s. Loops are not looked at."""
+    """(nv,) `start_speed` of the joints of the tree, 0 where nothing is said; rad/s, m/s. Loops are not looked at."""
     v = np.zeros(mech.nv)
     given = None if p is None else dict(zip(mech.p_names, map(float, p), strict=True))
     numbers = Numbers(mech.model.values(given))
