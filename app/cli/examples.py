@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import click
 
 
@@ -31,10 +34,20 @@ def _list(as_json: bool) -> None:
         click.echo(f"{'':14} {example.path}")
 
 
+def _parts(source: Path) -> Iterator[Path]:
+    """Files of sub-assemblies and recorded traces that an example needs."""
+    from core.files import load
+
+    model = load(str(source))
+    yield from (source.parent / driver.file for driver in model.drivers if driver.file)
+    for assembly in model.assemblies:
+        yield source.parent / assembly.file
+        yield from _parts(source.parent / assembly.file)
+
+
 def _copy(name: str, output: str | None) -> None:
     import difflib
     import shutil
-    from pathlib import Path
 
     from core.errors import FileError
     from resources import EXAMPLES, examples
@@ -55,6 +68,11 @@ def _copy(name: str, output: str | None) -> None:
             shutil.copytree(source.parent, target)
         else:
             shutil.copyfile(source, target)
+            for part in _parts(source):
+                place = target.parent / part.relative_to(source.parent)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if not place.exists():
+                    shutil.copyfile(part, place)
     except OSError as error:
         raise FileError(f"The example cannot be copied: {error.strerror}.", file=str(target)) from None
     click.echo(f"Wrote {target / source.name if whole else target}")

@@ -10,7 +10,6 @@ from core.model.assemblies import BROUGHT
 from core.model.bodies import WORLD
 from core.model.chains import expand
 from core.model.joints import Joint
-from core.model.reference_pose import in_frames
 from core.model.shapes import IDENTITY
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ def expanded(model: Model) -> Model:
             whole[collection] += elements
     if given:
         bodies, frames = ({e.name: e for e in whole[collection]} for collection in ("bodies", "frames"))
+        from core.model.reference_pose import in_frames  # needs NumPy, which most models do without
+
         whole["joints"] = [in_frames(joint, bodies, frames) for joint in whole["joints"]]
     whole["joints"] += _floating(model, whole)
     plain = object.__new__(type(model))

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from core.errors import ModelError
 from core.model.bodies import WORLD, Body, Frame
@@ -80,8 +80,8 @@ def _turn(pose: Pose, where: str) -> Matrix:
     if len(numbers) == 4:
         if not any(numbers):
             raise ModelError("A quaternion of length zero is no rotation.", where=where, remedy="Use 0, 0, 0, 1.")
-        return _tidy(Rotation.from_quat(numbers).as_matrix())
-    return _tidy(Rotation.from_euler("xyz", numbers).as_matrix())
+        return _tidy(_turns().from_quat(numbers).as_matrix())
+    return _tidy(_turns().from_euler("xyz", numbers).as_matrix())
 
 
 def _tidy(matrix: Matrix) -> Matrix:
@@ -92,7 +92,7 @@ def _tidy(matrix: Matrix) -> Matrix:
 def _rotation(matrix: Matrix) -> tuple[Value, ...]:
     if abs(matrix - np.eye(3)).max() < _TINY:
         return (0.0, 0.0, 0.0)
-    return tuple(float(x) for x in Rotation.from_matrix(matrix).as_quat())
+    return tuple(float(x) for x in _turns().from_matrix(matrix).as_quat())
 
 
 # ------------------------------------------------------------------------------- numbers and formulas
@@ -129,3 +129,10 @@ def _added(total: Node | None, factor: float, node: Node) -> Node:
     if total is None:
         return part if factor > 0.0 else Negative(part)
     return Binary("+" if factor > 0.0 else "-", total, part)
+
+
+def _turns() -> Any:
+    """SciPy's rotations, loaded when a joint needs them."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation

@@ -18,7 +18,12 @@ from tests.files.test_native import HAND_WRITTEN
 from tests.files.test_robotica_files import TWO_LINK
 from tests.files.test_urdf import ARM
 
-SEEDS = {"kst": HAND_WRITTEN, "urdf": ARM, "robotica": TWO_LINK, "csv": CSV, "toml": TOML}
+MJCF = """<mujoco model="arm"><compiler angle="degree" eulerseq="xyz"/><default><joint damping="0.1"/></default>
+<worldbody><body name="base" pos="0 0 0.1"><geom type="box" size="0.1 0.1 0.1" mass="1"/>
+<body name="link" pos="0 0 0.2" euler="0 90 0"><joint name="j" type="hinge" axis="0 1 0" range="-90 90"/>
+<inertial pos="0 0 0.1" mass="2" diaginertia="0.1 0.1 0.05"/></body></body></worldbody>
+<equality><weld body1="base"/></equality></mujoco>"""
+SEEDS = {"mjcf": MJCF, "kst": HAND_WRITTEN, "urdf": ARM, "robotica": TWO_LINK, "csv": CSV, "toml": TOML}
 ROBOTS = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
 READERS = [name for name in FORMATS if name in SEEDS]
 """Xacro is a program of its own and is run apart; see test_urdf."""
