@@ -25,24 +25,42 @@ KEY = "simulation"
 
 
 class WarmUp:
-    """The integrators' machine code, made once in a thread beside the window."""
+    """The integrators' machine code, made once in a thread beside the window: the usual ones, then the stiff one."""
 
     _thread: threading.Thread | None = None
+    _later: threading.Thread | None = None
 
     @classmethod
     def begin(cls) -> None:
         """Start, if it has not been."""
         if cls._thread is None:
             cls._thread = threading.Thread(target=warm_up, name="warm-up", daemon=True)
+            cls._later = threading.Thread(target=cls._rest, name="warm-up later", daemon=True)
             cls._thread.start()
+            cls._later.start()
+
+    @classmethod
+    def _rest(cls) -> None:
+        if cls._thread is not None:
+            cls._thread.join()
+        warm_up(("radau5",))
 
     @classmethod
     def wait(cls, cancelled: Any) -> None:
-        """Until it is done, in a job's thread. Raises Cancelled."""
-        while cls._thread is not None and cls._thread.is_alive():
+        """Until the usual ones are done, in a job's thread. Raises Cancelled."""
+        cls._wait(cls._thread, cancelled)
+
+    @classmethod
+    def wait_for_all(cls, cancelled: Any) -> None:
+        """Until all are done, in a job's thread. Raises Cancelled."""
+        cls._wait(cls._later, cancelled)
+
+    @staticmethod
+    def _wait(thread: threading.Thread | None, cancelled: Any) -> None:
+        while thread is not None and thread.is_alive():
             if cancelled():
                 raise Cancelled
-            cls._thread.join(0.05)
+            thread.join(0.05)
 
     @classmethod
     def busy(cls) -> bool:
@@ -204,7 +222,7 @@ class Simulation(QObject):
 def joined(pieces: list[Run]) -> Run:
     """One run of pieces that follow one another."""
     arrays = {
-        name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("time", "q", "v", "a", "tau")
+        name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("time", "q", "v", "a", "tau", "x")
     }
     return dataclasses.replace(pieces[0], **arrays)
 

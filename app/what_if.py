@@ -1,6 +1,7 @@
 """Live what-if: while a slider moves, the whole run is computed anew, beside the window; the last few stay faint.
 
-Wishes come faster than runs: the newest waits until the thread is free, those between are never computed.
+Wishes come faster than runs: the newest waits until the thread is free, those between are never computed. While the
+hand moves, runs are computed in the way that keeps up with it (`app.draft`); as wished when it rests.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import numpy as np
 from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
+from app.draft import Draft, Way
 from app.run_pose import matched
 from app.runs import Record
 from app.simulation import Simulation, WarmUp
 from app.wishes import Wishes, arguments, start_of
 from core.errors import KinetostatError, SimulationError
+from core.functions.function import Cancelled
 from core.simulation import Run, simulate
 
 if TYPE_CHECKING:
@@ -33,10 +36,21 @@ NAME = "What-if"
 GHOST = 0.35
 """Opacity of the machine as the run shows it."""
 
+TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms")
+"""What of a wish decides how long its run takes."""
+
 
 class _Wanted(NamedTuple):
     mech: Mechanism
     arguments: dict[str, Any]
+    asked: float
+    draft: bool = False
+    """The hand still moves."""
+
+
+class _Made(NamedTuple):
+    run: Run | None
+    words: str
     asked: float
 
 
@@ -46,7 +60,9 @@ class _Worker:
     def __init__(self) -> None:
         self._free = threading.Condition()
         self._wanted: _Wanted | None = None
-        self._made: tuple[Run | None, str, float] | None = None
+        self._made: _Made | None = None
+        self._draft: Draft | None = None
+        self._key: tuple[Any, ...] = ()
         self._over = False
         self._thread = threading.Thread(target=self._work, name="what-if", daemon=True)
         self._thread.start()
@@ -57,8 +73,8 @@ class _Worker:
             self._wanted = wanted
             self._free.notify()
 
-    def take(self) -> tuple[Run | None, str, float] | None:
-        """The newest run (or why there is none), and the seconds since it was asked for."""
+    def take(self) -> _Made | None:
+        """The newest run (or why there is none), and when it was asked for."""
         with self._free:
             made, self._made = self._made, None
             return made
@@ -87,20 +103,69 @@ class _Worker:
                     return
                 wanted, self._wanted, self._busy = self._wanted, None, True
             assert wanted is not None
-            run, words = self._run(wanted)
+            made = self._run(wanted)
             with self._free:
-                self._made, self._busy = (run, words, time.monotonic() - wanted.asked), False
+                self._made, self._busy = made or self._made, False
+            self._try_ways(wanted)
 
-    def _run(self, wanted: _Wanted) -> tuple[Run | None, str]:
+    def _run(self, wanted: _Wanted) -> _Made | None:
+        """None: something newer is wanted by now."""
         try:
             WarmUp.wait(lambda: self._over)
-            return simulate(wanted.mech, **wanted.arguments, cancelled=lambda: self._over), ""
+            draft = self._draft_of(wanted)
+            if wanted.draft and draft.best != draft.ways[0]:
+                run = self._timed(wanted, draft.best)
+                if run is not None:
+                    return _Made(run, "", wanted.asked)
+            run = simulate(wanted.mech, **wanted.arguments,
+                           cancelled=lambda: self._over or (not wanted.draft and self._wanted is not None))  # fmt: skip
+            if run.statistics.ended:
+                return None
+            draft.note(draft.ways[0], run.statistics.cpu)
+            return _Made(run, "", wanted.asked)
         except SimulationError as error:
-            return (error.run if error.run is not None and len(error.run) > 1 else None), str(error)
+            kept = error.run if error.run is not None and len(error.run) > 1 else None
+            return _Made(kept, str(error), wanted.asked)
         except KinetostatError as error:
-            return None, str(error)
+            return _Made(None, str(error), wanted.asked)
         except Exception as error:  # told in the window
-            return None, f"{type(error).__name__}: {error}"
+            return _Made(None, f"{type(error).__name__}: {error}", wanted.asked)
+
+    def _draft_of(self, wanted: _Wanted) -> Draft:
+        """What is known of this machine with these tolerances."""
+        key = wanted.mech, *(wanted.arguments[name] for name in TELLING)
+        if self._draft is None or key != self._key:
+            self._draft, self._key = Draft(wanted.arguments), key
+        return self._draft
+
+    @property
+    def _stale(self) -> bool:
+        return self._over or self._wanted is not None
+
+    def _timed(self, wanted: _Wanted, way: Way) -> Run | None:
+        """The run in this way; None if it fails."""
+        assert self._draft is not None
+        try:
+            run = simulate(wanted.mech, **way.of(wanted.arguments), cancelled=lambda: self._over)
+        except SimulationError:
+            self._draft.note(way, float("inf"))
+            return None
+        self._draft.note(way, run.statistics.cpu)
+        return run
+
+    def _try_ways(self, wanted: _Wanted) -> None:
+        """While nothing is wanted, find a way that is quick enough."""
+        draft = self._draft
+        while draft is not None and (way := draft.untried) is not None and not self._stale:
+            if way == draft.ways[0]:  # failed as wished: nothing to be quicker than
+                return
+            try:
+                WarmUp.wait_for_all(lambda: self._stale)
+                self._timed(wanted, way)
+                self._timed(wanted, way)  # without the making of machine code
+            except (KinetostatError, Cancelled):
+                draft.note(way, float("inf"))
+                return
 
 
 class WhatIf(QObject):
@@ -192,7 +257,7 @@ class WhatIf(QObject):
         start = start_of(wishes, session)
         if not session.previewing and session.following:  # the playhead's pose is no start
             start = start._replace(q=session.edited_pose)
-        self._worker.want(_Wanted(session.mech, arguments(wishes, session, start), now))
+        self._worker.want(_Wanted(session.mech, arguments(wishes, session, start), now, session.previewing))
         if not self._timer.isActive():
             self._timer.start()
 
@@ -214,7 +279,7 @@ class WhatIf(QObject):
             if worker.idle:
                 self._timer.stop()
             return
-        run, words, seconds = made
+        run, words, asked = made
         if words:
             self._view.say(words)
         if run is None:
@@ -226,7 +291,7 @@ class WhatIf(QObject):
             runs.replace(self.record, run)
             runs.select(self.record)
         self._ghost()
-        self.made.emit(seconds)
+        self.made.emit(time.monotonic() - asked)
 
     def _ghost(self, *_: object) -> None:
         """The machine as the run has it at the playhead, while the edited pose is in front."""

@@ -12,7 +12,7 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer
 from viz.figures import Figure, Poses, ghostly
 from viz.items import Item, items
 from viz.look import Look
-from viz.spans import pose_of
+from viz.spans import Spans
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -30,6 +30,7 @@ class _Copy:
         self.renderer, self.drawn, self.names, self.opacity = renderer, drawn, names, opacity
         shown = (item for item in drawn if item.shown and item.role in ROLES and item.frame in names)
         self.figures = [Figure(ghostly(item, opacity), look) for item in shown]
+        self.spans = Spans([figure.item for figure in self.figures])
         for figure in self.figures:
             renderer.AddActor(figure.actor)
 
@@ -38,8 +39,7 @@ class _Copy:
         return drawn is self.drawn and names == self.names and opacity == self.opacity
 
     def move(self, poses: Poses) -> None:
-        for figure in self.figures:
-            pose = pose_of(figure.item, poses)
+        for figure, pose in zip(self.figures, self.spans.poses(poses), strict=True):
             figure.put(pose, pose.ravel().tolist())
 
     def remove(self) -> None:
