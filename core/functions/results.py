@@ -81,6 +81,8 @@ class Formulas(Result):
     columns: tuple[str, ...] = ()
     symbols: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Which joint, body or parameter of the model a symbol stands for: "joint elbow", "parameter a2"."""
+    owners: Mapping[str, tuple[tuple[str, str], ...]] = dataclasses.field(default_factory=dict)
+    """Elements a symbol belongs to, as (collection, name): its joint, the bodies and joints whose numbers hold it."""
     conventions: tuple[str, ...] = ()
     proof: str = ""
     proved: bool | None = None

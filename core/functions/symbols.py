@@ -51,6 +51,7 @@ _kept: dict[str, Any] = {}
 def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formulas:
     """One result of a robot as a value, compared with the compiled kernel where that is quick."""
     from core.symbolic.export import CONVENTIONS, Cost
+    from core.symbolic.owners import owners
     from core.symbolic.proof import proof
 
     entries = robot.form(what, *indices)
@@ -66,7 +67,7 @@ def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formul
         title=NAMES[what][0].upper() + NAMES[what][1:], label=label, entries=entries,
         rows=variables if square or what in ("G", "tau") else (),
         columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
-        symbols=meanings(robot), conventions=CONVENTIONS, proof=told, proved=passed,
+        symbols=meanings(robot), owners=owners(robot), conventions=CONVENTIONS, proof=told, proved=passed,
         recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
     )  # fmt: skip
 

@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
 
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
-_GREEK = {"alpha", "beta", "gamma", "delta", "theta", "phi", "psi", "omega", "rho", "sigma", "tau", "lambda", "mu",
+GREEK = {"alpha", "beta", "gamma", "delta", "theta", "phi", "psi", "omega", "rho", "sigma", "tau", "lambda", "mu",
           "eta", "kappa", "xi", "chi"}  # fmt: skip
 
 
@@ -120,6 +120,20 @@ _mathematica_angle = _angle(_mathematica_name, " ")
 _code_angle = _angle(_identifier, "*")
 
 
+class Parts(NamedTuple):
+    """A symbol's name taken apart: Dq1 is the stem q with index 1 and one dot."""
+
+    stem: str
+    index: str
+    dots: int
+
+
+def parts_of(name: str) -> Parts:
+    """Stem, index and dots of a name; a name that is not built so is all stem."""
+    match = _PARTS.fullmatch(name)
+    return Parts(match["stem"], match["index"], len(match["rate"])) if match else Parts(name, "", 0)
+
+
 def latex_symbol(name: str) -> str:
     """m1 → m_{1}, Dq1 → \\dot{q}_{1}, alpha2 → \\alpha_{2}, I2xx → I_{2xx}."""
     root = re.fullmatch(r"sqrt\((\d+)\)", name)
@@ -129,7 +143,7 @@ def latex_symbol(name: str) -> str:
     if match is None:
         return r"\mathrm{" + name.replace("_", r"\_") + "}"
     stem, index = match["stem"], match["index"]
-    stem = "\\" + stem if stem in _GREEK else stem if len(stem) == 1 else rf"\mathrm{{{stem}}}"
+    stem = "\\" + stem if stem in GREEK else stem if len(stem) == 1 else rf"\mathrm{{{stem}}}"
     stem = {"D": rf"\dot{{{stem}}}", "DD": rf"\ddot{{{stem}}}"}.get(match["rate"], stem)
     return f"{stem}_{{{index}}}" if index else stem
 
