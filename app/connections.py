@@ -85,9 +85,9 @@ def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] =
     name = edits.unused_name(session.model, "frames", f"{body}_point" if body != WORLD else "ground_point")
     while name in taken:
         name += "_b"
-    position = tuple(round(float(x), 6) + 0.0 for x in local[:3])
+    a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
     x, y, z = map(float, place)
-    return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=position)))
+    return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
 
 
 def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Joint:

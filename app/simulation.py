@@ -212,7 +212,7 @@ class Simulation(QObject):
         names = set(self._session.mech.v_names)
         speeds = {name: value for name, value in self.wishes.speeds.items() if name in names}
         forces = {name: value for name, value in self.wishes.forces.items() if name in names}
-        if old.model.name != new.model.name and not names & set(self.wishes.speeds | self.wishes.forces):
+        if old.model.name != new.model.name and not names & {*self.wishes.speeds, *self.wishes.forces}:
             speeds, forces = {}, {}
         if speeds != self.wishes.speeds or forces != self.wishes.forces:
             self.wishes = dataclasses.replace(self.wishes, speeds=speeds, forces=forces)
@@ -221,7 +221,7 @@ class Simulation(QObject):
 
 def joined(pieces: list[Run]) -> Run:
     """One run of pieces that follow one another."""
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("time", "q", "v", "a", "tau", "x")
     }
     return dataclasses.replace(pieces[0], **arrays)

@@ -80,6 +80,7 @@ class Viewport(QOpenGLWidget):
     looked = Signal()
     """The camera moved."""
     run_scene: RunScene
+    scene: Scene
     legend: VectorLegend
 
     def __init__(self, session: Session, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:

@@ -59,6 +59,10 @@ class Window(QMainWindow):
     documents: Documents
     docks: Docks
     functions: FunctionPanel
+    simulation: Simulation
+    simulation_panel: SimulationPanel
+    what_if: WhatIf
+    interactive: Interactive
     ellipsoid: LiveEllipsoid
     plots: PlotsPanel
     films: Films

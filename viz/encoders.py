@@ -133,8 +133,8 @@ class Gif:
 
         self.path, self.fps, self.count = path, fps, 0
         self._graph = av.filter.Graph()
-        source = self._graph.add_buffer(width=size[0], height=size[1], format="rgb24",
-                                        time_base=Fraction(1, GIF_TICKS))  # fmt: skip
+        buffer: Any = self._graph.add_buffer  # its stub refuses names of formats
+        source = buffer(width=size[0], height=size[1], format="rgb24", time_base=Fraction(1, GIF_TICKS))
         parts = [self._graph.add(name) for name in ("split", "palettegen", "paletteuse", "buffersink")]
         split, palette, use, sink = parts
         source.link_to(split)

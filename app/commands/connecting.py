@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QFileDialog
 
@@ -52,7 +52,7 @@ class Connection:
         except KinetostatError as error:
             session.told.emit("error", str(error))
             return False
-        element = _newest(model, new)
+        element: Any = _newest(model, new)
         ref = Ref(edits.collection_of(element), element.name)
         return session.apply(f"Add {WORDS[ref.collection]} {ref.name}", lambda _m: new, select=ref)
 

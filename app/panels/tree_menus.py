@@ -47,8 +47,8 @@ def _add_by_pointing(tree: ModelTree, menu: QMenu) -> None:
         for command in table().values():
             if command.menu == path:
                 inner.addAction(actions.by_id[command.id])
-    for command in ("add.driver", "add.assembly"):
-        menu.addAction(actions.by_id[command])
+    for name in ("add.driver", "add.assembly"):
+        menu.addAction(actions.by_id[name])
 
 
 def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from app.widgets.quantity_text import Measure
 from core.kernel import Mechanism
@@ -112,7 +113,8 @@ def _of_element(mech: Mechanism, name: str, channel: str, component: str) -> Mea
         if channel not in sensors:
             dimension = {"angle": "angular_velocity", "length": "velocity"}.get(dimension, "none")
         return Measure(dimension)
-    if any(element.name == owner for element in (*model.forces, *model.constraints, *model.drivers)):
+    exerting: tuple[Any, ...] = (*model.forces, *model.constraints, *model.drivers)
+    if any(element.name == owner for element in exerting):
         dimension = {"length": "length", "rate": "velocity", "power": "power", "force": "force"}.get(what, "none")
         return Measure("torque" if what == "force" and component.startswith("t") else dimension)
     return Measure()
@@ -129,10 +131,11 @@ def tree(run: Run) -> tuple[Entry, ...]:
         owner = channel.rpartition(".")[0]
         by_owner.setdefault(owner, []).append(channel)
     bodies = {body.name for body in model.bodies}
+    holding: tuple[Any, ...] = (*model.constraints, *model.drivers)
     elements = {
         "Sensors": ("sensor", [s.name for s in model.sensors]),
         "Forces": ("force", [f.name for f in model.forces]),
-        "Constraints and drivers": ("constraint", [c.name for c in (*model.constraints, *model.drivers)]),
+        "Constraints and drivers": ("constraint", [c.name for c in holding]),
     }
     special = {name for _, names in elements.values() for name in names}
     frames = {"Bodies": [n for n in mech.frame_names if n in bodies],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def grown_from(new: Run, old: Run) -> bool:
 def part(run: Run, start: int) -> Run:
     """The run from a sample on."""
     count = len(run.time)
-    cut = {
+    cut: dict[str, Any] = {
         field.name: values[start:]
         for field in dataclasses.fields(run)
         if isinstance(values := getattr(run, field.name), np.ndarray) and len(values) == count

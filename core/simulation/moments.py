@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +39,8 @@ def resampled(run: Run, times: ArrayLike) -> Run:
         if field.name not in made and isinstance(values, np.ndarray) and len(values) == count:
             share = part.reshape(-1, *([1] * (values.ndim - 1)))
             made[field.name] = values[first] + share * (values[last] - values[first])
-    return dataclasses.replace(run, **made)
+    arrays: Any = made
+    return dataclasses.replace(run, **arrays)
 
 
 def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None) -> Run:
