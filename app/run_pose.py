@@ -43,7 +43,8 @@ class RunPose:
         self._compare(record.run)
         q = session.runs.pose
         assert q is not None
-        session.follow(matched(session, record.run, q), shared_parameters(session, record.run))
+        states = dict(zip(record.run.mech.x_names, record.run.states_at(time).tolist(), strict=False))
+        session.follow(matched(session, record.run, q), shared_parameters(session, record.run), states)
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:

@@ -15,7 +15,7 @@ from core.simulation.moments import at_rest, resampled
 from viz import vectors
 from viz.film import Trace, drawn
 from viz.look import Colour
-from viz.run_footage import Tracing, poses, trace
+from viz.run_footage import Tracing, names, poses, trace
 from viz.vectors import KINDS, Wanted
 
 if TYPE_CHECKING:
@@ -217,10 +217,10 @@ class RunScene:
 
     def others(self, record: Record) -> list[Record]:
         """Visible runs of machines with the same bodies, the newest few."""
-        names = record.run.mech.frame_names
+        bodies = record.run.mech.frame_names
         found = [
             other for other in self.runs.items
-            if other is not record and other.visible and len(other.run.time) and other.run.mech.frame_names == names
+            if other is not record and other.visible and len(other.run.time) and other.run.mech.frame_names == bodies
         ]  # fmt: skip
         return found[-MOST_GHOSTS:]
 
@@ -231,11 +231,11 @@ class RunScene:
             for source in (SOURCE, f"{SOURCE} faint"):
                 overlays.ghosts((), (), source=source)
             return
-        names = self.session.mech.frame_names
+        shown = names(record.run)
         for source, faint, opacity in ((SOURCE, False, GHOST), (f"{SOURCE} faint", True, FAINT_GHOST)):
             chosen = [other.run for other in others if other.faint is faint]
             overlays.ghosts(
-                names, [poses(resampled(run, [time]))[0] for run in chosen], opacity,
+                shown, [poses(resampled(run, [time]))[0] for run in chosen], opacity,
                 parameters=[_differing(run, record.run) for run in chosen], source=source,
             )  # fmt: skip
 

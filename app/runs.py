@@ -68,7 +68,9 @@ class Runs:
         taken = {record.color for record in self.items if not record.faint}
         color = next((color for color in COLORS if color not in taken), COLORS[number % len(COLORS)])
         parent = parent.id if isinstance(parent, Record) else parent
-        record = Record(number, self._free(name or f"Run {number}"), run, color, True, faint, parent, from_time)
+        record = Record(
+            number, self._free(name) if name else self._numbered(), run, color, True, faint, parent, from_time
+        )
         record.growing = growing
         self.items = (*self.items, record)
         if select or self.current is None:
@@ -170,6 +172,11 @@ class Runs:
             return 0.0
         times = self.current.run.time
         return float(min(max(time, times[0]), times[-1]))
+
+    def _numbered(self) -> str:
+        """The next "Run n" of this document."""
+        numbers = (record.name.removeprefix("Run ") for record in self.items if record.name.startswith("Run "))
+        return f"Run {1 + max((int(number) for number in numbers if number.isdecimal()), default=0)}"
 
     def _free(self, name: str) -> str:
         taken = {record.name for record in self.items}

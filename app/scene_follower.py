@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from app.session import Ref, State
-from viz.junctions import in_balance
+from viz.junctions import junctions
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
@@ -85,7 +85,7 @@ class SceneFollower:
             self._show()
         mech = session.mech
         poses = dict(zip(mech.frame_names, mech.poses(session.q, p=session.p), strict=True))
-        view.scene.move({**poses, **in_balance(mech, session.q, session.p)})
+        view.scene.move({**poses, **junctions(mech, session.q, session.p, session.x)})
         view.update()
 
     def _selected(self, ref: Ref | None) -> None:

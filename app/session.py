@@ -60,7 +60,7 @@ class Session:
         self._redo: list[State] = []
         self._saved: State = self.state
         self._preview_parameters: dict[str, float] = {}
-        self._followed: tuple[Array, Mapping[str, float]] | None = None
+        self._followed: tuple[Array, Mapping[str, float], Mapping[str, float]] | None = None
         self._gesture: object = None
         self._rest = np.array(self.mech.rest(), dtype=float)
         self._q = self._pose_array()
@@ -110,14 +110,16 @@ class Session:
         couplings and loops allow."""
         self.preview(q=self.mech.move(self._q, values, p=self.p))
 
-    def follow(self, q: Array | None, parameters: Mapping[str, float] | None = None) -> None:
-        """Show a pose (and parameter values) of a run without editing anything; None: the edited pose again.
+    def follow(
+        self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
+    ) -> None:
+        """Show a pose (with parameters, states of force elements) of a run, editing nothing; None: the edited pose.
 
         What is previewed stays in front; a commit keeps what is shown.
         """
         if q is None and self._followed is None:
             return
-        self._followed = None if q is None else (np.array(q, dtype=float), dict(parameters or {}))
+        self._followed = None if q is None else (np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
         if not self._previewing:
             self._q = self._pose_array()
         self.moved.emit()
@@ -126,6 +128,11 @@ class Session:
     def following(self) -> bool:
         """True while the pose of a run is shown instead of the edited one."""
         return self._followed is not None
+
+    @property
+    def x(self) -> Mapping[str, float]:
+        """States of force elements by name, of the run that is shown; empty for a pose at rest."""
+        return self._followed[2] if self._followed is not None and not self._previewing else {}
 
     @property
     def edited_pose(self) -> Array:

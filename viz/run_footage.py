@@ -55,7 +55,7 @@ def footage(
         every = vectors.usual(vectors.fields(vectors.thinned(run), arrows))
         scales = vectors.scales(every, machine_size(run))
     return Footage(
-        run.model, parameters, times, run.mech.frame_names, poses(shown), view, turn / float(fps), display,
+        run.model, parameters, times, names(run), poses(shown), view, turn / float(fps), display,
         {f"{each.frame} {k}": trace(run, each) for k, each in enumerate(traces)},
         [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
         tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
@@ -63,9 +63,23 @@ def footage(
     )  # fmt: skip
 
 
+def names(run: Run) -> tuple[str, ...]:
+    """What `poses` places: all frames, then the junctions of force elements."""
+    return (*run.mech.frame_names, *(junction.name for junction in run.model.expanded.junctions))
+
+
 def poses(run: Run) -> Array:
-    """(samples, frames, 4, 4) world ← frame of all frames, with the run's parameter values."""
-    return np.asarray(run.mech.poses(run.q, dict(run.settings.parameters) or None))
+    """(samples, names, 4, 4) world ← frame of all `names`, with the run's parameter values."""
+    parameters = dict(run.settings.parameters) or None
+    frames = np.asarray(run.mech.poses(run.q, parameters))
+    junctions = [junction.name for junction in run.model.expanded.junctions]
+    if not junctions:
+        return frames
+    x = run.x if run.x.size else np.asarray(run.mech.x_rest(run.q, p=parameters)).reshape(len(run.q), -1)
+    places = np.tile(np.eye(4), (len(run.q), len(junctions), 1, 1))
+    columns = [[run.mech.x_names.index(f"{name}.{axis}") for axis in "xyz"] for name in junctions]
+    places[:, :, :3, 3] = x[:, columns]
+    return np.concatenate([frames, places], axis=1)
 
 
 def trace(run: Run, tracing: Tracing) -> Trace:

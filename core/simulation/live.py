@@ -47,7 +47,7 @@ class Pull(NamedTuple):
 
 
 class Live:
-    """State of a machine that goes on. q (nq,), v (nv,), time (s)."""
+    """State of a machine that goes on. q (nq,), v (nv,), time (s); x (nx,) states of force elements, None: at rest."""
 
     def __init__(
         self, mech: Mechanism, q: Array, v: Array | None = None, *, time: float = 0.0,
@@ -66,6 +66,7 @@ class Live:
         self._formulas = None if self._given is not None else _formulas(mech, torque, self._p)  # type: ignore[arg-type]
         self._strength = STIFFNESS * _mass(mech)
         self.q, self.v = np.array(q, dtype=float), np.zeros(mech.nv) if v is None else np.array(v, dtype=float)
+        self.x: Array | None = None
         self._rows: list[Run] = []
         self.seconds = 0.0
         """Time of calculation so far, s."""
@@ -87,14 +88,15 @@ class Live:
         self.pull = None
 
     def place(self, q: Array, v: Array | None = None) -> None:
-        """Put the machine by hand: a pose, and the speed it had in the hand. Loops are closed, speeds made consistent.
+        """Put the machine by hand: a pose, and the speed it had in the hand. Loops are closed, speeds made consistent,
+        force elements are at rest.
 
         Raises AssemblyError if the loops do not close.
         """
         q, v = np.array(q, dtype=float), np.zeros(self.mech.nv) if v is None else np.array(v, dtype=float)
         if self.mech.loops:
             q, v = self.mech.assemble(q, v, p=self._p)
-        self.q, self.v = np.asarray(q), np.asarray(v)
+        self.q, self.v, self.x = np.asarray(q), np.asarray(v), None
 
     def point(self) -> Array:
         """(3,) the gripped point, m, world."""
@@ -115,11 +117,11 @@ class Live:
 
     def _slice(self, h: float) -> None:
         tau = self._forces(h)
-        run = simulate(self.mech, h, method="rk54", rtol=RTOL, atol=ATOL, q0=self.q, v0=self.v, output=h, torque=tau,
+        run = simulate(self.mech, h, rtol=RTOL, atol=ATOL, q0=self.q, v0=self.v, x0=self.x, output=h, torque=tau,
                        parameters=self.parameters or None, start=self.time, max_steps=MOST_STEPS)  # fmt: skip
         self.seconds += run.statistics.seconds + run.statistics.preparation
         self._rows.append(run)
-        self.q, self.v, self.time = run.q[-1], run.v[-1], float(run.time[-1])
+        self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 
     def _forces(self, h: float) -> Array:
         """(nv,) joint forces of this slice."""
@@ -162,6 +164,11 @@ class Live:
         """What was simulated so far, s."""
         return sum(float(run.time[-1] - run.time[0]) for run in self._rows)
 
+    @property
+    def states(self) -> dict[str, float]:
+        """States of force elements by name; empty at rest."""
+        return {} if self.x is None else dict(zip(self.mech.x_names, self.x.tolist(), strict=True))
+
     def run(self) -> Run | None:
         """Everything since the beginning as a run; None if nothing moved yet. What the hand did is in `tau`."""
         if not self._rows:
@@ -169,7 +176,7 @@ class Live:
         first = self._rows[0]
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(first, name)[:1], *(getattr(run, name)[-1:] for run in self._rows)])
-            for name in ("time", "q", "v", "a", "tau")
+            for name in ("time", "q", "v", "a", "tau", "x")
         }
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)

@@ -97,6 +97,10 @@ class Run:
         step = self.mech.difference(self.q[k], self.q[k + 1])
         return self.mech.integrate(self.q[k], step, float(np.clip(part, 0.0, 1.0)))
 
+    def states_at(self, time: float) -> Array:
+        """(nx,) states of force elements at a time, between samples in proportion; empty if none were kept."""
+        return np.array([np.interp(time, self.time, column) for column in self.x.T])
+
     def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
         """(column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces, energies)."""
         for name in channels or self._channels.usual:

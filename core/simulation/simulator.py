@@ -41,10 +41,10 @@ class Recorder(Protocol):
 
 def simulate(
     model: Model | Mechanism, duration: float = 10.0, *, method: str = "rk54", step: float | None = None,
-    rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, parameters: Values = None,
-    torque: Torque = None, output: float | None = None, start: float = 0.0, max_steps: int = 10_000_000,
-    file: str | None = None, channels: Sequence[str] = (), progress: Callable[[float], None] | None = None,
-    cancelled: Callable[[], bool] | None = None, closed_forms: bool = True,
+    rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, x0: Values = None,
+    parameters: Values = None, torque: Torque = None, output: float | None = None, start: float = 0.0,
+    max_steps: int = 10_000_000, file: str | None = None, channels: Sequence[str] = (),
+    progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None, closed_forms: bool = True,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:  # fmt: skip
     """Let a machine move.
@@ -53,6 +53,7 @@ def simulate(
     samples
     method : one of `core.simulation.METHODS`; rtol, atol: tolerances per step of methods with variable step
     q0, v0 : state to begin with, by name or whole; default: the model's rest position, at rest. Loops are closed.
+    x0 : states of force elements, by name or whole; default: at rest
     parameters : values by name, or all in the order of `mech.p_names`
     torque : joint forces, (nv,) or by speed: numbers (N·m, N) or formulas, e.g. "10*sin(t) - 2*elbow.v"
     file : HDF5 file written while the run goes on (readable even if the program is killed), with `channels`
@@ -67,7 +68,7 @@ def simulate(
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
-    y = setup.start_state(mech, q0, v0, p, start)
+    y = setup.start_state(mech, q0, v0, p, start, x0)
     job = _Job(mech, chosen, setup.Assembly(mech, torque, p, y, closed_forms), y)
     job.prepared = time.perf_counter() - began
     recorder = None

@@ -93,3 +93,20 @@ def test_damping_takes_energy_away(pendulum):
         live.advance(2.0)
     energies = [float(np.asarray(pendulum.energy(live.q, live.v).total)) for live in (free, damped)]
     assert energies[1] < energies[0]
+
+
+def test_a_spring_and_damper_in_series_goes_on_from_slice_to_slice():
+    series = machine("forces")
+    names = [name for name in series.x_names if name.rpartition(".")[2] not in "xyz"]
+    assert names, "the example has an element with a state of its own"
+    live = Live(series, series.rest())
+    live.advance(0.4)
+    whole = simulate(series, 0.4, rtol=1e-9, atol=1e-11)
+    for name in names:
+        k = series.x_names.index(name)
+        travelled = np.ptp(whole.x[:, k])
+        assert travelled > 1e-4
+        assert live.states[name] == pytest.approx(whole.x[-1, k], abs=1e-3 * travelled)
+    recorded = live.run()
+    assert recorded.x.shape == (len(recorded), series.nx)
+    assert np.allclose(recorded.states_at(0.2), whole.states_at(0.2), atol=1e-4)

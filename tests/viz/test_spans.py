@@ -6,15 +6,17 @@ import pytest
 from core.files import load
 from core.kernel import Mechanism
 from core.model import Body, Constraint, Driver, Force, Frame, Joint, Junction, LineMass, Model, Pose, Sensor
+from core.simulation import simulate
 from resources import EXAMPLES
 from viz import geometry as g
 from viz.dimensions import Readings, in_si
 from viz.item import Item, Span
 from viz.items import items
-from viz.junctions import in_balance
+from viz.junctions import in_balance, junctions
 from viz.meshes import mesh
 from viz.offscreen import offscreen
 from viz.placement import placement, shifted
+from viz.run_footage import names, poses
 from viz.spans import line_of, pose_of
 
 MASS = {"mass": 1.0}
@@ -222,3 +224,15 @@ def test_a_junction_stands_where_its_springs_are_in_balance():
         assert scene.figures.table["junction/meet"].pose[:3, 3] == pytest.approx([1.0, 1.0, 1.0])
         spring = scene.figures.table["force/fq/spring"].pose
         assert spring @ (0, 0, 0.5, 1) == pytest.approx([1.0, 1.0, 1.0, 1.0], abs=1e-7)
+
+
+def test_while_a_run_is_shown_junctions_stand_where_its_states_say():
+    mech = Mechanism(load(EXAMPLES / "three_springs.kst"))
+    told = {name: float(k) for k, name in enumerate(mech.x_names)}
+    placed = junctions(mech, mech.rest(), None, told)
+    assert placed["knot"][:3, 3] == pytest.approx([told[f"knot.{axis}"] for axis in "xyz"])
+    resting = junctions(mech, mech.rest())
+    assert np.array_equal(resting["knot"], in_balance(mech, mech.rest())["knot"])
+    run = simulate(mech, 0.3)
+    at = names(run).index("knot")
+    assert poses(run)[:, at, :3, 3] == pytest.approx(run["knot.position"], abs=1e-9)
