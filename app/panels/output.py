@@ -31,6 +31,8 @@ class OutputPanel(QWidget):
         self._newest: ResultCard | None = None
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
         self._settled.timeout.connect(self._forget_newest)
+        self._place = (0, 0)
+        """Where the newest card lay, and how far one can scroll, when the timer ran last."""
         self._build()
         self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
         session.produced.connect(self.add)
@@ -107,8 +109,14 @@ class OutputPanel(QWidget):
             self._area.verticalScrollBar().setValue(self._newest.y())
 
     def _forget_newest(self) -> None:
+        """The heights have settled if nothing moved since the timer ran last; many cards may take longer than it."""
         self._reveal()
-        self._newest = None
+        place = (self._newest.y() if self._newest is not None else 0, self._area.verticalScrollBar().maximum())
+        if place != self._place:
+            self._place = place
+            self._settled.start()
+        else:
+            self._newest = None
 
     def clear(self) -> None:
         """Remove all results."""
