@@ -36,6 +36,12 @@ class Quantity(NamedTuple):
     upper_bound: float | None = None
 
 
+LONGEST = "-0.0444444 m"
+"""What a value's box has room for."""
+BUTTONS = 30
+"""Pixels for the steps up and down, and the frame."""
+
+
 class _Slider(QSlider):
     """A slider that comes to where it is pressed and is dragged from there; it leaves the wheel to the list it stands
     in unless it has the focus."""
@@ -85,7 +91,7 @@ class SliderRow(QObject):
         self.slider.setAccessibleName(quantity.name)
         self.box = QuantitySpinBox(quantity.dimension, settings)
         self.box.setAccessibleName(quantity.name)
-        self.box.setFixedWidth(96)
+        self.box.setFixedWidth(self.box.fontMetrics().horizontalAdvance(LONGEST) + BUTTONS)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._connect()
         self._explain(settings)

@@ -44,8 +44,8 @@ def simulate(
     rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, x0: Values = None,
     parameters: Values = None, torque: Torque = None, output: float | None = None, start: float = 0.0,
     max_steps: int = 10_000_000, file: str | None = None, channels: Sequence[str] = (),
-    progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None, closed_forms: bool = True,
-    watch: Callable[[Run], None] | None = None,
+    progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None,
+    closed_forms: bool = True, watch: Callable[[Run], None] | None = None,
 ) -> Run:  # fmt: skip
     """Let a machine move.
 
