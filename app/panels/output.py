@@ -31,7 +31,7 @@ class OutputPanel(QWidget):
         self._newest: ResultCard | None = None
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
         self._settled.timeout.connect(self._forget_newest)
-        self._place = (0, 0)
+        self._place: tuple[int, int] | None = None
         """Where the newest card lay, and how far one can scroll, when the timer ran last."""
         self._build()
         self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
@@ -81,6 +81,8 @@ class OutputPanel(QWidget):
         """Listen no more; let the thread that sets formulas end."""
         self._session.produced.disconnect(self.add)
         self._settings.changed.disconnect(self._setting_changed)
+        for card in self.cards:
+            card.close_card()
         formulas().wait()
 
     # ----------------------------------------------------------------------------- verbs
@@ -99,7 +101,7 @@ class OutputPanel(QWidget):
         while len(self.cards) > MOST_CARDS:
             self._remove(self.cards[0])
         self._show_emptiness()
-        self._newest = card
+        self._newest, self._place = card, None
         self._reveal()
         self._settled.start()
 
@@ -112,7 +114,8 @@ class OutputPanel(QWidget):
         """The heights have settled if nothing moved since the timer ran last; many cards may take longer than it."""
         self._reveal()
         place = (self._newest.y() if self._newest is not None else 0, self._area.verticalScrollBar().maximum())
-        if place != self._place:
+        laid_out = self._newest is None or self._newest.y() > 0
+        if place != self._place or not laid_out:
             self._place = place
             self._settled.start()
         else:
@@ -130,6 +133,7 @@ class OutputPanel(QWidget):
     def _remove(self, card: ResultCard) -> None:
         self.cards.remove(card)
         self._newest = None if self._newest is card else self._newest
+        card.close_card()
         card.hide()
         card.deleteLater()
         self._show_emptiness()
