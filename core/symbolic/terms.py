@@ -94,7 +94,8 @@ def terms_of(x: Any, groups: Groups = ()) -> list[Term]:
     wide = [group for group in wide if len(group) > 1]
     single = [i for i in range(n) if not any(i in group for group in wide)]
     sums: dict[tuple[Any, ...], Fraction] = {}
-    for powers, coefficient in x.polynomial.terms():
+    for exponents, coefficient in x.polynomial.terms():
+        powers = tuple(map(int, exponents))
         value = Fraction(int(coefficient.p), int(coefficient.q))
         rest = (tuple((powers[i], powers[n + i]) for i in single), tuple(powers[2 * n :]))
         choices = [_waves(tuple((powers[i], powers[n + i]) for i in group)) for group in wide]
