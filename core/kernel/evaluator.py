@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.kernel import single_state
-from core.kernel.tracing import Signature
+from core.kernel.signatures import Signature
 
 Array = NDArray[np.float64]
 

@@ -23,8 +23,9 @@ from core.kernel.evaluator import Array, Code, Evaluator, Interpreter
 from core.kernel.instructions import instructions_of
 from core.kernel.long_machines import Freedoms, freedoms
 from core.kernel.machine import Library, MachineCode
+from core.kernel.signatures import Signature
 from core.kernel.topology import Topology, topology_of
-from core.kernel.tracing import Signature, Trace, Tracer
+from core.kernel.tracing import Trace, Tracer
 from core.model import Body, Joint, Model
 
 _KEPT = 16

@@ -1,4 +1,4 @@
-"""The functions of a mechanism as traces: inputs q, v, u, x, t and the parameters p; one flat output."""
+"""The functions of a mechanism as traces: inputs q, v, u, l, x, t and the parameters p; one flat output."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from core.kernel.elements import Elements
 from core.kernel.holdings import Holdings
 from core.kernel.links import Machine, machine_of
 from core.kernel.reading import Numbers
+from core.kernel.signatures import Signature, signature_of
 from core.kernel.symbols import column, symbols
 from core.kernel.topology import Topology
 from core.mechanics.closure import residual
-from core.mechanics.crba import SCREW
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
 from core.model.expression import names, parse
@@ -28,18 +28,8 @@ from core.spatial.pose import IDENTITY
 from core.spatial.scalar import Scalar
 
 
-class Signature(NamedTuple):
-    """What a function takes of q, v, u (joint forces or accelerations), x (states of force elements, then their rates)
-    and t (`core.kernel.clock`), and the shape of its result."""
-
-    arguments: tuple[str, ...]
-    shape: tuple[int, ...]
-    checked: bool = False
-    """True if a result that is not finite is a failure."""
-
-
 class Trace(NamedTuple):
-    """A traced function: (q, v, u, x, t as the signature says, p) → flat result, in one piece or as a table."""
+    """A traced function: (q, v, u, l, x, t as the signature says, p) → flat result, in one piece or as a table."""
 
     name: str
     signature: Signature
@@ -52,7 +42,7 @@ VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
     "rate", "closure", "closure_jacobian", "closure_bias", "closure_time", "closure_motion", "closure_origins",
-    "frame_acceleration", "states", "settle", "junctions", "balance", "stretched", "sensor",
+    "frame_acceleration", "states", "settle", "junctions", "balance", "stretched", "sensor", "slopes",
 }  # fmt: skip
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
@@ -138,7 +128,8 @@ class Tracer:
     def sizes(self) -> dict[str, int]:
         """Lengths of the arguments."""
         nv = self.tree.nv
-        return {"q": self.tree.nq, "v": nv, "u": nv, "x": 2 * self.nx, "t": self.clock.size}
+        rows = len(self.holdings.rows)
+        return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
 
     @property
     def long(self) -> bool:
@@ -165,52 +156,7 @@ class Tracer:
 
     def signature(self, name: str) -> Signature:
         """Arguments and shape of a function."""
-        kind = name.partition(":")[0]
-        nq, nv = self.tree.nq, self.tree.nv
-        rows = len(self.holdings.rows)
-        shapes: dict[str, tuple[str, tuple[int, ...]]] = {
-            "poses": ("q", (len(self.machine.frames) - 1, 4, 4)),
-            "joint_poses": ("q", (len(self.machine.joints), 2, 4, 4)),
-            "jacobian": ("q", (6, nv)),
-            "frames_jacobian": ("q", (len(self.machine.frames) - 1, 6, nv)),
-            "mass_matrix": ("q", (nv, nv)),
-            "screws": ("q", (sum(link.law.nv for link in self.tree.links), SCREW)),
-            "inverse_dynamics": ("qvu", (nv,)),
-            "inverse_dynamics_ideal": ("qvu", (nv,)),
-            "forward_dynamics": ("qvu", (nv,)),
-            "forward_dynamics_ideal": ("qvu", (nv,)),
-            "bias": ("qv", (nv,)),
-            "bias_ideal": ("qv", (nv,)),
-            "forward_dynamics_slip": ("qvu", (nv,)),
-            "bias_slip": ("qv", (nv,)),
-            "gravity": ("q", (nv,)),
-            "energy": ("qv", (2,)),
-            "momentum": ("qv", (6,)),
-            "frame_acceleration": ("qvu", (6,)),
-            "center": ("q", (3,)),
-            "rate": ("qv", (nq,)),
-            "wrenches": ("qvu", (len(self.machine.joints), 6)),
-            "wrenches_ideal": ("qvu", (len(self.machine.joints), 6)),
-            "stretched": ("qvxt", (self.nx,)),
-            "closure": ("qt", (rows,)),
-            "closure_jacobian": ("q", (rows, nv)),
-            "closure_bias": ("qvt", (rows,)),
-            "closure_time": ("t", (rows,)),
-            "closure_motion": ("q", (sum(side.stop - side.start for _, _, side in self.holdings.sides()), 6)),
-            "closure_origins": ("q", (sum(1 for _ in self.holdings.sides()), 3)),
-            "states": ("qvxt", (self.nx,)),
-            "settle": ("qvxt", (self.nx,)),
-            "junctions": ("qvxt", (3 * len(self.elements.junctions),) * 2),
-            "balance": ("qvxt", (3 * len(self.elements.junctions), 1 + 3 * len(self.elements.junctions))),
-            "forces": ("qvxt", (self.observed,)),
-            "sensor": ("qvu", (3, self.components(name.partition(":")[2]))),
-        }
-        arguments, shape = shapes[kind]
-        if kind in _LOADED and self.elements.forces:
-            arguments += "xt"
-        sizes = self.sizes
-        taken = tuple(word for word in arguments if word not in "xt" or sizes[word])
-        return Signature(taken, shape, kind in _CHECKED)
+        return signature_of(self, name)
 
     def components(self, sensor: str) -> int:
         """Number of components of a sensor; 0 for a name that is none."""
@@ -246,13 +192,6 @@ def massless(joint: str) -> SimulationError:
         where=f"joint '{joint}'",
         remedy="Give the body behind it a mass and an inertia, or the joint an armature.",
     )
-
-
-_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_slip", "center"}
-_LOADED = {
-    "inverse_dynamics", "forward_dynamics", "bias", "forward_dynamics_slip", "bias_slip", "wrenches", "energy",
-}  # fmt: skip
-"""Functions in which force elements count."""
 
 
 def _called(forces: Any) -> set[str]:
