@@ -14,6 +14,7 @@ from app.simulation import Simulation
 from core.errors import KinetostatError
 from core.model.expression import parse
 from core.model.parameters import value_of
+from core.simulation.start_speeds import start_speeds
 
 STEPS = 200
 """Positions of a slider on each side of zero."""
@@ -29,23 +30,25 @@ WORDS = {
 
 
 class Axis(NamedTuple):
-    """One speed of the machine: its name, unit of speed and force, and where the sliders end."""
+    """One speed of the machine: its name, unit of speed and force, where the sliders end, its speed in the model."""
 
     name: str
     speed_unit: str
     force_unit: str
     fastest: float
     strongest: float
+    own: float = 0.0
 
 
 class WishRow(QWidget):
-    """Label, slider and line of one value; `edited(value)` with a number (SI) or the text of a formula."""
+    """Label, slider and line of one value; `edited(value)` with a number (SI) or the text of a formula. An empty line
+    means the model's own value."""
 
     edited = Signal(object)
 
-    def __init__(self, name: str, unit: str, end: float, formulas: bool) -> None:
+    def __init__(self, name: str, unit: str, end: float, formulas: bool, own: float = 0.0) -> None:
         super().__init__()
-        self.end, self.formulas = end, formulas
+        self.end, self.formulas, self.own = end, formulas, own
         self.label = QLabel(name)
         self.label.setToolTip(f"{name}, {unit}")
         self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
@@ -53,7 +56,7 @@ class WishRow(QWidget):
         self.line = QLineEdit()
         self.line.setAccessibleName(name)
         self.line.setFixedWidth(96)
-        self.line.setPlaceholderText(f"0 {unit}")
+        self.line.setPlaceholderText(f"{own:.6g} {unit}")
         self.line.setToolTip(WORDS["forces"].format(name=name) if formulas else f"{unit}")
         self.slider.valueChanged.connect(self._slid)
         self.line.editingFinished.connect(self._typed)
@@ -67,20 +70,20 @@ class WishRow(QWidget):
         self._position = round(STEPS * min(max(number / self.end, -1.0), 1.0))
         self.slider.setValue(self._position)
         self.slider.setEnabled(not isinstance(value, str))
-        self.line.setText("" if value == 0.0 else value if isinstance(value, str) else f"{value:.6g}")
+        self.line.setText("" if value == self.own else value if isinstance(value, str) else f"{value:.6g}")
         self.line.setStyleSheet("")
 
     def _slid(self, position: int) -> None:
         if position != self._position:
             self._position = position
             self._shown = value = self.end * position / STEPS
-            self.line.setText("" if value == 0.0 else f"{value:.6g}")
+            self.line.setText("" if value == self.own else f"{value:.6g}")
             self.edited.emit(value)
 
     def _typed(self) -> None:
         text = self.line.text().strip()
         try:
-            value: float | str = float(text) if text else 0.0
+            value: float | str = float(text) if text else self.own
         except ValueError:
             try:
                 if not self.formulas:
@@ -133,9 +136,11 @@ class StartRows(QTabWidget):
         rows = self.rows[kind] = {}
         for number, axis in enumerate(axes):
             speeds = kind == "speeds"
-            row = WishRow(axis.name, axis.speed_unit if speeds else axis.force_unit,
-                          axis.fastest if speeds else axis.strongest, not speeds)  # fmt: skip
-            row.edited.connect(self._changer(kind, axis.name))
+            if speeds:
+                row = WishRow(axis.name, axis.speed_unit, axis.fastest, False, axis.own)
+            else:
+                row = WishRow(axis.name, axis.force_unit, axis.strongest, True)
+            row.edited.connect(self._changer(kind, axis.name, row.own))
             for column, widget in enumerate((row.label, row.slider, row.line)):
                 grid.addWidget(widget, number, column)
             rows[axis.name] = row
@@ -144,10 +149,10 @@ class StartRows(QTabWidget):
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
 
-    def _changer(self, kind: str, name: str) -> Callable[[float | str], None]:
+    def _changer(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
         def change(value: float | str) -> None:
             wishes = dict(getattr(self._simulation.wishes, kind))
-            if value == 0.0:
+            if value == own:
                 wishes.pop(name, None)
             else:
                 wishes[name] = value
@@ -161,7 +166,7 @@ class StartRows(QTabWidget):
             wishes = getattr(self._simulation.wishes, kind)
             for name, row in rows.items():
                 if not (row.slider.isSliderDown() or row.line.hasFocus()):
-                    row.show_value(wishes.get(name, 0.0))
+                    row.show_value(wishes.get(name, row.own))
         self.setTabText(0, _counted("Start speeds", len(self._simulation.wishes.speeds)))
         self.setTabText(1, _counted("Joint forces", len(self._simulation.wishes.forces)))
 
@@ -178,12 +183,14 @@ def axes_of(session: Session) -> tuple[Axis, ...]:
     mass = sum(_number(body.mass, values) for body in model.bodies)
     usual = 10.0 ** math.ceil(math.log10(max(mass * GRAVITY, LEAST_FORCE)))
     efforts = {joint.name: _number(joint.limits[0].effort, values) for joint in model.joints if joint.limits}
+    own = dict(zip(mech.v_names, start_speeds(mech).tolist(), strict=True))
     axes = []
     for name in mech.v_names:
         turns = turning(session, name)
         kind = "rotation" if turns else "translation"
         units = ("rad/s", "N·m") if turns else ("m/s", "N")
-        axes.append(Axis(name, *units, FASTEST[kind], efforts.get(name) or usual))
+        fastest = max(FASTEST[kind], 2.0 * abs(own[name]))
+        axes.append(Axis(name, *units, fastest, efforts.get(name) or usual, own[name]))
     return tuple(axes)
 
 

@@ -5,7 +5,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.panels.start_rows import StartRows
 from app.timeline import EDGE
+from app.wishes import start_of
 from core.simulation import simulate
 
 LONG = 400.0
@@ -118,3 +120,19 @@ def test_runs_are_saved_loaded_and_refused_for_another_machine(bench, tmp_path):
     bench.wait(lambda: bench.messages("error"))
     assert "another machine" in bench.messages("error")[0]
     assert bench.session.runs.items == ()
+
+
+def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero(bench):
+    bench.example("engine_v6")
+    shaft = bench.window.findChild(StartRows).rows["speeds"]["shaft"]
+    assert shaft.line.text() == ""
+    assert shaft.line.placeholderText() == "10 rad/s"
+    assert shaft.slider.value() > 0
+    shaft.line.setText("0")
+    shaft.line.editingFinished.emit()
+    assert bench.window.simulation.wishes.speeds == {"shaft": 0.0}
+    assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 0.0
+    shaft.line.setText("")
+    shaft.line.editingFinished.emit()
+    assert dict(bench.window.simulation.wishes.speeds) == {}
+    assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 10.0
