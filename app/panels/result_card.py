@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QPixmap
@@ -24,6 +23,8 @@ from PySide6.QtWidgets import (
 
 from app.icons import icon
 from app.mathematics import MatrixView
+from app.panels.formulas_append import append_formulas
+from app.panels.formulas_part import COPIES, FormulasPart
 from app.panels.tables import TableView
 from app.session import Session
 from app.settings import Settings
@@ -93,9 +94,15 @@ class ResultCard(QFrame):
         menu.addAction("Text", lambda: _copy(self.text()))
         menu.addAction("LaTeX", lambda: _copy(latex_of(self.result)))
         menu.addAction("Python", lambda: _copy(python_of(self.result)))
+        if self.formulas():
+            for language in ("mathematica", "c", "sympy"):
+                menu.addAction(COPIES[language], lambda language=language: _copy(self.written(language)))
+            menu.addAction("One entry per line", lambda: _copy(self.written("elements")))
         table = menu.addAction("CSV (tables)", lambda: _copy(self.csv()))
         menu.addSeparator()
         menu.addAction("The call", lambda: _copy(self.result.call))
+        if self.formulas():
+            menu.addAction("Append to a file…", lambda: append_formulas(self, self._session, self._settings))
         menu.aboutToShow.connect(lambda: table.setEnabled(bool(self.csv())))
         return menu
 
@@ -112,6 +119,12 @@ class ResultCard(QFrame):
         for part, widget in zip(after, self._parts, strict=True):
             _update(widget, part)
 
+    def close_card(self) -> None:
+        """Listen no more."""
+        for widget in self._parts:
+            if isinstance(widget, FormulasPart):
+                widget.close_part()
+
     def refresh(self) -> None:
         """The units changed."""
         for widget in self._parts:
@@ -121,6 +134,17 @@ class ResultCard(QFrame):
     def text(self) -> str:
         """The result as text in the person's units."""
         return text_of(self.result, degrees=self._settings.degrees, millimetres=self._settings.millimetres)
+
+    def formulas(self) -> list[Formulas]:
+        """The formulas on the card."""
+        return [part for part in _shown(self.result) if isinstance(part, Formulas)]
+
+    def written(self, language: str, label: str = "") -> str:
+        """The formulas in a language of `core.symbolic.export`."""
+        from core.symbolic.export import EXPORTS
+
+        write = EXPORTS[language][2]
+        return "\n".join(write(part.entries, label or part.label or "result") for part in self.formulas())
 
     def csv(self) -> str:
         """Its tables as CSV; '' if it has none."""
@@ -134,6 +158,7 @@ class ResultCard(QFrame):
 
     def _fill(self) -> None:
         self._write_head()
+        self.close_card()
         for widget in self._parts:
             widget.hide()
             widget.deleteLater()
@@ -146,8 +171,10 @@ class ResultCard(QFrame):
             note = Note()
             note.say(part.text, part.severity)
             return note
-        if isinstance(part, Matrix | Formulas):
+        if isinstance(part, Matrix):
             return _MatrixPart(part, self.result.title)
+        if isinstance(part, Formulas):
+            return FormulasPart(part, self.result.title, self._session)
         if isinstance(part, Table):
             return _TablePart(part, self._settings, self.result.title)
         if isinstance(part, PoseSequence):
@@ -165,28 +192,8 @@ def _shown(result: Result) -> list[Result]:
     return found
 
 
-LONGEST = 3000
-"""Letters of LaTeX of an entry that are set; of a longer one only its size is told."""
-
-
-def _matrix_of(part: Matrix | Formulas) -> Matrix:
-    """Formulas as a matrix of LaTeX."""
-    if isinstance(part, Matrix):
-        return part
-    from core.symbolic.forms import operations
-    from core.symbolic.notation import text
-
-    def entry(form: Any) -> str:
-        latex = text(form, "latex")
-        return latex if len(latex) < LONGEST else rf"\text{{{operations(form)} operations}}"
-
-    notes = [*part.recognised, *([part.proof] if part.proof else []), *part.conventions]
-    return Matrix(title=part.title, symbol=part.label, rows=part.rows, columns=part.columns,
-                  entries=tuple(tuple(map(entry, row)) for row in part.entries), note="\n".join(notes))  # fmt: skip
-
-
 def _update(widget: QWidget, part: Result) -> None:
-    if isinstance(widget, _MatrixPart | _TablePart | _PosesPart):
+    if isinstance(widget, _MatrixPart | FormulasPart | _TablePart | _PosesPart):
         widget.show_part(part)
     elif isinstance(widget, Note) and isinstance(part, Message):
         widget.say(part.text, part.severity)
@@ -204,15 +211,14 @@ def _muted(text: str) -> QLabel:
 class _MatrixPart(QWidget):
     """Caption, matrix (scrolls sideways when wide), note."""
 
-    def __init__(self, part: Matrix | Formulas, heading: str) -> None:
+    def __init__(self, part: Matrix, heading: str) -> None:
         super().__init__()
         self._heading = heading
-        matrix = _matrix_of(part)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         self._caption, self._note = QLabel(), _muted("")
-        self.view = MatrixView(matrix)
+        self.view = MatrixView(part)
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -225,8 +231,7 @@ class _MatrixPart(QWidget):
 
     def show_part(self, part: Result) -> None:
         """Show another matrix."""
-        assert isinstance(part, Matrix | Formulas)
-        part = _matrix_of(part)
+        assert isinstance(part, Matrix)
         self._caption.setText(part.title)
         self._caption.setVisible(part.title not in ("", self._heading))
         self._note.setText(part.note)

@@ -30,7 +30,7 @@ def test_every_symbol_of_a_robot_has_an_owner():
 
 def test_parameters_own_through_others():
     model = Model(
-        parameters=(Parameter(name="l", value=0.3), Parameter(name="half", value="l / 2"), Parameter(name="w", value=1)),
+        parameters=tuple(Parameter(name=n, value=x) for n, x in (("l", 0.3), ("half", "l / 2"), ("w", 1.0))),
         bodies=(Body(name="arm", mass=1.0, center_of_mass=("half", 0, 0)),),
         joints=(Joint(name="pivot", kind="revolute", parent="world", child="arm", a=Pose(position=(0, 0, "l"))),),
     )

@@ -1,0 +1,341 @@
+"""Written forms (core.symbolic.forms) set as mathematics by Qt: tokens that know their symbols, broken into lines.
+
+Setting is lazy (`Setting.work` goes on for a few milliseconds), so that long formulas never stall the window; painting
+draws letters of a font, so it is crisp at every size.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter
+
+from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
+from core.symbolic.legible import is_short, number
+from core.symbolic.notation import GREEK, parts_of, short_angle
+
+SMALL = 0.68
+"""Size of indices and exponents."""
+_GREEK_LETTERS = dict(zip(
+    ("alpha", "beta", "gamma", "delta", "eta", "theta", "kappa", "lambda", "mu", "xi", "rho", "sigma", "tau", "phi",
+     "chi", "psi", "omega"), "αβγδηθκλμξρστφχψω", strict=True))  # fmt: skip
+
+
+class Piece(NamedTuple):
+    """Letters at a place from the token's left end of the baseline; a bar is a line of that width."""
+
+    text: str
+    x: float
+    y: float
+    small: bool = False
+    bar: float = 0.0
+
+
+class Token(NamedTuple):
+    """What is not parted at the end of a line."""
+
+    pieces: tuple[Piece, ...]
+    width: float
+    ascent: float
+    descent: float
+    symbols: tuple[str, ...] = ()
+    breaks: bool = False
+    """Whether a line may end before it."""
+
+
+class Placed(NamedTuple):
+    """A token in its formula."""
+
+    x: float
+    line: int
+    token: Token
+
+
+@lru_cache(maxsize=1)
+def family() -> str:
+    """The font of mathematics that comes with ziamath; else the program's own."""
+    found = importlib.util.find_spec("ziamath")
+    for folder in found.submodule_search_locations or () if found else ():
+        number = QFontDatabase.addApplicationFont(str(Path(folder) / "fonts" / "STIXTwoMath-Regular.ttf"))
+        if number >= 0:
+            return QFontDatabase.applicationFontFamilies(number)[0]
+    return QFont().family()
+
+
+class Hand:
+    """Sets symbols and numbers at one size (pixels)."""
+
+    def __init__(self, size: float) -> None:
+        self.size = size
+        self.fonts = tuple(_font(size * share) for share in (1.0, SMALL))
+        self._metrics = tuple(QFontMetricsF(font) for font in self.fonts)
+        self._advances: dict[tuple[str, bool], float] = {}
+        self._made: dict[Form | str, Token] = {}
+        self.ascent, self.descent = 0.74 * size, 0.24 * size
+        self.axis = 0.25 * size
+
+    def advance(self, text: str, small: bool = False) -> float:
+        """Width of letters."""
+        key = text, small
+        if key not in self._advances:
+            self._advances[key] = self._metrics[small].horizontalAdvance(text)
+        return self._advances[key]
+
+    # ------------------------------------------------------------------------------- tokens
+
+    def sign(self, text: str, *, breaks: bool = False) -> Token:
+        """Upright letters, brackets, signs."""
+        key = f"{breaks} {text}"
+        if key not in self._made:
+            self._made[key] = Token((Piece(text, 0.0, 0.0),), self.advance(text), self.ascent, self.descent, (), breaks)
+        return self._made[key]
+
+    def token(self, form: Form) -> Token:
+        """A number, symbol, sine or cosine with a short name."""
+        if form not in self._made:
+            if isinstance(form, Number):
+                self._made[form] = self._number(form.value)
+            elif isinstance(form, Symbol):
+                self._made[form] = self.symbol(form.name)
+            else:
+                assert isinstance(form, Trig)
+                names = tuple(name for name, _ in form.angle)
+                self._made[form] = self.lettered(form.function[0].upper(), short_angle(form.angle), 0, names)
+        return self._made[form]
+
+    def symbol(self, name: str) -> Token:
+        """A symbol with its index and dots."""
+        if name.startswith("sqrt("):
+            return self.sign("√" + name[5:-1])
+        stem, index, dots = parts_of(name)
+        return self.lettered(_GREEK_LETTERS[stem] if stem in GREEK and stem in _GREEK_LETTERS else stem, index, dots,
+                             (name,))  # fmt: skip
+
+    def lettered(self, stem: str, index: str, dots: int, symbols: tuple[str, ...]) -> Token:
+        """A letter (italic; longer names upright) with an index below and dots above."""
+        letter = italic(stem) if len(stem) == 1 else stem
+        width = self.advance(letter)
+        pieces = [Piece(letter, 0.0, 0.0)]
+        if dots:
+            row = "." * dots
+            pieces.append(Piece(row, (width - self.advance(row)) / 2.0 + 0.04 * self.size, -self._over(letter)))
+        if index:
+            pieces.append(Piece(index, width + 0.02 * self.size, 0.22 * self.size, True))
+            width += self.advance(index, True) + 0.03 * self.size
+        descent = self.descent + (0.1 * self.size if index else 0.0)
+        return Token(tuple(pieces), width, self.ascent + (0.1 * self.size if dots else 0.0), descent, symbols)
+
+    def _over(self, letter: str) -> float:
+        """How far above the baseline dots stand."""
+        return -self._metrics[0].tightBoundingRect(letter).top() + 0.1 * self.size
+
+    def _number(self, value: Fraction) -> Token:
+        if value.denominator == 1 or not is_short(value):
+            text = str(value.numerator).replace("-", "−") if is_short(value) else number(value)
+            return Token((Piece(text, 0.0, 0.0),), self.advance(text), self.ascent, self.descent)
+        front = "−" if value < 0 else ""
+        top, bottom = str(abs(value.numerator)), str(value.denominator)
+        left = self.advance(front) if front else 0.0
+        wide = max(self.advance(top, True), self.advance(bottom, True)) + 0.12 * self.size
+        pieces = [Piece(front, 0.0, 0.0)] if front else []
+        pieces += [
+            Piece("", left, -self.axis, bar=wide),
+            Piece(top, left + (wide - self.advance(top, True)) / 2.0, -self.axis - 0.14 * self.size, True),
+            Piece(bottom, left + (wide - self.advance(bottom, True)) / 2.0, -self.axis + 0.58 * self.size, True),
+        ]
+        return Token(tuple(pieces), left + wide + 0.04 * self.size, 0.92 * self.size, 0.42 * self.size)
+
+    def raised(self, token: Token, exponent: int) -> Token:
+        """A token with an exponent."""
+        text = str(exponent)
+        has_index = any(piece.small and piece.y > 0.0 for piece in token.pieces)
+        at = next(p.x for p in token.pieces if p.small and p.y > 0.0) if has_index else token.width
+        width = max(token.width, at + self.advance(text, True) + 0.04 * self.size)
+        pieces = (*token.pieces, Piece(text, at + 0.03 * self.size, -0.36 * self.size, True))
+        return token._replace(pieces=pieces, width=width, ascent=max(token.ascent, 0.86 * self.size))
+
+    # ------------------------------------------------------------------------------- forms
+
+    def tokens(self, form: Form) -> Iterator[Token]:
+        """A form, from left to right."""
+        negative, positive = sign_of(form)
+        if negative:
+            yield self.sign("−")
+            yield from self._inside(positive) if isinstance(positive, Sum) else self.tokens(positive)
+        elif isinstance(form, Number | Symbol) or (isinstance(form, Trig) and short_angle(form.angle)):
+            yield self.token(form)
+        elif isinstance(form, Trig):
+            yield from self._sine(form)
+        elif isinstance(form, Power):
+            yield from self._power(form)
+        elif isinstance(form, Product):
+            for k, factor in enumerate(form.factors):
+                if k:
+                    yield self._space(0.14)
+                yield from self._inside(factor) if isinstance(factor, Sum) else self.tokens(factor)
+        else:
+            yield from self._sum(form)
+
+    def _sum(self, form: Sum) -> Iterator[Token]:
+        for k, term in enumerate(form.terms):
+            negative, positive = sign_of(term)
+            if k:
+                yield self.sign(" − " if negative else " + ", breaks=True)
+            elif negative:
+                yield self.sign("−")
+            yield from self._inside(positive) if isinstance(positive, Sum) else self.tokens(positive)
+
+    def _inside(self, form: Form) -> Iterator[Token]:
+        yield self.sign("(")
+        yield from self.tokens(form)
+        yield self.sign(")")
+
+    def _power(self, form: Power) -> Iterator[Token]:
+        base = form.base
+        plain = isinstance(base, Symbol) or (isinstance(base, Trig) and short_angle(base.angle))
+        parts = list(self.tokens(base) if plain else self._inside(base))
+        yield from parts[:-1]
+        yield self.raised(parts[-1], form.exponent)
+
+    def _sine(self, form: Trig) -> Iterator[Token]:
+        yield self.sign(f"{form.function}(")
+        for k, (name, times) in enumerate(form.angle):
+            if k or times < 0:
+                yield self.sign((" − " if k else "−") if times < 0 else " + ")
+            if abs(times) != 1:
+                yield self.sign(f"{abs(times)}")
+            yield self.token(Symbol(name))
+        yield self.sign(")")
+
+    def _space(self, share: float) -> Token:
+        return Token((), share * self.size, 0.0, 0.0)
+
+    def paint(self, painter: QPainter, token: Token, x: float, baseline: float) -> None:
+        """Draw a token in the painter's pen colour."""
+        for piece in token.pieces:
+            if piece.bar:
+                line = QRectF(x + piece.x, baseline + piece.y, piece.bar, max(1.0, self.size / 18.0))
+                painter.fillRect(line, painter.pen().color())
+            elif piece.text.strip():
+                painter.setFont(self.fonts[piece.small])
+                painter.drawText(QPointF(x + piece.x, baseline + piece.y), piece.text)
+
+
+def _font(size: float) -> QFont:
+    font = QFont(family())
+    font.setPixelSize(max(1, round(size)))
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
+
+def italic(letter: str) -> str:
+    """The mathematical italic of a letter, Latin or Greek."""
+    if letter == "h":
+        return "\u210e"
+    for first, last, start in (("A", "Z", 0x1D434), ("a", "z", 0x1D44E), ("α", "ω", 0x1D6FC)):
+        if first <= letter <= last:
+            return chr(start + ord(letter) - ord(first))
+    return letter
+
+
+class Setting:
+    """One form being set in lines of at most a width; usable as far as it has got."""
+
+    def __init__(self, form: Form, hand: Hand, width: float) -> None:
+        self.hand, self.limit = hand, width
+        self.done = False
+        self.placed: list[Placed] = []
+        self.lines: list[tuple[float, float]] = [(hand.ascent, hand.descent)]
+        self.starts = [0]
+        """Number of the first token of each line."""
+        self.width = 0.0
+        self._tokens = hand.tokens(form)
+        self._x = 0.0
+        self._chunk: list[Token] = []
+
+    def work(self, until: float) -> bool:
+        """Go on until a time of `time.perf_counter`; True when it is done."""
+        while not self.done:
+            for _ in range(50):
+                token = next(self._tokens, None)
+                if token is None or token.breaks:
+                    self._place()
+                if token is None:
+                    self.done = True
+                    break
+                self._chunk.append(token)
+            if time.perf_counter() > until:
+                break
+        return self.done
+
+    def _place(self) -> None:
+        """Put the tokens since the last break on this line, or the next."""
+        wide = sum(token.width for token in self._chunk)
+        if self._x > 0.0 and self._x + wide > self.limit:
+            self._x = 1.2 * self.hand.size
+            self.lines.append((self.hand.ascent, self.hand.descent))
+            self.starts.append(len(self.placed))
+        for token in self._chunk:
+            self.placed.append(Placed(self._x, len(self.lines) - 1, token))
+            up, down = self.lines[-1]
+            self.lines[-1] = max(up, token.ascent), max(down, token.descent)
+            self._x += token.width
+        self.width = max(self.width, self._x)
+        self._chunk = []
+
+    @property
+    def gap(self) -> float:
+        """Between lines."""
+        return 0.25 * self.hand.size
+
+    @property
+    def height(self) -> float:
+        """Of all lines."""
+        return sum(up + down for up, down in self.lines) + self.gap * (len(self.lines) - 1)
+
+    def baselines(self) -> list[float]:
+        """From the top."""
+        y, found = 0.0, []
+        for up, down in self.lines:
+            found.append(y + up)
+            y += up + down + self.gap
+        return found
+
+    def paint(self, painter: QPainter, x: float, top: float, seen: tuple[float, float], marked: Collection[str],
+              colors: tuple[QColor, QColor]) -> None:  # fmt: skip
+        """Draw the lines between two heights; tokens with a marked symbol on a tint (colors: of letters, of tint)."""
+        letters, tint = colors
+        painter.setPen(letters)
+        for k, baseline in enumerate(self.baselines()):
+            up, down = self.lines[k]
+            if top + baseline + down < seen[0] or top + baseline - up > seen[1]:
+                continue
+            for placed in self.line(k):
+                if marked and any(name in marked for name in placed.token.symbols):
+                    wide = placed.token.width + 2.0
+                    painter.fillRect(QRectF(x + placed.x - 1.0, top + baseline - up, wide, up + down), tint)
+                self.hand.paint(painter, placed.token, x + placed.x, top + baseline)
+
+    def line(self, k: int) -> list[Placed]:
+        """Tokens of a line."""
+        end = self.starts[k + 1] if k + 1 < len(self.starts) else len(self.placed)
+        return self.placed[self.starts[k] : end]
+
+    def at(self, x: float, y: float) -> Token | None:
+        """The token at a place."""
+        for k, baseline in enumerate(self.baselines()):
+            up, down = self.lines[k]
+            if baseline - up <= y <= baseline + down + self.gap:
+                line = self.line(k)
+                number = bisect_right([placed.x for placed in line], x) - 1
+                found = line[number] if number >= 0 else None
+                return found.token if found and x <= found.x + found.token.width else None
+        return None
