@@ -38,9 +38,7 @@ class FormulasPart(QWidget):
         self._caption = QLabel()
         self.proof = Note()
         self.conventions, self.recognised = _muted(), _muted()
-        self.names = _switch(
-            NAMING, "Short forms: common subexpressions get names. Click a name to put it in its place."
-        )
+        self.names = _switch("Common subexpressions", NAMING)
         self._conventions = _switch("Conventions", "What the symbols and signs mean")
         self._recognised = _switch("Recognised numbers", "Numbers of the file taken for multiples of π or fractions")
         self.all = _switch("Show all", "Show entries that are folded because they are long")

@@ -12,6 +12,7 @@ from typing import Any
 
 from core.errors import ModelError
 from core.functions import (
+    derivation,
     description,
     dh_fit,
     dynamics,
@@ -39,6 +40,7 @@ _ALL = (
     *ellipsoids.FUNCTIONS,
     *dynamics.FUNCTIONS,
     *symbols.FUNCTIONS,
+    *derivation.FUNCTIONS,
     *sequences.FUNCTIONS,
 )
 FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}

@@ -21,7 +21,7 @@ LONGEST_PROOF = 60_000
 """Operations of a form up to which it is compared with the kernel at once."""
 
 
-def _robot(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
+def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     """The robot in symbols, kept with the mechanism it belongs to."""
     from core.symbolic import robot
 
@@ -83,7 +83,7 @@ def meanings(robot: Any) -> dict[str, str]:
 
 def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, tip: str, recognise: bool) -> Result:
     """One result in symbols."""
-    robot = _robot(context, tip, symbols, recognise)
+    robot = robot_of(context, tip, symbols, recognise)
     indices = {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k)}.get(what, ())
     if what == "T" and (i, j) == (1, 1):
         indices = (0, robot.n)
@@ -93,7 +93,7 @@ def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, ti
 
 def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool) -> Result:
     """All A_i, T(0, i) and the Jacobian."""
-    robot = _robot(context, tip, symbols, recognise)
+    robot = robot_of(context, tip, symbols, recognise)
     parts: list[Result] = []
     for index in range(1, robot.n + 1):
         context.step(index - 1, robot.n, f"A and T of joint {index}")
@@ -104,7 +104,7 @@ def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool
 
 def euler_lagrange(context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool) -> Result:
     """Energies, M, C, G and the equations of motion."""
-    robot = _robot(context, tip, symbols, recognise)
+    robot = robot_of(context, tip, symbols, recognise)
     wanted: list[tuple[Any, ...]] = [("P",), ("M",), ("C",), ("G",)]
     if christoffel:
         n = robot.n
@@ -130,7 +130,7 @@ def write_equations(
     """A result as text in a language, appended to a file if one is named."""
     from core.symbolic.export import export
 
-    robot = _robot(context, tip, symbols, True)
+    robot = robot_of(context, tip, symbols, True)
     indices = {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k)}.get(what, ())
     if what == "T" and (i, j) == (1, 1):
         indices = (0, robot.n)
@@ -164,10 +164,10 @@ def simplify(context: Context, expression: str) -> Result:
     return Formulas(title="Simplified expression", label="result", entries=((form,),))
 
 
-_SYMBOLS = Text("symbols", "Symbols", "named: the model's parameters stay symbols; all: every length, mass, centre and "
+SYMBOLS = Text("symbols", "Symbols", "named: the model's parameters stay symbols; all: every length, mass, centre and "
                 "inertia becomes one; none; or names with commas between them", "named")  # fmt: skip
-_TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
-_RECOGNISE = Flag(
+TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
+RECOGNISE = Flag(
     "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
 )
 _I = Integer("i", "Index i", "First index (joint or link, from 1; frames from 0)", 1, minimum=0, maximum=99)
@@ -193,21 +193,21 @@ FUNCTIONS = (
         "of motion or an energy.\n\nThe recursions of the numeric kernel run over exact polynomials; angle sums of "
         "parallel axes are collected (C12), common factors taken out. Each result is compared with the compiled kernel "
         "over random states. T(0, n) is shown for i = j = 1.",
-        derive, (_WHAT, _I, _J, _K, _SYMBOLS, _TIP, _RECOGNISE), (needs_motion, needs_open_chain),
+        derive, (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE), (needs_motion, needs_open_chain),
         robotica="FKin, ELDynamics",
     ),
     Function(
         "symbolic_kinematics", "Forward kinematics in symbols", "Symbols",
         "All A matrices, the T matrices from frame 0, and the Jacobian, in symbols.\n\nRows of J are [v; ω] of the tip "
         "in the axes of frame 0, as in Robotica.",
-        forward_kinematics, (_SYMBOLS, _TIP, _RECOGNISE), (needs_motion, needs_open_chain), robotica="FKin",
+        forward_kinematics, (SYMBOLS, TIP, RECOGNISE), (needs_motion, needs_open_chain), robotica="FKin",
     ),
     Function(
         "symbolic_dynamics", "Euler–Lagrange dynamics in symbols", "Symbols",
         "Potential energy, mass matrix M, C matrix from Christoffel symbols, and gravity vector G, simplified.\n\n"
         "M q̈ + C q̇ + G = τ; Ṁ − 2C is skew-symmetric.",
         euler_lagrange,
-        (_SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), _TIP, _RECOGNISE),
+        (SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), TIP, RECOGNISE),
         (needs_motion, needs_open_chain), robotica="ELDynamics",
     ),
     Function(
@@ -219,7 +219,7 @@ FUNCTIONS = (
          Choice("language", "Language", "How it is written", "text", LANGUAGES),
          Text("label", "Label", "Name it gets; empty: its own"),
          OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
-         _SYMBOLS, _TIP),
+         SYMBOLS, TIP),
         (needs_motion, needs_open_chain), robotica="MPrint, EPrint, CPrint, APrint, TPrint",
     ),
     Function(

@@ -184,15 +184,18 @@ class Chain:
             columns.append([*linear, *angular])
         return [list(row) for row in zip(*columns, strict=True)]
 
+    def center(self, i: int) -> Vector3:
+        """Centre of mass of link i in its frame."""
+        body = self.topology.model.body(self.frames[i])
+        if body.density is None:
+            return self.numbers.vector(body.center_of_mass, f"body '{body.name}', center_of_mass")
+        return center_of(self.numbers.inertia(body))
+
     @cache  # noqa: B019 – chains live as long as their results
     def center_jacobian(self, i: int) -> Rows:
         """6×n, rows [v; ω] of the centre of mass of link i (1 … n)."""
-        body = self.topology.model.body(self.frames[i])
-        where = f"body '{body.name}', center_of_mass"
-        given = body.density is None
-        center = self.numbers.vector(body.center_of_mass, where) if given else center_of(self.numbers.inertia(body))
-        place = self.machine.frames[body.name]
-        at = place.pose @ Pose(NO_ROTATION, center)
+        place = self.machine.frames[self.frames[i]]
+        at = place.pose @ Pose(NO_ROTATION, self.center(i))
         return self._turned(kinematics.jacobian(self.machine.tree, self.q, place.link, at))
 
     # ------------------------------------------------------------------------------- dynamics

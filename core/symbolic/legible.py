@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from core.symbolic.forms import ONE, Form, Number, Power, Product, Sum, product
+from core.symbolic.forms import ONE, Form, Number, Power, Product, Sum, product, summed
 
 SHORT_DENOMINATOR, SHORT_NUMERATOR = 64, 99_999
 """Up to these a number is written as a fraction."""
@@ -24,7 +24,7 @@ def legible(form: Form, factor: Fraction = Fraction(1)) -> Form:
     if isinstance(form, Number):
         return Number(form.value * factor)
     if isinstance(form, Sum):
-        return Sum(tuple(legible(term, factor) for term in form.terms))
+        return summed([legible(term, factor) for term in form.terms])
     if isinstance(form, Power):
         return product(Number(factor), Power(legible(form.base), form.exponent))
     if not isinstance(form, Product):

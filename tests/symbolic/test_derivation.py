@@ -1,0 +1,140 @@
+"""The steps of a derivation: their order, formulas and numbers against the compiled kernel, their pictures."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import resources
+from core.files import load
+from core.functions import Context, call
+from core.functions.results import Formulas, leaves
+from core.kernel import Mechanism
+from core.symbolic import robot
+from core.symbolic.derivation import SPEED, forms, numbers, picture, steps, values_at
+
+
+def example(name):
+    return load(next(path.path for path in resources.examples() if Path(path.path).stem == name))
+
+
+ARMS = ("stanford", "puma560", "kestrel")
+
+
+@pytest.fixture(scope="module", params=ARMS)
+def arm(request):
+    model = example(request.param)
+    made, mech = robot(model), Mechanism(model)
+    q = mech.random(3)
+    p = {name: model.values()[name] for name in mech.p_names}
+    return made, mech, q, p
+
+
+def step_of(made, what, *indices, column=0):
+    return next(s for s in steps(made) if (s.what, s.indices, s.column) == (what, indices, column))
+
+
+def at(arm, what, *indices, column=0):
+    made, _, q, p = arm
+    return numbers(made, step_of(made, what, *indices, column=column), values_at(made, q, p))
+
+
+def test_the_order_of_the_steps(arm):
+    made = arm[0]
+    n = made.n
+    parts = [step.part for step in steps(made)]
+    assert list(dict.fromkeys(parts)) == ["Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass",
+                                          "Energies", "Dynamics"]  # fmt: skip
+    assert [parts.count(part) for part in dict.fromkeys(parts)] == [1, n, n, n, n, 2, 4]
+    assert forms(made, steps(made)[0]) == ()
+    assert all(step.title and step.text for step in steps(made))
+
+
+def test_a_matrices_multiply_to_the_kernels_poses(arm):
+    made, mech, q, p = arm
+    poses = dict(zip(mech.frame_names, mech.poses(q, p=p), strict=True))
+    base = np.linalg.inv(poses[made.chain.frames[0]])
+    product = np.eye(4)
+    for i in range(1, made.n + 1):
+        product = product @ at(arm, "A", i)
+        expected = base @ poses[made.chain.frames[i]]
+        np.testing.assert_allclose(product, expected, atol=1e-5)
+        np.testing.assert_allclose(at(arm, "T", 0, i), expected, atol=1e-5)
+
+
+def test_columns_of_the_jacobian(arm):
+    made, mech, q, p = arm
+    J = mech.jacobian(q, made.chain.tip, p=p)
+    R = mech.frame(q, made.chain.frames[0], p=p)[:3, :3].T
+    for k, variable in enumerate(made.chain.variables, 1):
+        column = J[:, variable.v]
+        expected = np.concatenate([R @ column[3:], R @ column[:3]])
+        np.testing.assert_allclose(at(arm, "J", column=k)[:, 0], expected, atol=1e-5)
+        arrows = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "J", column=k), q, p).arrows}
+        np.testing.assert_allclose(arrows["linear"].vector, column[3:], atol=1e-12)
+        if variable.turns:
+            axis, way = arrows["axis"].vector, arrows["offset"].vector
+            np.testing.assert_allclose(np.linalg.norm(axis), 1.0)
+            np.testing.assert_allclose(np.cross(axis, way), arrows["linear"].vector, atol=1e-9)
+
+
+def test_energies_and_matrices(arm):
+    made, mech, q, p = arm
+    v = np.zeros(mech.nv)
+    v[[each.v for each in made.chain.variables]] = SPEED
+    at_v = [each.v for each in made.chain.variables]
+    M = mech.mass_matrix(q, p=p)[np.ix_(at_v, at_v)]
+    np.testing.assert_allclose(at(arm, "M"), M, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(at(arm, "K")[0, 0], mech.energy(q, v, p=p).kinetic, rtol=1e-4)
+    np.testing.assert_allclose(at(arm, "G")[:, 0], mech.gravity(q, p=p)[at_v], rtol=1e-4, atol=1e-4)
+    bias = mech.bias(q, v, p=p, passive=False)[at_v]
+    np.testing.assert_allclose(at(arm, "tau")[:, 0], bias, rtol=1e-4, atol=1e-4)
+
+
+def test_arrows_at_the_centres_of_mass(arm):
+    made, mech, q, p = arm
+    step = 1e-6
+    v = np.zeros(mech.nv)
+    v[[each.v for each in made.chain.variables]] = SPEED
+    drawn = picture(made, mech, step_of(made, "K"), q, p)
+    ahead = picture(made, mech, step_of(made, "K"), mech.integrate(q, step * v, 1.0), p)
+    assert drawn.centers.shape == (made.n, 3)
+    found = np.array([arrow.vector for arrow in drawn.arrows])
+    np.testing.assert_allclose(found, (ahead.centers - drawn.centers) / step, atol=2e-5)
+    weights = picture(made, mech, step_of(made, "P"), q, p).arrows
+    assert len(weights) == made.n
+    for i in range(1, made.n + 1):
+        own = picture(made, mech, step_of(made, "Jvc", i), q, p)
+        np.testing.assert_allclose(own.centers[0], drawn.centers[i - 1], atol=1e-12)
+
+
+def test_weights_do_the_work_of_gravity(arm):
+    """G = −Σ Jvcᵀ (m g): the drawn weights and columns give the kernel's gravity terms (of bodies of the chain)."""
+    made, mech, q, p = arm
+    total = np.zeros(made.n)
+    for i, weight in enumerate(picture(made, mech, step_of(made, "P"), q, p).arrows, 1):
+        own = picture(made, mech, step_of(made, "Jvc", i), q, p).arrows
+        columns = [arrow.vector for arrow in own if arrow.kind == "linear"]
+        total[:i] -= np.array(columns) @ weight.vector
+    held = mech.gravity(q, p=p)[[each.v for each in made.chain.variables]]
+    np.testing.assert_allclose(total, held, rtol=1e-4, atol=2e-3)
+
+
+def test_parameters_move_the_numbers():
+    model = example("two_link")
+    made, mech = robot(model), Mechanism(model)
+    p = {**{name: model.values()[name] for name in mech.p_names}, "a1": 2.0}
+    found = numbers(made, step_of(made, "T", 0, 1), values_at(made, np.zeros(mech.nq), p))
+    assert found[0, 3] == pytest.approx(2.0)
+
+
+def test_the_function_gives_every_step():
+    context = Context.of(example("two_link"))
+    found = call("derivation", context)
+    labels = [part.label for part in leaves(found) if isinstance(part, Formulas)]
+    assert labels == ["A[1]", "A[2]", "T[0,1]", "T[0,2]", "J[1]", "J[2]", "Jvc[1]", "Jvc[2]", "K", "P", "M", "CM", "G",
+                      "tau"]  # fmt: skip
+    proved = {part.label: part.proved for part in leaves(found) if isinstance(part, Formulas)}
+    assert all(proved[label] for label in ("T[0,2]", "J[1]", "K", "M", "CM", "G", "tau"))
+    only = call("derivation", context, part="Jacobian", numbers=False)
+    assert [part.label for part in leaves(only) if isinstance(part, Formulas)] == ["J[1]", "J[2]"]
