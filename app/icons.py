@@ -20,13 +20,11 @@ class _Engine(QIconEngine):
         super().__init__()
         self._text = text
         self._renderers: dict[str, QSvgRenderer] = {}
+        self._pictures: dict[tuple[int, int, str], QPixmap] = {}
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         """Draw in the rectangle."""
-        palette = QGuiApplication.palette()
-        group = QPalette.ColorGroup.Disabled if mode == QIcon.Mode.Disabled else QPalette.ColorGroup.Active
-        role = QPalette.ColorRole.HighlightedText if mode == QIcon.Mode.Selected else QPalette.ColorRole.WindowText
-        color = palette.color(group, role).name()
+        color = _color(mode)
         if color not in self._renderers:
             data = QByteArray(self._text.replace("currentColor", color).encode())
             self._renderers[color] = QSvgRenderer(data)
@@ -36,6 +34,9 @@ class _Engine(QIconEngine):
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """The drawing on a transparent ground."""
+        key = size.width(), size.height(), _color(mode)
+        if key in self._pictures:
+            return self._pictures[key]
         picture = QPixmap(size)
         if size.isEmpty():
             return picture
@@ -43,6 +44,7 @@ class _Engine(QIconEngine):
         painter = QPainter(picture)
         self.paint(painter, QRect(0, 0, size.width(), size.height()), mode, state)
         painter.end()
+        self._pictures[key] = picture
         return picture
 
     def clone(self) -> QIconEngine:
@@ -50,6 +52,13 @@ class _Engine(QIconEngine):
         copy = _Engine(self._text)
         _kept.append(copy)
         return copy
+
+
+def _color(mode: QIcon.Mode) -> str:
+    palette = QGuiApplication.palette()
+    group = QPalette.ColorGroup.Disabled if mode == QIcon.Mode.Disabled else QPalette.ColorGroup.Active
+    role = QPalette.ColorRole.HighlightedText if mode == QIcon.Mode.Selected else QPalette.ColorRole.WindowText
+    return palette.color(group, role).name()
 
 
 @cache

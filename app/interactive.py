@@ -27,6 +27,8 @@ TICK = 16
 """Milliseconds between two pictures at most."""
 BUDGET = 0.02
 """Seconds of calculation in a tick; what is missing then is missing: the motion is slower than real time."""
+SHARE = 0.4
+"""Share of the time that calculation may take where pictures take longer than a tick."""
 HAND = 0.1
 """Seconds of a movement by hand that tell its speed."""
 DAMPINGS = {"none": ("No damping", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
@@ -190,8 +192,9 @@ class Interactive(QObject):
         if self._session.previewing:  # in the hand
             return
         wanted, done, began = min(passed, 0.1), 0.0, time.perf_counter()
+        budget = max(BUDGET, SHARE * passed)
         try:
-            while done + 0.5 * SLICE < wanted and time.perf_counter() - began < BUDGET:
+            while done + 0.5 * SLICE < wanted and time.perf_counter() - began < budget:
                 live.advance(SLICE)
                 done += SLICE
         except KinetostatError as error:

@@ -103,6 +103,9 @@ class ChannelPicker(QWidget):
     def show_run(self, run: Run | None, chosen: Iterable[str]) -> None:
         """Offer the channels of a run; those chosen are checked."""
         names = run.channels if run is not None else ()
+        if run is None and self._run is not None:
+            self._fill((), set())
+            self._chosen = None
         if run is not None and (names != self._channels or self._run is None or run.mech is not self._run.mech):
             unfolded = {item.text(0) for item in self._items() if item.isExpanded()}
             self._fill(tree(run), unfolded)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from core.kernel.entry import Entry, absent, entry, single
 from core.simulation import torques
 from core.simulation.start_speeds import start_speeds
 from core.simulation.tableaux import METHODS, Method
+
+if TYPE_CHECKING:
+    from core.kernel.tracing import Tracer
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float] | Sequence[float] | Array | None
@@ -117,10 +121,11 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite.
     """
     given = None if np.array_equal(p, mech.parameter_values()) else p
-    q = mech.rest(given, t=t)
-    if isinstance(q0, Mapping):
-        q = mech.move(q, q0, given, t=t)
-    elif q0 is not None:
+    if q0 is None:
+        q = mech.rest(given, t=t)
+    elif isinstance(q0, Mapping):
+        q = mech.move(mech.rest(given, t=t), q0, given, t=t)
+    else:
         q = numbers("q0", q0)
     v = start_speeds(mech, p) if v0 is None else np.zeros(mech.nv)
     if isinstance(v0, Mapping):
@@ -169,11 +174,20 @@ def _joint_of(mech: Mechanism, speed: str) -> str:
     return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)
 
 
+_known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
+
+
 def _places(mech: Mechanism, function: str) -> tuple[int, int]:
     """Where x and time begin among the arguments of a function; −1 where it does not take them."""
-    tracer = mech._program.tracer
     if function == "torque":
         return -1, -1
+    known = _known.setdefault(mech._program.tracer, {})
+    if function not in known:
+        known[function] = _found(mech._program.tracer, function)
+    return known[function]
+
+
+def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
     arguments = tracer.signature("bias_slip" if function == "reduced" else function).arguments
     starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
