@@ -47,6 +47,8 @@ CLOSED = 1e-12
 OPEN = 1e-7
 """Gap that is an error when projection cannot lower it."""
 PROJECTIONS = 12
+LEAP = 1e-4
+"""Error (of 1 + |q|) of a position before projection with which it might be closed on another branch."""
 VECTORS = 4
 """Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows) follow."""
 
@@ -325,11 +327,20 @@ def settle(s: Any, q: Any, v: Any, x: Any) -> None:
 
 
 @native
+def leaps(s: Any, q: Any, error: Any) -> Any:
+    """Whether a step went so far that its position is too uncertain to be projected."""
+    largest = 0.0
+    for i in range(min(s.nq, len(error))):
+        largest = max(largest, abs(error[i]) / (1.0 + abs(q[i])))
+    return not largest <= LEAP
+
+
+@native
 def project(s: Any, t: float, y: Any, error: Any) -> Any:
     """y on the manifold: quaternions at length one, loops closed, drivers followed, speeds consistent, all by the least
     change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
     that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
-    theirs.
+    theirs. A large error of position stays large: where drivers leave nothing free, steps would grow beyond all bounds.
     Returns FINE, NOT_FINITE or TORN."""
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(s, q)
@@ -337,6 +348,8 @@ def project(s: Any, t: float, y: Any, error: Any) -> Any:
     if s.rows == 0:
         settle(s, q, v, y[s.nq + s.nv :])
         return FINE
+    if leaps(s, q, error):
+        return TORN
     largest, rank = close(s, q)
     if not np.isfinite(largest):
         return NOT_FINITE
