@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def loops(context: Context) -> Result:
     """Loops, cuts, solution order, and what is left to iteration."""
     mech = context.mech
-    if not mech.loops:
+    if not mech.loops and not context.model.constraints:
         return Message(title="Loops", text="The model has no closed loop: its coordinates say where all is.")
     context.step(0, 1, "Looking for closed forms")
     steps = mech.solution_order
@@ -27,7 +27,7 @@ def loops(context: Context) -> Result:
     )
     return Report(title="Loops", parts=(
         Message(title="", text=_summary(len(mech.loops), steps)),
-        Table(title="Closed loops", columns=columns, rows=rows),
+        *((Table(title="Closed loops", columns=columns, rows=rows),) if rows else ()),
         Table(title="Order of solution", rows=order,
               columns=(Column("Step"), Column("Joints"), Column("How"), Column("Follows from"))),
     ))  # fmt: skip
@@ -39,8 +39,15 @@ def _how(number: int, steps: tuple[Step, ...]) -> str:
 
 
 def _summary(count: int, steps: tuple[Step, ...]) -> str:
-    left = [step for step in steps if step.kind == "iteration"]
+    beside = [step.joints[0] for step in steps if step.kind == "iteration" and not step.loops]
+    extra = f" Left to iteration beside loops: {', '.join(beside)}." if beside else ""
+    return _summary_of_loops(count, [step for step in steps if step.kind == "iteration" and step.loops]) + extra
+
+
+def _summary_of_loops(count: int, left: list[Step]) -> str:
     loops = "One loop" if count == 1 else f"{count} loops"
+    if not count:
+        return "No closed loop of joints."
     if not left:
         return f"{loops}, closed in closed form: nothing is left to iteration."
     if len(left) == count:
@@ -54,9 +61,10 @@ FUNCTIONS = (
         "loops", "Loops", "Mechanisms",
         "The closed loops, where they are cut, and in which order they are solved.\n\nA joint of each loop is cut, the "
         "others carry the tree of bodies; a joint's field “cut” says where to cut or where not. Loops that are chains "
-        "of dyads (RRR, RRP, SSR, USR, UPS and others) are found by themselves and solved by formulas: their dependent "
-        "coordinates follow explicitly from the independent ones, and no constraint is left to integrate. What has no "
-        "such form is closed by iteration.",
+        "of dyads (RRR, RRP, SSR, USR, UPS and others), massless rods and gears are found by themselves and solved by "
+        "formulas: their dependent coordinates follow explicitly from the independent ones, and no constraint is left "
+        "to integrate. What has no "
+        "such form is closed by iteration, and the list says which joints that ties together.",
         loops, needs=(needs_motion,),
     ),
 )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.kernel import assembly, ir
-from core.kernel.closed_forms_graph import Edge, edges_of
+from core.kernel.closed_forms_graph import BESIDE, Edge, edges_of, gears_of, rods_of
 from core.kernel.closed_forms_match import Form
 from core.kernel.closed_forms_motion import Speed
 from core.kernel.closed_forms_positions import Positions, positions
@@ -67,7 +67,8 @@ class ClosedForms:
         self._lock = threading.RLock()
         self.search: Search | None = None
         count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
-        if tracer.topology.cuts and count <= LARGEST:
+        topology = tracer.topology
+        if (topology.cuts or rods_of(topology) or gears_of(topology)) and count <= LARGEST:
             self.search = solved(tracer.topology)
 
     @property
@@ -112,14 +113,21 @@ class ClosedForms:
         assert self.search is not None
         if self.search.torn:
             return frozenset()
-        left = {self.edges[i].joint for i in self.search.free}
+        left = {self.edges[i].joint for i in self.search.free if self.edges[i].kind not in BESIDE}
         return frozenset(joint.name for joint in self.tracer.topology.cuts) - left
+
+    @cached_property
+    def closed_constraints(self) -> frozenset[str]:
+        """Massless rods and gears whose constraints vanish."""
+        closed = [self.edges[i] for form in self.forms for i, _ in form.chain]
+        return frozenset(edge.joint for edge in closed if edge.kind in BESIDE)
 
     @property
     def kept_rows(self) -> list[int]:
         """Rows of the closure that are left to iteration."""
+        closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
         return [k for k, row in enumerate(self.tracer.holdings.rows)
-                if not (row.collection == "joints" and row.element in self.closed_joints)]  # fmt: skip
+                if row.element not in closed.get(row.collection, ())]  # fmt: skip
 
     @property
     def layout(self) -> Layout:

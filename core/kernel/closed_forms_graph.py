@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from core.kernel.links import offsets, sides_of
+from core.kernel.links import in_bodies, offsets, sides_of
 from core.kernel.reading import Numbers
 from core.kernel.topology import Topology
 from core.mechanics import joints
 from core.mechanics.dyads import Turn
-from core.model import WORLD, Joint
+from core.model import WORLD, Constraint, Joint
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.rotation import Rotation, about_z, from_quaternion, from_z
 from core.spatial.scalar import Scalar, plus, times
 from core.spatial.vector import ZERO, Vector3, X, Y
 
-FREEDOMS = {"R": 1, "P": 1, "H": 1, "S": 3, "F": 6, "W": 0}
-"""Revolute, prismatic, helical, spherical, free, welded."""
+LINK, GEAR = "L", "G"
+FREEDOMS = {"R": 1, "P": 1, "H": 1, "S": 3, "F": 6, "W": 0, LINK: 5, GEAR: 5}
+"""Revolute, prismatic, helical, spherical, free, welded; and constraints: a massless rod between two points, a gear
+between two joints of the tree (its nodes a and b stand for the two, beside the bodies)."""
+BESIDE = (LINK, GEAR)
+"""Kinds that are constraints."""
 
 
 class Edge(NamedTuple):
@@ -42,9 +46,9 @@ class Edge(NamedTuple):
     """Its number among the elementary joints of its joint."""
     ratio: Scalar
     offset: Scalar
-    """Of a joint that follows another: q = ratio · q_leader + offset."""
+    """Of a joint that follows another, and of a gear: q = ratio · q_leader + offset."""
     advance: Scalar
-    """Of a screw, m/rad."""
+    """Of a screw, m/rad; of a rod its length, m."""
 
     @property
     def cut(self) -> bool:
@@ -58,8 +62,8 @@ class Edge(NamedTuple):
 
 
 def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
-    """All elementary joints, in the order of the document (implicit free joints first); free joints that close a loop
-    are left out, since they forbid nothing."""
+    """All elementary joints, in the order of the document (implicit free joints first), then rods and gears; free
+    joints that close a loop are left out, since they forbid nothing."""
     own = offsets(topology)
     cut = {joint.name for joint in topology.cuts}
     table = {joint.name: joint for joint in topology.model.joints}
@@ -72,7 +76,51 @@ def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
             continue
         leader, ratio, offset = _leader(joint, table, numbers)
         result += _parts(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
-    return [edge for edge in result if not (edge.cut and edge.kind == "F")]
+    return [edge for edge in result if not (edge.cut and edge.kind == "F")] + [
+        *_rods(topology, numbers), *_gears(topology, numbers),
+    ]  # fmt: skip
+
+
+def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """Massless rods: they have no coordinates, and their ends keep their distance."""
+    rods = rods_of(topology)
+    own = in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
+    result = []
+    for rod in rods:
+        a, b = rod.a or WORLD, rod.b or WORLD
+        length = numbers.scalar(rod.length, f"constraint '{rod.name}', length")
+        nodes = topology.carriers[a], topology.carriers[b]
+        result.append(Edge(rod.name, LINK, *nodes, own[a], own[b], -1, -1, 0, 1.0, 0.0, length))
+    return result
+
+
+def rods_of(topology: Topology) -> list[Constraint]:
+    """Constraints that are massless rods."""
+    return [each for each in topology.model.constraints if each.kind in ("rod", "universal_rod")]
+
+
+def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """Gears between joints of the tree."""
+    result = []
+    for gear in gears_of(topology):
+        where = f"constraint '{gear.name}'"
+        ratio, offset = numbers.scalar(gear.ratio, f"{where}, ratio"), numbers.scalar(gear.offset, f"{where}, offset")
+        ends_ = f"\0{gear.joint}", f"\0{gear.leader}"
+        result.append(Edge(gear.name, GEAR, *ends_, IDENTITY, IDENTITY, -1, -1, 0, ratio, offset, 0.0))
+    return result
+
+
+def gears_of(topology: Topology) -> list[Constraint]:
+    """Gears between two joints that both have a coordinate, none of which follows another."""
+    tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
+    return [each for each in topology.model.constraints
+            if each.kind == "gear" and {each.joint, each.leader} <= tree and each.joint != each.leader]  # fmt: skip
+
+
+def geared(edges: list[Edge], gear: Edge) -> tuple[int, int]:
+    """The edges of a gear: the joint's and its leader's."""
+    of = {f"\0{edge.joint}": i for i, edge in enumerate(edges) if not edge.cut}
+    return of[gear.a], of[gear.b]
 
 
 def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
@@ -121,7 +169,7 @@ def _stages(law: Any) -> list[tuple[str, Pose, int]]:
 
 def motion(edge: Edge, value: Any) -> Pose:
     """The motion between the edge's frames; value: a number, a `Turn`, a rotation, or coordinates of S and F."""
-    if edge.kind == "W":
+    if edge.kind in ("W", *BESIDE):
         return IDENTITY
     if edge.kind == "R":
         return Pose(value.rotation() if isinstance(value, Turn) else about_z(value), ZERO)
@@ -140,7 +188,7 @@ def known(edge: Edge, q: Any) -> Any:
         return tuple(q[edge.q + k] for k in range(4))
     if edge.kind == "F":
         return tuple(q[edge.q + k] for k in range(7))
-    return 0.0 if edge.kind == "W" else plus(times(edge.ratio, q[edge.q]), edge.offset)
+    return 0.0 if edge.kind in ("W", *BESIDE) else plus(times(edge.ratio, q[edge.q]), edge.offset)
 
 
 class Clusters:

@@ -30,8 +30,10 @@ DIFFERENT = 1e-5
 """What counts as something."""
 
 PLANAR, SPHERICAL, WRIST, ROD, PARALLEL = "planar", "spherical", "wrist", "rod", "parallel"
+MASSLESS, GEARED = "massless", "geared"
 """Families of closed forms: three freedoms in a plane; three revolutes through a point; two revolutes that meet and a
-joint, closed by a ball; two balls and a joint; two revolutes and a prismatic joint, all parallel, and a ball."""
+joint, closed by a ball; two balls and a joint; two revolutes and a prismatic joint, all parallel, and a ball; a joint
+and a massless rod; a joint that a gear couples to a known one."""
 
 
 class Form(NamedTuple):
@@ -123,6 +125,7 @@ _FAMILIES: tuple[tuple[str, Callable[[str], bool], tuple[int, ...]], ...] = (
     (PLANAR, lambda kinds: kinds in ("RRR", "PRR", "RPP"), (0,)),
     (SPHERICAL, lambda kinds: kinds == "RRR", (1,)),
     (ROD, lambda kinds: kinds in ("RSS", "PSS"), (0, 1)),
+    (MASSLESS, lambda kinds: kinds in ("RL", "PL"), (0,)),
     (PARALLEL, lambda kinds: kinds[3:] in ("S", "RRR") and sorted(kinds[:3]) == ["P", "R", "R"], (0, 1)),
     (WRIST, lambda kinds: kinds[3:] in ("S", "RRR") and kinds[:2] == "RR" and kinds[2] in "RP", (1, 2)),
 )
@@ -221,6 +224,11 @@ def _rod(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     return kinds[0] == "P" or _reaches(K[0].position, K[2].inverse().position, size)
 
 
+def _massless(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """The joint changes the distance of the rod's ends."""
+    return kinds[0] == "P" or _reaches(K[0].position, K[1].inverse().position, size)
+
+
 def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     """All three axes are parallel, and the revolutes are apart."""
     if not _closing(K, size, 3):
@@ -236,4 +244,5 @@ def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
 
 _CONDITIONS: dict[str, Callable[[str, list[Pose], list[Pose], float], bool]] = {
     PLANAR: _planar, SPHERICAL: _spherical, WRIST: _wrist, ROD: _rod, PARALLEL: _parallel,
+    MASSLESS: _massless,
 }  # fmt: skip

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.kernel.closed_forms_graph import Clusters, Edge, ends
-from core.kernel.closed_forms_match import PLANAR, ROD, SPHERICAL, Form
+from core.kernel.closed_forms_graph import GEAR, LINK, Clusters, Edge, ends
+from core.kernel.closed_forms_match import MASSLESS, PLANAR, ROD, SPHERICAL, Form
 from core.spatial.motion import ZERO, Motion
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total
@@ -51,6 +51,8 @@ class Axis(NamedTuple):
 def axis_of(edge: Edge, clusters: Clusters) -> Axis:
     """In a machine whose nodes are all in the world's cluster."""
     X_WB = clusters.pose[edge.b] @ edge.B
+    if edge.kind == LINK:
+        return Axis(X_WB, (Motion(ZERO3, along(edge, clusters)),))
     locals_: dict[str, tuple[Motion, ...]] = {
         "R": (Motion(Z, ZERO3),),
         "P": (Motion(ZERO3, Z),),
@@ -58,12 +60,18 @@ def axis_of(edge: Edge, clusters: Clusters) -> Axis:
         "S": tuple(Motion(e, ZERO3) for e in (X, Y, Z)),
         "F": (*(Motion(e, ZERO3) for e in (X, Y, Z)), *(Motion(ZERO3, e) for e in (X, Y, Z))),
         "W": (),
+        GEAR: (),
     }
     columns = []
     for column in locals_[edge.kind]:
         moved = X_WB.motion(column)
         columns.append(Motion(ZERO3, moved.linear) if edge.kind == "P" else moved)
     return Axis(X_WB, tuple(columns))
+
+
+def along(edge: Edge, clusters: Clusters) -> Vector3:
+    """From one end of a rod to the other, m."""
+    return (clusters.pose[edge.b] @ edge.B).position - (clusters.pose[edge.a] @ edge.A).position
 
 
 def at(motion: Motion, p: Vector3) -> Vector3:
@@ -96,7 +104,9 @@ class Solver:
             self.turns = _Three(self.z)
             self.grade = self.turns.grade
         elif family == ROD:
-            self._prepare_rod()
+            self._prepare_rod(self.p[2] - self.p[1], self.p[2])
+        elif family == MASSLESS:
+            self._prepare_rod(self.z[1], self.p[1])
         else:
             centre = self.p[3] if self.kinds[3] == "S" else _crossing(self.axes[3], self.axes[4])
             self.centre = centre
@@ -127,9 +137,8 @@ class Solver:
             self.det = self.n.dot(self.r.cross(self.s))
             self.grade = _grade(times(self.det, self.det), (self.r.dot(self.r), self.s.dot(self.s)))
 
-    def _prepare_rod(self) -> None:
-        self.d = self.p[2] - self.p[1]
-        self.arm = self._arm(0, self.p[2])
+    def _prepare_rod(self, d: Vector3, end: Vector3) -> None:
+        self.d, self.arm = d, self._arm(0, end)
         self.det = self.arm.dot(self.d)
         self.grade = over(times(self.det, self.det), plus(times(self.d.dot(self.d), self.arm.dot(self.arm)), TINY))
 
@@ -140,6 +149,10 @@ class Solver:
         if self.form.family == SPHERICAL:
             x = self.turns.solve(-known.angular)
             return list(x), total(times(e, e) for e in x), known.angular.dot(known.angular)
+        if self.form.family == MASSLESS:
+            u = at(known, self.p[1])
+            x = negated(over(u.dot(self.d), self.det))
+            return [x, None], times(times(x, x), self.arm.dot(self.arm)), u.dot(u)
         return self._solve_rod(known) if self.form.family == ROD else self._solve_wrist(known)
 
     def _solve_planar(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.kernel.closed_forms_graph import Clusters, Edge, between, known
-from core.kernel.closed_forms_match import Form
+from core.kernel.closed_forms_graph import BESIDE, LINK, Clusters, Edge, between, geared, known
+from core.kernel.closed_forms_match import GEARED, Form
 from core.mechanics.assemblies import SOLVERS
 from core.mechanics.dyads import Turn, quaternion_near, turn_between, turn_of
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation, from_quaternion, from_z
-from core.spatial.scalar import Scalar, apply, negated
+from core.spatial.scalar import Scalar, apply, minus, negated, over, plus, times
 from core.spatial.vector import ZERO, Z
 from core.spatial.vector import X as ALONG_X
 
@@ -42,7 +42,10 @@ def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars) ->
             if not clusters.together(edge.a, edge.b):
                 clusters.join(edge, known(edge, guess))
             continue
-        reaches.append(_close(edges, step, clusters, guesses, q))
+        if step.family == GEARED:
+            _follow(edges, step, clusters, q)
+        else:
+            reaches.append(_close(edges, step, clusters, guesses, q))
     return Positions(q, clusters, reaches)
 
 
@@ -58,12 +61,27 @@ def _close(edges: list[Edge], form: Form, clusters: Clusters, guesses: _Guesses,
     K = between(chain, edges, clusters)
     values, reach = SOLVERS[form.family](kinds, K, guess)
     for (i, forward), value in zip(chain, values, strict=True):
-        edge, own = edges[i], value if forward else _back(value)
+        edge = edges[i]
+        if edge.kind == LINK:
+            continue
+        own = value if forward else _back(value)
         if not edge.cut:
             _enter(edge, own, guesses, i, q)
         if not clusters.together(edge.a, edge.b):
             clusters.join(edge, own)
     return reach
+
+
+def _follow(edges: list[Edge], form: Form, clusters: Clusters, q: list[Scalar]) -> None:
+    """A joint behind a gear."""
+    (i, _), (k, forward) = form.chain
+    gear, source = edges[k], edges[geared(edges, edges[k])[1 if forward else 0]]
+    value = known(source, q)
+    if forward:
+        q[edges[i].q] = plus(times(gear.ratio, value), gear.offset)
+    else:
+        q[edges[i].q] = over(minus(value, gear.offset), gear.ratio)
+    clusters.join(edges[i], q[edges[i].q])
 
 
 def _back(value: Any) -> Any:
@@ -89,8 +107,10 @@ class _Guesses:
         self.tree: Clusters | None = None
 
     def value(self, i: int) -> Any:
-        """An angle (rad), a displacement (m), or a rotation."""
+        """An angle (rad), a displacement (m), or a rotation; of a rod its length."""
         edge = self.edges[i]
+        if edge.kind == LINK:
+            return edge.advance
         if edge.cut:
             return self._cut(i)
         value = known(edge, self.guess)
@@ -103,7 +123,7 @@ class _Guesses:
                 if not edge.cut and not self.tree.together(edge.a, edge.b):
                     self.tree.join(edge, known(edge, self.guess))
         edge = self.edges[i]
-        parts = [other for other in self.edges if other.joint == edge.joint]
+        parts = [other for other in self.edges if other.joint == edge.joint and other.kind not in BESIDE]
         X = parts[0].A.inverse() @ self.tree.relative(parts[0].a, parts[-1].b) @ parts[-1].B
         return _coordinate(parts, edge.place, X)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from core.kernel.closed_forms_graph import Clusters, Edge
-from core.kernel.closed_forms_match import ROD, Form
-from core.kernel.closed_forms_motion import Axis, Flow, Solver, Speed, axis_of, quality, span
+from core.kernel.closed_forms_graph import LINK, Clusters, Edge, geared
+from core.kernel.closed_forms_match import GEARED, ROD, Form
+from core.kernel.closed_forms_motion import Axis, Flow, Solver, Speed, at, axis_of, quality, span
 from core.kernel.closed_forms_positions import Positions
 from core.mechanics.crba import joint_motion
 from core.mechanics.kinematics import coordinates, speeds
 from core.mechanics.tree import Tree
 from core.spatial.motion import ZERO, Motion
-from core.spatial.scalar import Scalar, apply, is_zero, over, plus, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, is_zero, negated, over, plus, sqrt, times, total
 from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
@@ -71,7 +71,7 @@ class _Pass:
         self.solvers = {
             n: Solver(step, "".join(edges[i].kind for i, _ in step.chain), [axes[i] for i, _ in step.chain])
             for n, step in enumerate(steps)
-            if isinstance(step, Form)
+            if isinstance(step, Form) and step.family != GEARED
         }
         self.grades = [solver.grade for solver in self.solvers.values()]
         self.gains: list[Scalar] = []
@@ -107,6 +107,8 @@ class _Pass:
         for n, step in enumerate(self.steps):
             if isinstance(step, int):
                 self._independent(step, of_speed, columns, flow)
+            elif step.family == GEARED:
+                self._geared(step, columns, flow, [ZERO] * count)
             else:
                 self._dependent(n, step, columns, flow)
         return columns, flow
@@ -139,6 +141,17 @@ class _Pass:
             own = [_met(row[k], forward) for row in values]
             self._enter(i, own, columns)
             flow.join(self.edges[i], [self._across(i, value) for value in own])
+
+    def _geared(self, form: Form, columns: list[list[Scalar]], flow: Flow, extra: list[Motion]) -> None:
+        """A joint behind a gear: entries of Φ, or of the bias, proportional to those of the joint it follows."""
+        (i, _), (k, forward) = form.chain
+        source = self.edges[geared(self.edges, self.edges[k])[1 if forward else 0]]
+        ratio = self.edges[k].ratio if forward else over(1.0, self.edges[k].ratio)
+        ratio = times(ratio, source.ratio)
+        for column in columns:
+            column[self.edges[i].v] = times(ratio, column[source.v])
+        flow.join(self.edges[i], [self._across(i, column[self.edges[i].v]) + more
+                                  for column, more in zip(columns, extra, strict=True)])  # fmt: skip
 
     def _add_spin(self, n: int, values: list[list[Any]]) -> None:
         """The rod turns about itself: both balls turn, in opposite senses along the way."""
@@ -180,6 +193,8 @@ class _Pass:
         for n, step in enumerate(self.steps):
             if isinstance(step, int):
                 flow.join(self.edges[step], [turning[step]])
+            elif step.family == GEARED:
+                self._geared(step, [result], flow, [turning[step.chain[0][0]]])
             else:
                 self._biased(n, step, turning, absolute, flow, result)
         return result
@@ -200,6 +215,8 @@ class _Pass:
             edge = self.edges[i]
             # V_b × (V_b − V_a), which is V_b × S v also where the joint is cut
             each = absolute[edge.b].cross(absolute[edge.b] - absolute[edge.a])
+            if edge.kind == LINK:
+                each = self._swinging(i, absolute)
             extra[i] = each
             known = known + (each if forward else -each)
         solution, _, _ = self.solvers[n].solve(known)
@@ -207,6 +224,15 @@ class _Pass:
             own = _met(value, forward)
             self._enter(i, [own], [result])
             flow.join(self.edges[i], [self._across(i, own) + extra[i]])
+
+    def _swinging(self, i: int, absolute: dict[str, Motion]) -> Motion:
+        """A motion along a rod that makes up for what its turning adds: with d from end to end, differentiating
+        d · ḋ = 0 leaves d · (A_b − A_a) = −(ḋ · ḋ + d · (ω_b × ṗ_b − ω_a × ṗ_a))."""
+        axis, V_a, V_b = self.axes[i], absolute[self.edges[i].a], absolute[self.edges[i].b]
+        d, p_b = axis.z, axis.p
+        v_a, v_b = at(V_a, p_b - d), at(V_b, p_b)
+        added = plus((v_b - v_a).dot(v_b - v_a), d.dot(V_b.angular.cross(v_b) - V_a.angular.cross(v_a)))
+        return Motion(ZERO.angular, d.scaled(negated(over(added, d.dot(d)))))
 
 
 def _still(motion: Motion) -> bool:

@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.kernel.closed_forms_graph import FREEDOMS, Chain, Edge, ends
-from core.kernel.closed_forms_match import ROD, Form, Sample, form_of, samples_of
+from core.kernel.closed_forms_graph import FREEDOMS, GEAR, Chain, Edge, ends, geared
+from core.kernel.closed_forms_match import GEARED, ROD, Form, Sample, form_of, samples_of
 from core.kernel.topology import Topology
 
 LONGEST_CHAIN = 6
@@ -24,9 +24,9 @@ FOLLOWED = 4
 """First choices that are followed to the end."""
 PER_WAY = 6
 """Choices kept of each loop."""
-FREE_OF = {3: ("RRR", "PRR", "PPR"), 4: ("PRRS", "RRRS"), 6: ("PRRRRR", "RRRRRR")}
-"""Kinds (sorted) of chains that can have a closed form, by length; with two balls: RSS and PSS."""
-_POSSIBLE = {*FREE_OF[3], *FREE_OF[4], *FREE_OF[6], "RSS", "PSS"}
+FREE_OF = {3: ("RRR", "PRR", "PPR"), 4: ("PRRS", "RRRS"), 6: ("PRRRRR", "RRRRRR"), 2: ("LR", "LP")}
+"""Kinds (sorted) of chains that can have a closed form, by length; with two balls: RSS and PSS; L: a massless rod."""
+_POSSIBLE = {*FREE_OF[2], *FREE_OF[3], *FREE_OF[4], *FREE_OF[6], "RSS", "PSS"}
 
 
 @dataclass
@@ -117,6 +117,7 @@ def solved(topology: Topology) -> Search:
             if search.together(i):
                 search.torn = True
             search.choose(i)
+            close_gears(search)
     return search
 
 
@@ -132,15 +133,40 @@ def complete(search: Search, *, first: bool = True) -> Search:
         for i in independent:
             if i in trial.free:
                 trial.choose(i)
+                close_gears(trial)
+        if not all(i in trial.free for i, _ in form.chain):
+            continue
         trial.close(form)
         results.append((complete(trial, first=False), number))
-    return min(results, key=lambda pair: (pair[0].left, pair[0].chosen, pair[1]))[0]
+    return min(results, key=lambda pair: (pair[0].left, pair[0].chosen, pair[1]))[0] if results else search
 
 
 def close_all(search: Search) -> None:
     """Take every closed form there is, and what it makes possible."""
+    close_gears(search)
     while (form := _next_form(search)) is not None:
         search.close(form)
+        close_gears(search)
+
+
+def close_gears(search: Search) -> None:
+    """Joints that gears couple to known ones."""
+    while (form := _next_gear(search)) is not None:
+        search.close(form)
+
+
+def _next_gear(search: Search) -> Form | None:
+    for i in search.free:
+        gear = search.edges[i]
+        if gear.kind != GEAR:
+            continue
+        joint, leader = geared(search.edges, gear)
+        for dependent, source, forward in ((joint, leader, True), (leader, joint, False)):
+            turns = forward or all(abs(sample.edges[i].ratio) > 0.0 for sample in search.samples)
+            open_ = dependent in search.free and source not in search.free
+            if open_ and turns and not search.together(dependent) and not search.coupled(dependent):
+                return Form(GEARED, ((dependent, True), (i, forward)))
+    return None
 
 
 def _next_form(search: Search) -> Form | None:
@@ -158,7 +184,7 @@ def _kinds(search: Search, way: Sequence[tuple[int, bool]]) -> str:
 
 def _promising(kinds: str) -> bool:
     """True if some closed form has these kinds and perhaps others."""
-    return any(all(kinds.count(k) <= form.count(k) for k in "RPSHF") for form in _POSSIBLE)
+    return any(all(kinds.count(k) <= form.count(k) for k in "RPSHFL") for form in _POSSIBLE)
 
 
 def ways(search: Search, longest: int, promising: Callable[[str], bool] = lambda _: True) -> Iterator[Chain]:
@@ -167,7 +193,7 @@ def ways(search: Search, longest: int, promising: Callable[[str], bool] = lambda
     around: dict[str, list[tuple[int, bool, str]]] = {}
     for i in search.free:
         a, b = root[search.edges[i].a], root[search.edges[i].b]
-        if a != b and search.edges[i].kind != "F":
+        if a != b and search.edges[i].kind not in ("F", GEAR):
             around.setdefault(a, []).append((i, True, b))
             around.setdefault(b, []).append((i, False, a))
     seen: set[frozenset[int]] = set()
@@ -212,7 +238,7 @@ def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
 
 def _splits(search: Search, way: Chain) -> Iterator[tuple[tuple[int, ...], Chain]]:
     """Ways to leave a chain that may have a closed form; the others are tree edges that become independent."""
-    for count in (3, 4, 6):
+    for count in (2, 3, 4, 6):
         for kept in itertools.combinations(range(len(way)), count):
             rest = tuple(way[k] for k in kept)
             if _kinds(search, rest) not in _POSSIBLE or any(search.coupled(i) for i, _ in rest):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.kernel.closed_forms_graph import Chain
-from core.kernel.closed_forms_match import PARALLEL, PLANAR, ROD, SPHERICAL, Form, variants
+from core.kernel.closed_forms_graph import BESIDE, LINK, Chain, geared
+from core.kernel.closed_forms_match import GEARED, PARALLEL, PLANAR, ROD, SPHERICAL, Form, variants
 from core.kernel.closed_forms_search import Search
 from core.kernel.topology import Topology
+from core.model import WORLD, Constraint
 
-INDEPENDENT, ITERATION, GEOMETRY = "independent", "iteration", "geometry"
+INDEPENDENT, TIED, ITERATION = "independent", "tied together", "iteration"
 LISTED = ("RRR", "RRP", "RPR", "PRR", "RPP", "PRP", "PPR", "SSR", "SSP", "USR", "USP", "UPS",
           "SRS", "SPS", "RSS", "PSS", "SUR", "URS", "SUP", "SPU", "PSU", "RSU", "PUS", "RUS")  # fmt: skip
 
@@ -18,8 +20,10 @@ LISTED = ("RRR", "RRP", "RPR", "PRR", "RPP", "PRP", "PPR", "SSR", "SSP", "USR", 
 class Step:
     """One step of the solution.
 
-    joints : those that become known, kind : "independent", "RRP dyad" …, "iteration", "geometry" (satisfied anyway)
-    follows_from : the independent joints on which they depend; loops : numbers of the loops that close
+    joints : those that become known, kind : "independent", "RRP dyad" …; "tied together": coordinates between which
+    iteration finds an agreement; "iteration": the cut joint, or the constraint, that is left to it
+    follows_from : the independent joints on which they depend; what ties; what is tied; loops : numbers of the loops
+    that close
     """
 
     joints: tuple[str, ...]
@@ -31,9 +35,12 @@ class Step:
         joints = ", ".join(self.joints)
         if self.kind == INDEPENDENT:
             return f"{joints}: independent"
+        if self.kind == TIED:
+            together = " together" if len(self.joints) > 1 else ""
+            return f"{joints}: tied{together} by iteration through {', '.join(self.follows_from)}"
         head = f"loop {', '.join(map(str, self.loops))}: " if self.loops else ""
         if self.kind == ITERATION:
-            return f"{head}cut at {joints}: iteration"
+            return f"{head}{'cut at ' if self.loops else ''}{joints}: iteration"
         driven = f"; follows from {', '.join(self.follows_from)}" if self.follows_from else ""
         return f"{head}{joints} – {self.kind}{driven}"
 
@@ -44,6 +51,26 @@ def steps_of(topology: Topology, search: Search | None) -> tuple[Step, ...]:
     if search is None:
         return tuple(Step((name,), ITERATION, (), (number,)) for name, number in numbers.items())
     return _Words(search, numbers).steps()
+
+
+def _tied(steps: list[Step], left: list[Step]) -> list[Step]:
+    """Independent joints that are tied, as one step for each group that hangs together."""
+    groups: list[tuple[set[str], list[str]]] = []
+    for step in left:
+        joints, names = set(step.follows_from), list(step.joints)
+        for group in [group for group in groups if group[0] & joints]:
+            groups.remove(group)
+            joints, names = joints | group[0], group[1] + names
+        groups.append((joints, names))
+    result = []
+    for step in steps:
+        found = next((g for g in groups if step.kind == INDEPENDENT and step.joints[0] in g[0]), None)
+        if found is not None:
+            order = tuple(s.joints[0] for s in steps if s.kind == INDEPENDENT and s.joints[0] in found[0])
+            step = Step(order, TIED, tuple(found[1]))
+        if step not in result:
+            result.append(step)
+    return result
 
 
 class _Words:
@@ -61,13 +88,52 @@ class _Words:
         for step in self.search.steps:
             if isinstance(step, int):
                 self._independent(step, result)
+            elif step.family == GEARED:
+                result.append(self._geared(step))
             else:
                 result.append(self._closed(step))
-        cut = [edge.joint for edge in self.edges if edge.cut]
-        left = dict.fromkeys(cut if self.search.torn else (self.edges[i].joint for i in self.search.free))
-        for name in left:
-            result.append(Step((name,), ITERATION, (), (self.numbers[name],)))
-        return tuple(result)
+        left = self._left()
+        return (*_tied(result, left), *left)
+
+    def _left(self) -> list[Step]:
+        """What is left to iteration, and the independent joints that it ties."""
+        topology = self.search.topology
+        loops = {loop.cut: loop for loop in topology.loops}
+        cut = [i for i, edge in enumerate(self.edges) if edge.cut and edge.kind not in BESIDE]
+        free = cut if self.search.torn else [i for i in self.search.free if self.edges[i].kind not in BESIDE]
+        result = []
+        for name in dict.fromkeys(self.edges[i].joint for i in free):
+            tied = self._independent_of(loops[name].joints[:-1])
+            result.append(Step((name,), ITERATION, tied, (self.numbers[name],)))
+        closed = {self.edges[i].joint for form in self.search.steps if isinstance(form, Form)
+                  for i, _ in form.chain if self.edges[i].kind in BESIDE}  # fmt: skip
+        for constraint in topology.model.constraints:
+            if constraint.name not in closed:
+                tied = self._independent_of(self._held_by(constraint))
+                result.append(Step((constraint.name,), ITERATION, tied))
+        return result
+
+    def _held_by(self, constraint: Constraint) -> set[str]:
+        """The joints of the tree that a constraint looks at."""
+        topology = self.search.topology
+        if constraint.kind == "gear":
+            loops = {loop.cut: loop.joints[:-1] for loop in topology.loops}
+            return {name for joint in (constraint.joint, constraint.leader) for name in loops.get(joint, (joint,))}
+        pairs = [(constraint.a, constraint.b)]
+        if constraint.kind == "hold":
+            sensors, pairs, name = {sensor.name: sensor for sensor in topology.model.sensors}, [], constraint.sensor
+            while name:
+                pairs.append((sensors[name].a, sensors[name].b))
+                name = sensors[name].minus
+        return {name for a, b in pairs for name in {*topology.path(a or WORLD)} ^ {*topology.path(b or WORLD)}}
+
+    def _independent_of(self, joints: Iterable[str]) -> tuple[str, ...]:
+        """The independent joints on which others depend, in the order of the document."""
+        wanted = set(joints)
+        sources = frozenset().union(
+            *(self.sources.get(i, frozenset()) for i, edge in enumerate(self.edges) if edge.joint in wanted)
+        )
+        return tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
 
     def _know(self, i: int, sources: frozenset[str]) -> None:
         edge = self.edges[i]
@@ -85,12 +151,20 @@ class _Words:
     def _closed(self, form: Form) -> Step:
         sources = frozenset().union(*(self._between(form.chain, k) for k in range(len(form.chain))))
         chain = self._from_what_drives(form.chain)
-        joints = tuple(dict.fromkeys(self.edges[i].joint for i, _ in chain))
+        joints = tuple(dict.fromkeys(self.edges[i].joint for i, _ in chain if self.edges[i].kind != LINK))
         loops = sorted({self.numbers[name] for name in joints if name in self.numbers})
         for i, _ in form.chain:
-            self._know(i, sources)
+            if self.edges[i].kind != LINK:
+                self._know(i, sources)
         order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
         return Step(joints, self._kind(form, chain), order, tuple(loops))
+
+    def _geared(self, form: Form) -> Step:
+        (i, _), (k, forward) = form.chain
+        sources = self.sources[geared(self.edges, self.edges[k])[1 if forward else 0]]
+        self._know(i, sources)
+        order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
+        return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", order)
 
     def _from_what_drives(self, chain: Chain) -> Chain:
         """The chain begun behind the part that moves, in the direction that has a usual name."""
@@ -106,6 +180,9 @@ class _Words:
 
     def _kind(self, form: Form, chain: Chain) -> str:
         letters = self._letters(chain)
+        rods = [self.edges[i].joint for i, _ in chain if self.edges[i].kind == LINK]
+        if rods:
+            return f"SS{letters.replace(LINK, '')} dyad with rod {rods[0]}"
         names = {PLANAR: f"{letters} dyad", SPHERICAL: "spherical RRR", ROD: f"{letters} dyad",
                  PARALLEL: "parallel axes and a ball"}  # fmt: skip
         return names.get(form.family, f"{letters} dyad")

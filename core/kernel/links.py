@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -78,6 +78,12 @@ def sides_of(topology: Topology, numbers: Numbers) -> dict[str, tuple[Any, Pose,
     """Joint → law, and its canonical frames a and b in the bodies that carry them; implicit free joints, too."""
     builder = _Builder(topology, numbers, False)
     return {joint.name: builder.sides(joint) for joint in builder.all_joints()}
+
+
+def in_bodies(topology: Topology, numbers: Numbers, names: Iterable[str]) -> dict[str, Pose]:
+    """Poses of bodies and frames in the bodies that carry them."""
+    builder = _Builder(topology, numbers, False)
+    return {name: builder.on_body(name) for name in names}
 
 
 class _Builder:

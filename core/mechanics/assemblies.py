@@ -95,6 +95,14 @@ def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     return [first, swing, there.transposed() @ K[2].rotation.transposed()], reach
 
 
+def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """A revolute or prismatic joint, and a massless rod between two points, whose length is `guess(1)`."""
+    reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
+    length = guess(1)
+    first, reach = reachable(K[0].position, K[1].inverse().position, times(length, length), guess(0))
+    return [first, None], reach
+
+
 def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """Two revolutes that meet, a joint, and a ball: the joint from a distance, the two from a direction, the ball from
     what is left."""
@@ -152,5 +160,6 @@ def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, r
 
 SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
     "planar": planar, "spherical": spherical, "rod": rod, "wrist": wrist, "parallel": parallel,
+    "massless": massless,
 }  # fmt: skip
 """By family (`core.kernel.closed_forms_match`)."""

@@ -1,0 +1,226 @@
+"""Massless rods and gears in closed form: recognised, and against assembly by iteration and the multipliers."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.kernel import Mechanism
+from core.kernel.closed_forms import closed_forms_of
+from core.model import Body, Constraint, Frame, Joint, Model, Pose
+from core.simulation import simulate
+from tests.kernel.random_loops import Builder, frame, matrix, pose
+from tests.kernel.test_closed_forms import check, mobility
+
+
+class Rods(Builder):
+    """Rods between random points of bodies, as long as they are when everything is drawn."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.frames, self.constraints = [], []
+
+    def rod(self, one, two, kind="rod"):
+        names = []
+        for body in (one, two):
+            X = matrix(np.eye(3), self.point())
+            self.frames.append(Frame(name=f"f{len(self.frames)}", parent=body,
+                                     pose=pose(np.linalg.inv(self.where[body]) @ X)))  # fmt: skip
+            names.append((self.frames[-1].name, X[:3, 3]))
+        (a, p), (b, q) = names
+        self.constraints.append(Constraint(name=f"rod{len(self.constraints)}", kind=kind, a=a, b=b,
+                                           length=float(np.linalg.norm(p - q))))  # fmt: skip
+
+    def arm(self, letter, one="world"):
+        """A body on a joint."""
+        body = self.body()
+        return body, self.add(letter, one, body, self.point())[0]
+
+    def gear(self, joint, leader, ratio, offset=0.0):
+        self.constraints.append(Constraint(name=f"gear{len(self.constraints)}", kind="gear", joint=joint, leader=leader,
+                                           ratio=ratio, offset=offset))  # fmt: skip
+
+    def machine(self, cut=None):
+        return Mechanism(replace(self.model(cut), frames=tuple(self.frames), constraints=tuple(self.constraints)))
+
+
+def rod_between_cranks(letters, kind="rod"):
+    def build(builder):
+        one, two = (builder.arm(letter)[0] for letter in letters)
+        builder.rod(one, two, kind)
+
+    return build
+
+
+def rod_to_the_ground(letters):
+    def build(builder):
+        one, _ = builder.arm(letters[0])
+        two, _ = builder.arm(letters[1], one)
+        builder.rod("world", two)
+
+    return build
+
+
+def train_of_rods(builder):
+    stops = [builder.arm(letter)[0] for letter in "RRPR"]
+    for one, two in itertools.pairwise(stops):
+        builder.rod(one, two)
+
+
+def arm_on_two_rods(builder):
+    """The rods end on the first and the second body of an arm: one after another."""
+    driver, _ = builder.arm("R")
+    upper, _ = builder.arm("R")
+    lower, _ = builder.arm("R", upper)
+    builder.rod(driver, lower)
+    builder.rod(driver, upper)
+
+
+def rod_and_linkage(builder):
+    """A planar four-bar whose coupler moves another crank by a rod."""
+    _, stops = builder.loop("rrrr")
+    crank, _ = builder.arm("R")
+    builder.rod(stops[2], crank)
+
+
+def rod_to_a_cut_joint(builder):
+    _, stops = builder.loop("RUS")
+    builder.rod("world", stops[1])
+
+
+def gears_and_a_rod(builder):
+    names = [builder.arm(letter)[1] for letter in "RPR"]
+    builder.gear(names[1], names[0], 0.2)
+    builder.gear(names[1], names[2], -0.3)
+    end, _ = builder.arm("R")
+    builder.rod("b2", end)
+
+
+def planetary(builder):
+    """A gear between joints one behind the other."""
+    one, first = builder.arm("R")
+    _, second = builder.arm("R", one)
+    builder.gear(second, first, -1.7)
+
+
+def geared_five_bar(builder):
+    names, _ = builder.loop("rrrrr")
+    builder.gear(names[4][0], names[0][0], 1.3)
+
+
+MACHINES = {
+    "RR": rod_between_cranks("RR"), "RP": rod_between_cranks("RP"), "PP": rod_between_cranks("PP"),
+    "UR": rod_between_cranks("UR"), "CR": rod_between_cranks("CR"), "SP": rod_between_cranks("SP"),
+    "universal": rod_between_cranks("RR", "universal_rod"), "R on R": rod_to_the_ground("RR"),
+    "P on R": rod_to_the_ground("RP"), "R on S": rod_to_the_ground("SR"), "train": train_of_rods,
+    "two rods": arm_on_two_rods, "four-bar": rod_and_linkage, "gears": gears_and_a_rod, "planetary": planetary,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rods_and_gears_have_closed_forms(name, seed):
+    builder = Rods(seed)
+    MACHINES[name](builder)
+    mech = builder.machine()
+    forms = closed_forms_of(mech._program)
+    assert forms.kept_rows == []
+    assert len(forms.independent) == mobility(mech)
+    assert not [step for step in mech.solution_order if step.kind in ("iteration", "tied together")]
+    check(mech, seed)
+
+
+def test_a_five_bar_between_geared_cranks():
+    """Whichever crank closes the loop, the machine has one freedom and is right in motion."""
+    builder = Rods(4)
+    geared_five_bar(builder)
+    mech = builder.machine("j2")
+    forms = closed_forms_of(mech._program)
+    assert forms.kept_rows == []
+    assert len(forms.independent) == 1 == mobility(mech)
+    check(mech, 4)
+
+
+def test_runs_with_rods_are_those_by_iteration():
+    builder = Rods(2)
+    train_of_rods(builder)
+    mech = builder.machine()
+    independent = mech.v_names[closed_forms_of(mech._program).independent[0].v]
+    q, v = mech.assemble(mech.rest(), np.eye(mech.nv)[mech.v_names.index(independent)] * 0.3, fixed=[independent])
+    runs = [simulate(mech, 0.3, q0=q, v0=v, rtol=1e-11, atol=1e-12, output=0.05, closed_forms=closed)
+            for closed in (True, False)]  # fmt: skip
+    for name in mech.q_names:
+        np.testing.assert_allclose(runs[0][f"{name}.q"], runs[1][f"{name}.q"], atol=1e-8)
+    np.testing.assert_allclose(runs[0]["rod0.force"], runs[1]["rod0.force"], rtol=1e-6)
+    np.testing.assert_allclose(runs[0]["energy.total"], runs[0]["energy.total"][0], atol=1e-8)
+
+
+def platform():
+    """A plate that nothing but six rods carries."""
+    builder = Rods(3)
+    plate = builder.body()
+    for _ in range(6):
+        builder.rod("world", plate)
+    return builder.machine()
+
+
+def test_a_platform_on_six_rods_is_left_to_iteration_and_says_so():
+    mech = platform()
+    assert not closed_forms_of(mech._program).found
+    first, *others = mech.solution_order
+    assert str(first) == "b0: tied by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
+    assert [str(step) for step in others] == [f"rod{k}: iteration" for k in range(6)]
+
+
+def test_the_order_of_solution_names_rods_and_gears():
+    frames = (Frame(name="p", parent="crank", pose=Pose(position=(0.2, 0.0, 0.0))),
+              Frame(name="s", parent="rocker", pose=Pose(position=(0.0, 0.3, 0.0))))  # fmt: skip
+    bodies = tuple(Body(name=name, mass=1.0) for name in ("crank", "rocker", "wheel"))
+    joints = (
+        Joint(name="motor", parent="world", child="crank"),
+        Joint(name="swing", parent="world", child="rocker", a=Pose(position=(0.5, 0.0, 0.0))),
+        Joint(name="spin", parent="world", child="wheel", a=Pose(position=(0.0, 0.5, 0.0))),
+    )
+    constraints = (
+        Constraint(name="link", kind="rod", a="p", b="s", length=float(np.hypot(0.3, 0.3))),
+        Constraint(name="belt", kind="gear", joint="swing", leader="spin", ratio=2.0),
+    )
+    model = Model(name="m", bodies=bodies, joints=joints, frames=frames, constraints=constraints)
+    assert [str(step) for step in Mechanism(model).solution_order] == [
+        "motor: independent",
+        "swing – SSR dyad with rod link; follows from motor",
+        "spin – gear belt; follows from motor",
+    ]
+
+
+def test_the_iteration_says_what_it_ties():
+    """Six revolutes in space and one that stands apart."""
+    builder = Rods(6)
+    names, _ = builder.loop("RRRRRRR")
+    _, apart = builder.arm("R")
+    mech = builder.machine(names[3][0])
+    tied, alone, left = sorted(mech.solution_order, key=lambda step: ("tied together", "independent",
+                                                                      "iteration").index(step.kind))  # fmt: skip
+    assert alone.joints == (apart,)
+    assert set(tied.joints) == {group[0] for group in names} - {names[3][0]}
+    assert tied.follows_from == (names[3][0],) == left.joints
+    assert set(left.follows_from) == set(tied.joints)
+    assert str(tied).endswith(f": tied together by iteration through {names[3][0]}")
+
+
+def test_a_rod_that_ends_on_an_axis_holds_the_other_joint():
+    """One joint cannot move its end of the rod: the rod closes the other, which is still."""
+    builder = Rods(1)
+    moved, held = builder.arm("R")
+    other = builder.body()
+    axis = frame(builder.rng, builder.rng.normal(size=3), builder.point())
+    free = builder.joint("revolute", "world", other, axis)
+    builder.rod(moved, other)
+    builder.frames[1] = Frame(name="f1", parent=other, pose=pose(np.linalg.inv(builder.where[other]) @ axis))
+    start = builder.where[moved] @ [*builder.frames[0].pose.position, 1.0]
+    builder.constraints[0] = replace(builder.constraints[0], length=float(np.linalg.norm(start[:3] - axis[:3, 3])))
+    mech = builder.machine()
+    assert {str(step) for step in mech.solution_order} >= {f"{free}: independent"}
+    assert f"{held} – SSR dyad with rod rod0; follows from {free}" in map(str, mech.solution_order)
+    check(mech, 1)
