@@ -96,12 +96,13 @@ class Axes:
     def label(self) -> None:
         """Units at the y axes."""
         for axis, unit in zip(self.all_axes[1:], self.units, strict=True):
-            axis.setLabel(unit)
+            axis.setLabel(unit, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
 
     def paint(self, colors: Colors, font: QFont) -> None:
         """Take the colours of a look."""
         for axis in self.all_axes:
+            axis.setSIPrefixEnableRanges(())  # else numbers are scaled even where that is not enabled
             axis.enableAutoSIPrefix(False)
             axis.setPen(pg.mkPen(colors.line))
             axis.setTextPen(pg.mkPen(colors.muted))

@@ -158,6 +158,16 @@ def test_every_unit_has_an_axis_of_its_own(plots):
         plots.settings.degrees = True
 
 
+def test_axes_tell_small_numbers_as_they_are(plots):
+    mech = plots.session.mech
+    plots.runs.add(motion(mech, end=0.5, amplitude=1e-9))
+    plots.add([f"{joints(plots)[0]}.q/1"])
+    (chart,) = shown(plots)
+    chart.paint(plots.theme.colors)  # as after a change of theme: pyqtgraph would count in nano and milli from here on
+    shown(plots)
+    assert [axis.autoSIPrefixScale for axis in chart.axes.all_axes] == [1.0] * len(chart.axes.all_axes)
+
+
 def test_any_channel_against_any_other(plots):
     plots.runs.add(motion(plots.session.mech))
     first = joints(plots)[0]
