@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.native import native, short
+from core.simulation.native import native
 from core.simulation.system import (
     BIAS,
     DRIFT,
@@ -30,6 +30,7 @@ from core.simulation.system import (
     THIRD,
     TORN,
     evaluate,
+    load_system,
     normalise,
     put,
     put_rest,
@@ -50,22 +51,24 @@ PROJECTIONS = 12
 LEAP = 1e-4
 """Error (of 1 + |q|) of a position before projection with which it might be closed on another branch."""
 VECTORS = 4
-"""Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows) follow."""
+"""Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows)
+follow, then ρ."""
 
 
 def room_for(nq: int, nv: int, rows: int) -> int:
     """Numbers that `System.room` must hold."""
-    return VECTORS * max(nq, nv, rows, 1) + rows * rows
+    return VECTORS * max(nq, nv, rows, 1) + rows * rows + 1
 
 
-@short
-def vector(s: Any, index: int) -> Any:
+@native
+def vector(place: int, index: int) -> Any:
     """A vector of the room, long enough for q, v or the rows."""
+    s = load_system(place)
     size = max(s.nq, s.nv, s.rows)
     return s.room[index * size : (index + 1) * size]
 
 
-@short
+@native
 def cholesky(A: Any, n: int) -> Any:
     """Lower factor in place of A (n n,), row by row; false if A is not positive definite."""
     for j in range(n):
@@ -85,7 +88,7 @@ def cholesky(A: Any, n: int) -> Any:
     return True
 
 
-@short
+@native
 def forward_substitute(L: Any, x: Any, n: int) -> None:
     """x ← L⁻¹ x."""
     for i in range(n):
@@ -95,7 +98,7 @@ def forward_substitute(L: Any, x: Any, n: int) -> None:
         x[i] = total / L[i * n + i]
 
 
-@short
+@native
 def back_substitute(L: Any, x: Any, n: int) -> None:
     """x ← L⁻ᵀ x."""
     for i in range(n - 1, -1, -1):
@@ -115,23 +118,26 @@ def by_transpose(L: Any, x: Any, n: int) -> None:
         x[i] = total
 
 
-@short
-def factor_mass(s: Any, q: Any) -> Any:
+@native
+def factor_mass(place: int, q: Any) -> Any:
     """L of M at q, in the memory of M; false if M is not positive definite, and the constraints do not make up."""
-    put(s, MASS, FIRST, q)
-    evaluate(s, MASS)
-    return cholesky(result(s, MASS, s.nv * s.nv), s.nv) or (s.rows > 0 and factor_supported(s, q))
+    s = load_system(place)
+    put(place, MASS, FIRST, q)
+    evaluate(place, MASS)
+    s.room[-1] = 0.0
+    return cholesky(result(place, MASS, s.nv * s.nv), s.nv) or (s.rows > 0 and factor_supported(place, q))
 
 
 @native
-def factor_supported(s: Any, q: Any) -> Any:
+def factor_supported(place: int, q: Any) -> Any:
     """L of M + ρ Gᵀ G, in the memory of M."""
+    s = load_system(place)
     n, m = s.nv, s.rows
-    put(s, MASS, FIRST, q)
-    evaluate(s, MASS)
-    put(s, JACOBIAN, FIRST, q)
-    evaluate(s, JACOBIAN)
-    M, G = result(s, MASS, n * n), result(s, JACOBIAN, m * n)
+    put(place, MASS, FIRST, q)
+    evaluate(place, MASS)
+    put(place, JACOBIAN, FIRST, q)
+    evaluate(place, JACOBIAN)
+    M, G = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
     largest, held = 0.0, 0.0
     for i in range(n):
         largest = max(largest, M[i * n + i])
@@ -140,6 +146,7 @@ def factor_supported(s: Any, q: Any) -> Any:
     if not held > 0.0:
         return False
     weight = (largest if largest > 0.0 else 1.0) / held
+    s.room[-1] = weight
     for i in range(n):
         for k in range(n):
             for r in range(m):
@@ -147,16 +154,17 @@ def factor_supported(s: Any, q: Any) -> Any:
     return cholesky(M, n)
 
 
-@short
-def factor_rows(s: Any, q: Any) -> Any:
+@native
+def factor_rows(place: int, q: Any) -> Any:
     """Orthonormal rows of Y at q in the memory of G, their coefficients in the room; the rank. Needs the factor of M.
 
     Row order[j] of Y is Σ_{k ≤ j} coefficient(k, order[j]) · row order[k] of the result.
     """
+    s = load_system(place)
     n, m = s.nv, s.rows
-    put(s, JACOBIAN, FIRST, q)
-    evaluate(s, JACOBIAN)
-    L, Y = result(s, MASS, n * n), result(s, JACOBIAN, m * n)
+    put(place, JACOBIAN, FIRST, q)
+    evaluate(place, JACOBIAN)
+    L, Y = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
     R = s.room[VECTORS * max(s.nq, n, m) :]
     largest = 0.0
     for i in range(m):
@@ -193,12 +201,13 @@ def factor_rows(s: Any, q: Any) -> Any:
     return m
 
 
-@short
-def meet(s: Any, rank: int, wanted: Any, w: Any, stage: int) -> None:
+@native
+def meet(place: int, rank: int, wanted: Any, w: Any, stage: int) -> None:
     """The least change of w (nv,) with which Y w = wanted (rows,); rows that do not hold on the level `stage`
     (position, speed, acceleration) keep what they have."""
-    n, m, before = s.nv, s.rows, vector(s, 3)
-    Y, R = result(s, JACOBIAN, m * n), s.room[VECTORS * max(s.nq, n, m) :]
+    s = load_system(place)
+    n, m, before = s.nv, s.rows, vector(place, 3)
+    Y, R = result(place, JACOBIAN, m * n), s.room[VECTORS * max(s.nq, n, m) :]
     for j in range(rank):
         row = s.order[j]
         part = 0.0
@@ -220,40 +229,42 @@ def meet(s: Any, rank: int, wanted: Any, w: Any, stage: int) -> None:
 
 
 @native
-def by_matrix(s: Any, q: Any, v: Any, u: Any, a: Any) -> Any:
+def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations of a machine with loops, into a; false if they are not finite."""
+    s = load_system(place)
     n = s.nv
-    well = factor_mass(s, q)
-    put(s, BIAS, FIRST, q)
-    put(s, BIAS, s.nq, v)
-    put_rest(s, BIAS)
-    if not (well and evaluate(s, BIAS)):
+    well = factor_mass(place, q)
+    put(place, BIAS, FIRST, q)
+    put(place, BIAS, s.nq, v)
+    put_rest(place, BIAS)
+    if not (well and evaluate(place, BIAS)):
         return False
-    L, h = result(s, MASS, n * n), result(s, BIAS, n)
+    L, h = result(place, MASS, n * n), result(place, BIAS, n)
     for i in range(n):
         a[i] = u[i] - h[i]
     forward_substitute(L, a, n)
     if s.rows > 0:
-        rank = factor_rows(s, q)
-        put(s, DRIFT, FIRST, q)
-        put(s, DRIFT, s.nq, v)
-        put_rest(s, DRIFT)
-        evaluate(s, DRIFT)
-        drift, wanted = result(s, DRIFT, s.rows), vector(s, 0)
+        rank = factor_rows(place, q)
+        put(place, DRIFT, FIRST, q)
+        put(place, DRIFT, s.nq, v)
+        put_rest(place, DRIFT)
+        evaluate(place, DRIFT)
+        drift, wanted = result(place, DRIFT, s.rows), vector(place, 0)
         for i in range(s.rows):
             wanted[i] = -drift[i]
-        meet(s, rank, wanted, a, THIRD)
+        meet(place, rank, wanted, a, THIRD)
     back_substitute(L, a, n)
     return True
 
 
 @native
-def gap(s: Any, q: Any, wanted: Any) -> Any:
+def gap(place: int, q: Any, wanted: Any) -> Any:
     """The largest residual at q; the residuals' negatives into `wanted`."""
-    put(s, GAP, FIRST, q)
-    put_rest(s, GAP)
-    evaluate(s, GAP)
-    gaps, largest = result(s, GAP, s.rows), 0.0
+    s = load_system(place)
+    put(place, GAP, FIRST, q)
+    put_rest(place, GAP)
+    evaluate(place, GAP)
+    gaps, largest = result(place, GAP, s.rows), 0.0
     for i in range(s.rows):
         wanted[i] = -gaps[i]
         if not abs(gaps[i]) <= largest:
@@ -262,62 +273,65 @@ def gap(s: Any, q: Any, wanted: Any) -> Any:
 
 
 @native
-def close(s: Any, q: Any) -> Any:
+def close(place: int, q: Any) -> Any:
     """q ← the nearest position at which the loops close, by Newton's method: (gap, rank)."""
-    n, wanted, step, change = s.nv, vector(s, 0), vector(s, 1), vector(s, 2)
-    L = result(s, MASS, n * n)
-    if not factor_mass(s, q):
+    s = load_system(place)
+    n, wanted, step, change = s.nv, vector(place, 0), vector(place, 1), vector(place, 2)
+    L = result(place, MASS, n * n)
+    if not factor_mass(place, q):
         return np.nan, 0
-    rank = factor_rows(s, q)
+    rank = factor_rows(place, q)
     before = np.inf
     for _ in range(PROJECTIONS):
-        largest = gap(s, q, wanted)
+        largest = gap(place, q, wanted)
         if largest < CLOSED or not largest < before:
             break
         before = largest
         for i in range(n):
             step[i] = 0.0
-        meet(s, rank, wanted, step, FIRST)
+        meet(place, rank, wanted, step, FIRST)
         back_substitute(L, step, n)
-        rates(s, q, step[:n], change[: s.nq])
+        rates(place, q, step[:n], change[: s.nq])
         for i in range(s.nq):
             q[i] += change[i]
-        normalise(s, q)
-        rank = factor_rows(s, q)
-    return gap(s, q, wanted), rank
+        normalise(place, q)
+        rank = factor_rows(place, q)
+    return gap(place, q, wanted), rank
 
 
 @native
-def remove_normal(s: Any, rank: int, v: Any, stage: int, moving: bool) -> None:
+def remove_normal(place: int, rank: int, v: Any, stage: int, moving: bool) -> None:
     """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of drivers, in rows of the level `stage`."""
-    wanted = vector(s, 0)
+    s = load_system(place)
+    wanted = vector(place, 0)
     for i in range(s.rows):
         wanted[i] = 0.0
     if moving:
-        put_rest(s, MOVING)
-        evaluate(s, MOVING)
-        opposite = result(s, MOVING, s.rows)
+        put_rest(place, MOVING)
+        evaluate(place, MOVING)
+        opposite = result(place, MOVING, s.rows)
         for i in range(s.rows):
             wanted[i] = -opposite[i]
-    L = result(s, MASS, s.nv * s.nv)
+    L = result(place, MASS, s.nv * s.nv)
     by_transpose(L, v, s.nv)
-    meet(s, rank, wanted, v, stage)
+    meet(place, rank, wanted, v, stage)
     back_substitute(L, v, s.nv)
 
 
 @native
-def settle(s: Any, q: Any, v: Any, x: Any) -> None:
+def settle(place: int, q: Any, v: Any, x: Any) -> None:
     """Junctions to where the forces at them are in balance."""
+    s = load_system(place)
     if s.words[SETTLE, KIND] == 0:
         return
     for _ in range(PROJECTIONS):
         for i in range(s.nx):
             s.own[i] = x[i]
-        put(s, SETTLE, FIRST, q)
-        put(s, SETTLE, s.nq, v)
-        put_rest(s, SETTLE)
-        evaluate(s, SETTLE)
-        step, longest = result(s, SETTLE, s.nx), 0.0
+        put(place, SETTLE, FIRST, q)
+        put(place, SETTLE, s.nq, v)
+        put_rest(place, SETTLE)
+        evaluate(place, SETTLE)
+        step, longest = result(place, SETTLE, s.nx), 0.0
         for i in range(s.nx):
             longest = max(longest, abs(step[i]))
         if not longest > CLOSED:
@@ -327,8 +341,18 @@ def settle(s: Any, q: Any, v: Any, x: Any) -> None:
 
 
 @native
-def leaps(s: Any, q: Any, error: Any) -> Any:
+def project_free(place: int, t: float, y: Any) -> None:
+    """Where nothing is held: quaternions at length one, junctions in balance."""
+    s = load_system(place)
+    normalise(place, y[: s.nq])
+    tick(place, t)
+    settle(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
+
+
+@native
+def leaps(place: int, q: Any, error: Any) -> Any:
     """Whether a step went so far that its position is too uncertain to be projected."""
+    s = load_system(place)
     largest = 0.0
     for i in range(min(s.nq, len(error))):
         largest = max(largest, abs(error[i]) / (1.0 + abs(q[i])))
@@ -336,27 +360,25 @@ def leaps(s: Any, q: Any, error: Any) -> Any:
 
 
 @native
-def project(s: Any, t: float, y: Any, error: Any) -> Any:
+def project(place: int, t: float, y: Any, error: Any) -> Any:
     """y on the manifold: quaternions at length one, loops closed, drivers followed, speeds consistent, all by the least
     change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
     that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
     theirs. A large error of position stays large: where drivers leave nothing free, steps would grow beyond all bounds.
     Returns FINE, NOT_FINITE or TORN."""
+    s = load_system(place)
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
-    normalise(s, q)
-    tick(s, t)
-    if s.rows == 0:
-        settle(s, q, v, y[s.nq + s.nv :])
-        return FINE
-    if leaps(s, q, error):
+    normalise(place, q)
+    tick(place, t)
+    if leaps(place, q, error):
         return TORN
-    largest, rank = close(s, q)
+    largest, rank = close(place, q)
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(s, rank, error[: s.nq], FIRST, False)
-    remove_normal(s, rank, v, SECOND, s.words[MOVING, KIND] != 0)
+        remove_normal(place, rank, error[: s.nq], FIRST, False)
+    remove_normal(place, rank, v, SECOND, s.words[MOVING, KIND] != 0)
     if len(error) > 0:
-        remove_normal(s, rank, error[s.nq : s.nq + s.nv], SECOND, False)
-    settle(s, q, v, y[s.nq + s.nv :])
+        remove_normal(place, rank, error[s.nq : s.nq + s.nv], SECOND, False)
+    settle(place, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN else TORN

@@ -1,107 +1,130 @@
 """The equations of motion behind addresses: what the methods call. Each gets the address where a `System` is stored,
-the time, and the addresses of two arrays."""
+the time, and the addresses of two arrays. Each kind of machine has entries of its own, so that only what it needs is
+compiled."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
-from core.simulation.explicit import derivative, project
-from core.simulation.native import loader, native, store, view
-from core.simulation.system import FINE, NOT_FINITE, System, rates
-
-named_tuple: Any = numba.types.NamedTuple
-_F1, _I1, _I2 = numba.float64[::1], numba.int64[::1], numba.int64[:, ::1]
-_KINDS = {
-    "by_matrix": numba.boolean,
-    "quaternions": _I1,
-    "u": _F1,
-    "words": _I2,
-    "memory": _F1,
-    "room": _F1,
-    "order": _I1,
-    "kept": _I1,
-    "levels": _I1,
-    "now": _F1,
-    "own": _F1,
-    "points": _I1,
-    "times": _F1,
-    "cubics": numba.float64[:, ::1],
-}
-load_system: Any = loader(named_tuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System))
+from core.simulation.constrained import project, project_free
+from core.simulation.equations import by_mass_matrix, by_recursion
+from core.simulation.explicit import derivative as by_closed_forms
+from core.simulation.explicit import project as project_by_closed_forms
+from core.simulation.native import address_of, call_entry, native, view
+from core.simulation.slopes import slopes
+from core.simulation.system import FINE, NOT_FINITE, UNSUITABLE, load_system, rates
 
 
-def derivative_entry(handle: int, t: float, y: int, out: int) -> int:
-    """ẏ into out (n,)."""
-    s = load_system(handle)
-    n = s.nq + s.nv + s.nx
-    return FINE if derivative(s, t, view(y, n), view(out, n)) else NOT_FINITE
+@native
+def length(place: int) -> int:
+    """Of y."""
+    s = load_system(place)
+    total: int = s.nq + s.nv + s.nx
+    return total
 
 
-def project_entry(handle: int, t: float, y: int, error: int) -> int:
+def tree_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), of a tree."""
+    n = length(place)
+    return FINE if by_recursion(place, t, view(y, n), view(out, n)) else NOT_FINITE
+
+
+def full_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), with the mass matrix and all that holds."""
+    n = length(place)
+    return FINE if by_mass_matrix(place, t, view(y, n), view(out, n)) else NOT_FINITE
+
+
+def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), by closed forms where they apply."""
+    n = length(place)
+    happened: int = by_closed_forms(place, t, view(y, n), view(out, n))
+    return call_entry(load_system(place).full, place, t, y, out) if happened == UNSUITABLE else happened
+
+
+def free_project(place: int, t: float, y: int, error: int) -> int:
+    """Quaternions at length one, junctions in balance, where nothing is held."""
+    project_free(place, t, view(y, length(place)))
+    return FINE
+
+
+def full_project(place: int, t: float, y: int, error: int) -> int:
     """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
-    s = load_system(handle)
-    n = s.nq + s.nv + s.nx
-    result: int = project(s, t, view(y, n), view(error, n if error != 0 else 0))
+    n = length(place)
+    result: int = project(place, t, view(y, n), view(error, n if error != 0 else 0))
     return result
 
 
-def impulse_entry(handle: int, t: float, y: int, step: int) -> int:
+def reduced_project(place: int, t: float, y: int, error: int) -> int:
+    """y onto the manifold, by closed forms where they apply."""
+    n = length(place)
+    happened: int = project_by_closed_forms(place, t, view(y, n), view(error, n if error != 0 else 0))
+    return call_entry(load_system(place).full_project, place, t, y, error) if happened == UNSUITABLE else happened
+
+
+def impulse_entry(place: int, t: float, y: int, step: int) -> int:
     """v ← v + h a(q, v), then q ← q + h N(q) v; `step` (n + 1,) begins with h, the rest is room."""
-    s = load_system(handle)
+    s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, room = view(y, n), view(step, n + 1)
     h = room[0]
     f = room[1:]
-    if not derivative(s, t, state, f):
+    if call_entry(s.derivative, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     for j in range(s.nq, n):
         state[j] += h * f[j]
-    rates(s, state[: s.nq], state[s.nq : s.nq + s.nv], f[: s.nq])
+    rates(place, state[: s.nq], state[s.nq : s.nq + s.nv], f[: s.nq])
     for j in range(s.nq):
         state[j] += h * f[j]
     return FINE
+
+
+def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
+    """∂f/∂y into out (n n,), row by row, from the traced derivatives."""
+    s = load_system(place)
+    n = s.nq + s.nv + s.nx
+    f = np.empty(n)
+    if call_entry(s.full, place, t, y, address_of(f)) != FINE:
+        return NOT_FINITE
+    return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
 
 
 INCREMENT = 1e-8
 """Relative change of a state by which derivatives are taken where there is no trace of them."""
 
 
-def jacobian_entry(handle: int, t: float, y: int, out: int) -> int:
-    """∂f/∂y into out (n n,), row by row, by differences."""
-    s = load_system(handle)
+def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
+    """∂f/∂y into out (n n,), row by row, by differences: for long machines, whose traces are no expressions."""
+    s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, J = view(y, n), view(out, n * n)
     f, g = np.empty(n), np.empty(n)
-    if not derivative(s, t, state, f):
+    if call_entry(s.derivative, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     for j in range(n):
         kept = state[j]
         state[j] = kept + INCREMENT * max(abs(kept), 1.0)
         step = state[j] - kept
-        well = derivative(s, t, state, g)
+        happened = call_entry(s.derivative, place, t, y, address_of(g))
         state[j] = kept
-        if not well:
+        if happened != FINE:
             return NOT_FINITE
         for i in range(n):
             J[i * n + j] = (g[i] - f[i]) / step
     return FINE
 
 
-ENTRIES = (derivative_entry, project_entry, jacobian_entry, impulse_entry)
-"""In the order of `Work.addresses`."""
-
-
 @native
-def _put(value: Any, place: int) -> None:
-    store(value, place)
-
-
-def stored(value: Any) -> tuple[int, Any]:
-    """(address, memory): a tuple where entry points find it, for as long as the memory lives."""
-    memory = np.zeros(512)
-    place = memory.ctypes.data
-    _put(value, place)
-    return place, memory
+def sampled_accelerations(place: int, times: Any, states: Any, out: Any, u: Any, forces: Any) -> int:
+    """a and τ at every sample, from where u (nv,) stands; the number of samples with a result that is not finite."""
+    s = load_system(place)
+    bad, f = 0, np.empty(s.nq + s.nv + s.nx)
+    for k in range(len(times)):
+        if call_entry(s.derivative, place, times[k], address_of(states[k]), address_of(f)) != FINE:
+            bad += 1
+        for i in range(s.nv):
+            out[k, i] = f[s.nq + i]
+            forces[k, i] = u[i]
+    return bad

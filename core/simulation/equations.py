@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.simulation.constrained import by_matrix, project
+from core.simulation.constrained import by_matrix
 from core.simulation.native import native
 from core.simulation.system import (
     BASE,
-    FINE,
     FIRST,
     FORWARD,
     KIND,
-    NOT_FINITE,
     SECOND,
-    TORN,
     TORQUE,
-    System,
     evaluate,
+    load_system,
     put,
     put_rest,
     put_states,
@@ -30,58 +27,65 @@ from core.simulation.system import (
     tick,
 )
 
-__all__ = ["FINE", "NOT_FINITE", "TORN", "System", "accelerations", "derivative", "project", "sampled_accelerations"]
+
+@native
+def begin(place: int, t: float, y: Any) -> Any:
+    """Time, x and ẋ, where traces find them; false if they are not finite."""
+    s = load_system(place)
+    tick(place, t)
+    return put_states(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
 
 
 @native
-def accelerations(s: Any, t: float, y: Any, out: Any) -> Any:
-    """a into out (nv,); false if it is not finite."""
-    nq, nv = s.nq, s.nv
-    u = s.u
-    q, v = y[:nq], y[nq : nq + nv]
-    tick(s, t)
-    if not put_states(s, q, v, y[nq + nv :]):
-        return False
-    if s.words[TORQUE, KIND] != 0:
-        s.memory[s.words[TORQUE, BASE]] = t
-        put(s, TORQUE, SECOND, y[: nq + nv])
-        evaluate(s, TORQUE)
-        u = result(s, TORQUE, nv)
-    if s.by_matrix:
-        return by_matrix(s, q, v, u, out)
-    put(s, FORWARD, FIRST, q)
-    put(s, FORWARD, nq, v)
-    put(s, FORWARD, nq + nv, u)
-    put_rest(s, FORWARD)
-    well = evaluate(s, FORWARD)
-    a = result(s, FORWARD, nv)
-    for i in range(nv):
-        out[i] = a[i]
-    return well
+def joint_forces(place: int, t: float, y: Any) -> Any:
+    """u (nv,)."""
+    s = load_system(place)
+    if s.words[TORQUE, KIND] == 0:
+        return s.u
+    s.memory[s.words[TORQUE, BASE]] = t
+    put(place, TORQUE, SECOND, y[: s.nq + s.nv])
+    evaluate(place, TORQUE)
+    return result(place, TORQUE, s.nv)
 
 
 @native
-def derivative(s: Any, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out; false if it is not finite."""
-    nq, n = s.nq, s.nq + s.nv
-    rates(s, y[:nq], y[nq:n], out[:nq])
-    well = accelerations(s, t, y, out[nq:n])
+def finish(place: int, y: Any, out: Any) -> Any:
+    """q̇ and ẋ into out (n,), that has the accelerations; false if it is not finite."""
+    s = load_system(place)
+    last = s.nq + s.nv
+    rates(place, y[: s.nq], y[s.nq : last], out[: s.nq])
     for i in range(s.nx):
-        out[n + i] = s.own[s.nx + i]
+        out[last + i] = s.own[s.nx + i]
     total = 0.0
     for i in range(len(out)):
         total += out[i] * 0.0
-    return well and total == 0.0
+    return total == 0.0
 
 
 @native
-def sampled_accelerations(s: Any, times: Any, states: Any, out: Any, forces: Any) -> Any:
-    """a and τ at every sample; the number of samples with a result that is not finite."""
-    bad = 0
-    for k in range(len(times)):
-        if not accelerations(s, times[k], states[k], out[k]):
-            bad += 1
-        u = result(s, TORQUE, s.nv) if s.words[TORQUE, KIND] != 0 else s.u
-        for i in range(s.nv):
-            forces[k, i] = u[i]
-    return bad
+def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ of a tree into out; false if it is not finite."""
+    s = load_system(place)
+    nq, nv = s.nq, s.nv
+    if not begin(place, t, y):
+        return False
+    put(place, FORWARD, FIRST, y[: nq + nv])
+    put(place, FORWARD, nq + nv, joint_forces(place, t, y))
+    put_rest(place, FORWARD)
+    well = evaluate(place, FORWARD)
+    a = result(place, FORWARD, nv)
+    for i in range(nv):
+        out[nq + i] = a[i]
+    return finish(place, y, out) and well
+
+
+@native
+def by_mass_matrix(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ of any machine into out; false if it is not finite."""
+    s = load_system(place)
+    nq, last = s.nq, s.nq + s.nv
+    if not begin(place, t, y):
+        return False
+    if not by_matrix(place, y[:nq], y[nq:last], joint_forces(place, t, y), out[nq:last]):
+        return False
+    return finish(place, y, out)

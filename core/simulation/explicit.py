@@ -15,29 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation import equations
-from core.simulation.constrained import back_substitute, cholesky, forward_substitute, settle
-from core.simulation.constrained import project as project_by_rows
+from core.simulation.constrained import back_substitute, cholesky, forward_substitute, project_free
+from core.simulation.equations import begin, finish, joint_forces
 from core.simulation.native import native
 from core.simulation.system import (
-    BASE,
     DRIFT,
     FINE,
     FIRST,
     JACOBIAN,
-    KIND,
     NOT_FINITE,
     REDUCED,
-    SECOND,
-    TORQUE,
+    UNSUITABLE,
     evaluate,
+    load_system,
     normalise,
     put,
     put_rest,
-    put_states,
     rates,
     result,
-    tick,
 )
 
 SURE, NEAR, STEEP = 0.05, 1e-4, 50.0
@@ -54,26 +49,16 @@ RANK = 1e-10
 
 
 @native
-def joint_forces(s: Any, t: float, y: Any) -> Any:
-    """u (nv,)."""
-    if s.words[TORQUE, KIND] == 0:
-        return s.u
-    s.memory[s.words[TORQUE, BASE]] = t
-    put(s, TORQUE, SECOND, y[: s.nq + s.nv])
-    evaluate(s, TORQUE)
-    return result(s, TORQUE, s.nv)
-
-
-@native
-def reduce(s: Any, t: float, q: Any, v: Any) -> Any:
+def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     """Evaluate the reduced equations; GOOD, DOUBLE or NONE."""
-    put(s, REDUCED, FIRST, q)
-    put(s, REDUCED, s.nq, v)
-    put_rest(s, REDUCED)
-    evaluate(s, REDUCED)
+    s = load_system(place)
+    put(place, REDUCED, FIRST, q)
+    put(place, REDUCED, s.nq, v)
+    put_rest(place, REDUCED)
+    evaluate(place, REDUCED)
     n = s.independent
     size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
-    r = result(s, REDUCED, size)
+    r = result(place, REDUCED, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
     if reach > 0.0 and (sine > SURE or (sine > NEAR and gain < STEEP)):
         return GOOD
@@ -81,10 +66,11 @@ def reduce(s: Any, t: float, q: Any, v: Any) -> Any:
 
 
 @native
-def solve(s: Any, t: float, u: Any, a: Any) -> Any:
+def solve(place: int, t: float, u: Any, a: Any) -> Any:
     """Accelerations (nv,) from the reduced equations that were evaluated last; false if there are none."""
+    s = load_system(place)
     n, nv = s.independent, s.nv
-    r = result(s, REDUCED, s.nq + 2 * nv + n * nv + n * n + n)
+    r = result(place, REDUCED, s.nq + 2 * nv + n * nv + n * n + n)
     b, begin = s.nq + nv, s.nq + 2 * nv
     mass, load = begin + n * nv, begin + n * nv + n * n
     own = np.empty(n)
@@ -102,7 +88,7 @@ def solve(s: Any, t: float, u: Any, a: Any) -> Any:
             return False
         forward_substitute(L, own, n)
         if len(s.kept) > 0:
-            hold(s, t, L, own)
+            hold(place, t, L, own)
         back_substitute(L, own, n)
     for k in range(nv):
         a[k] = r[b + k]
@@ -112,20 +98,21 @@ def solve(s: Any, t: float, u: Any, a: Any) -> Any:
 
 
 @native
-def hold(s: Any, t: float, L: Any, own: Any) -> None:
+def hold(place: int, t: float, L: Any, own: Any) -> None:
     """Add what the rows that are left exert; `own` and the result are Lᵀ a_i."""
+    s = load_system(place)
     n, nv, m = s.independent, s.nv, len(s.kept)
-    r = result(s, REDUCED, s.nq + 2 * nv + n * nv)
+    r = result(place, REDUCED, s.nq + 2 * nv + n * nv)
     q, v, b = r[: s.nq], r[s.nq : s.nq + nv], r[s.nq + nv : s.nq + 2 * nv]
     begin = s.nq + 2 * nv
-    put(s, JACOBIAN, FIRST, q)
-    evaluate(s, JACOBIAN)
-    G = result(s, JACOBIAN, s.rows * nv)
-    put(s, DRIFT, FIRST, q)
-    put(s, DRIFT, s.nq, v)
-    put_rest(s, DRIFT)
-    evaluate(s, DRIFT)
-    drift = result(s, DRIFT, s.rows)
+    put(place, JACOBIAN, FIRST, q)
+    evaluate(place, JACOBIAN)
+    G = result(place, JACOBIAN, s.rows * nv)
+    put(place, DRIFT, FIRST, q)
+    put(place, DRIFT, s.nq, v)
+    put_rest(place, DRIFT)
+    evaluate(place, DRIFT)
+    drift = result(place, DRIFT, s.rows)
     Y, row = np.zeros((m, n)), np.empty(n)
     count, largest = 0, 0.0
     # orthonormal rows one after another; wanted: components of `own` along them
@@ -160,23 +147,24 @@ def dot(a: Any, b: Any) -> Any:
 
 
 @native
-def across(s: Any, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
+def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Accelerations where two branches meet, from poses before and behind: (4 A(ε) − A(2ε))/3 of their means A."""
+    s = load_system(place)
     largest = 0.0
     for k in range(s.nv):
         largest = max(largest, abs(v[k]))
     if not largest > 1e-9:
         return False
     qdot, point, own = np.empty(s.nq), np.empty(s.nq), np.empty(s.nv)
-    rates(s, q, v, qdot)
+    rates(place, q, v, qdot)
     for k in range(s.nv):
         a[k] = 0.0
     for part in range(4):
         step = (AHEAD if part < 2 else 2.0 * AHEAD) / largest * (1.0 if part % 2 == 0 else -1.0)
         for k in range(s.nq):
             point[k] = q[k] + step * qdot[k]
-        normalise(s, point)
-        if reduce(s, t, point, v) != GOOD or not solve(s, t, u, own):
+        normalise(place, point)
+        if reduce(place, t, point, v) != GOOD or not solve(place, t, u, own):
             return False
         weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
         for k in range(s.nv):
@@ -185,81 +173,36 @@ def across(s: Any, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 
 @native
-def accelerations(s: Any, t: float, y: Any, out: Any) -> Any:
-    """a into out (nv,); false if it is not finite."""
-    if s.independent == 0:
-        return equations.accelerations(s, t, y, out)
-    q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
-    tick(s, t)
-    if not put_states(s, q, v, y[s.nq + s.nv :]):
-        return False
-    u = joint_forces(s, t, y)
-    how = reduce(s, t, q, v)
-    if how == GOOD and solve(s, t, u, out):
-        return True
-    if how == DOUBLE and across(s, t, q, v, u, out):
-        return True
-    return equations.accelerations(s, t, y, out)
-
-
-@native
-def derivative(s: Any, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out; false if it is not finite."""
-    if s.independent == 0:
-        return equations.derivative(s, t, y, out)
+def derivative(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out: FINE, NOT_FINITE, or UNSUITABLE where closed forms do not apply."""
+    s = load_system(place)
     nq, last = s.nq, s.nq + s.nv
     q, v = y[:nq], y[nq:last]
-    tick(s, t)
-    if not put_states(s, q, v, y[last:]):
-        return False
-    u = joint_forces(s, t, y)
-    for i in range(s.nx):
-        out[last + i] = s.own[s.nx + i]
-    how = reduce(s, t, q, v)
-    if how == GOOD and solve(s, t, u, out[nq:last]):
-        r = result(s, REDUCED, nq + s.nv)
-        rates(s, r[:nq], r[nq:], out[:nq])
-        total = 0.0
-        for i in range(len(out)):
-            total += out[i] * 0.0
-        return total == 0.0
-    if how == DOUBLE and across(s, t, q, v, u, out[nq:last]):
-        rates(s, q, v, out[:nq])
-        return True
-    return equations.derivative(s, t, y, out)
+    if not begin(place, t, y):
+        return NOT_FINITE
+    u = joint_forces(place, t, y)
+    how = reduce(place, t, q, v)
+    if how == GOOD and solve(place, t, u, out[nq:last]):
+        return FINE if finish(place, result(place, REDUCED, last), out) else NOT_FINITE
+    if how == DOUBLE and across(place, t, q, v, u, out[nq:last]):
+        return FINE if finish(place, y, out) else NOT_FINITE
+    return UNSUITABLE
 
 
 @native
-def project(s: Any, t: float, y: Any, error: Any) -> Any:
-    """y on the manifold: dependent coordinates and speeds set where closed forms give them; see also
+def project(place: int, t: float, y: Any, error: Any) -> Any:
+    """y on the manifold, dependent coordinates and speeds set by closed forms; UNSUITABLE where they give none, see
     `core.simulation.constrained.project`."""
-    if s.independent == 0 or len(s.kept) > 0:
-        return project_by_rows(s, t, y, error)
-    q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
-    normalise(s, q)
-    tick(s, t)
-    settle(s, q, v, y[s.nq + s.nv :])
-    how = reduce(s, t, q, v)
+    s = load_system(place)
+    if len(s.kept) > 0:
+        return UNSUITABLE
+    project_free(place, t, y)
+    how = reduce(place, t, y[: s.nq], y[s.nq : s.nq + s.nv])
     if how == GOOD:
-        r = result(s, REDUCED, s.nq + s.nv)
+        r = result(place, REDUCED, s.nq + s.nv)
         total = 0.0
         for i in range(s.nq + s.nv):
             y[i] = r[i]
             total += r[i] * 0.0
         return FINE if total == 0.0 else NOT_FINITE
-    if how == DOUBLE:
-        return FINE
-    return project_by_rows(s, t, y, error)
-
-
-@native
-def sampled_accelerations(s: Any, times: Any, states: Any, out: Any, forces: Any) -> Any:
-    """a and τ at every sample; the number of samples with a result that is not finite."""
-    bad = 0
-    for k in range(len(times)):
-        if not accelerations(s, times[k], states[k], out[k]):
-            bad += 1
-        u = joint_forces(s, times[k], states[k])
-        for i in range(s.nv):
-            forces[k, i] = u[i]
-    return bad
+    return FINE if how == DOUBLE else UNSUITABLE

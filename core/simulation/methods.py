@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.kernel.entry import ABSENT
 from core.simulation import entry_points
+from core.simulation.assembled import Assembly
 from core.simulation.native import address
 from core.simulation.setup import Array, Settings
 from core.simulation.tableaux import tableau
 from core.simulation.work import (
     ATOL,
     COUNTS,
+    DERIVATIVE,
     END,
     ERROR,
     IMPULSE,
@@ -20,6 +23,7 @@ from core.simulation.work import (
     LIMIT,
     MOST,
     NUMBERS,
+    PROJECT,
     PROJECTED,
     RTOL,
     SELF,
@@ -31,6 +35,7 @@ from core.simulation.work import (
     TIME,
     WITHIN_OF,
     Work,
+    stored,
 )
 
 
@@ -42,22 +47,23 @@ class Begun(NamedTuple):
     """Memory the addresses in `work` point to."""
 
 
-def begun(system: Any, chosen: Settings, y: Array, *, projected: bool) -> Begun:
-    """The work of a run from y on; projected: the state lies on a manifold."""
+def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
+    """The work of a run from y on."""
     n, longest = len(y), chosen.duration if chosen.step is None else chosen.step
     numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(8, dtype=np.int64)
     numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
     numbers[[RTOL, ATOL, LIMIT]] = chosen.rtol, chosen.atol, longest
-    counts[[MOST, PROJECTED]] = chosen.max_steps, projected
-    addresses[SYSTEM], memory = entry_points.stored(system)
-    for place, entry in enumerate(entry_points.ENTRIES[:2]):
-        addresses[place] = address(entry)
+    counts[[MOST, PROJECTED]] = chosen.max_steps, assembly.projected
+    system = assembly.system
+    addresses[[SYSTEM, DERIVATIVE, PROJECT]] = system.place, system.derivative, assembly.project
     make = {"radau5": _radau, "adams": _adams, "semi_implicit_euler": _impulse}.get(chosen.method, _runge_kutta)
     shapes = make(chosen.method, n, addresses, counts)
+    if chosen.method == "radau5":
+        _jacobian(assembly, n, addresses, counts)
     parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times()]
     work = Work(*parts)
-    addresses[SELF], room = entry_points.stored(work)
-    return Begun(work, (system, memory, room))
+    addresses[SELF], room = stored(work)
+    return Begun(work, (assembly, room))
 
 
 def _empty(n: int, rows: int, table: Any = None) -> list[Any]:
@@ -91,12 +97,20 @@ def _impulse(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
 def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     from core.simulation import radau
 
-    addresses[JACOBIAN] = address(entry_points.jacobian_entry)
     addresses[STEP_OF], addresses[WITHIN_OF] = address(radau.step_entry), address(radau.within_entry)
     counts[STAGES] = 1
     shapes = _empty(n, radau.ROWS, radau.coefficients())
     shapes[5:] = [np.zeros((2 * n, n)), np.zeros((n + 1, n), dtype=complex), np.zeros((2, n), dtype=np.int64)]
     return shapes
+
+
+def _jacobian(assembly: Assembly, n: int, addresses: Any, counts: Any) -> None:
+    """Exact where the machine's traces can be differentiated, otherwise by differences."""
+    from core.simulation import radau
+
+    exact = assembly.entries["slopes"].words[0] != ABSENT
+    addresses[JACOBIAN] = address(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian)
+    counts[radau.COST] = 1 if exact else n + 1
 
 
 def _adams(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:

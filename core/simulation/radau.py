@@ -14,6 +14,7 @@ import numpy as np
 from core.simulation.native import address_of, call_entry, native, view
 from core.simulation.work import (
     ACCEPTED,
+    CALLS,
     COLLAPSED,
     END,
     FACTORISATIONS,
@@ -55,8 +56,9 @@ ROWS = 18
 """Rows of `Work.k`: f (0), Z (1–3), W (4–6), F (7–9), polynomial (10–12), right-hand side, its second part, error, room
 (13–17)."""
 Z, W, F, Q, RIGHT, SECOND, WRONG, ROOM, CHANGE = 1, 4, 7, 10, 13, 14, 15, 16, 17
-RENEWED, PRESENT = 18, 19
-"""Places in `Work.counts`: 0 if the Jacobian must be renewed; 1 if it is that of the present point."""
+RENEWED, PRESENT, COST = 18, 19, 20
+"""Places in `Work.counts`: 0 if the Jacobian must be renewed; 1 if it is that of the present point; evaluations that a
+Jacobian takes."""
 FACTORED = 13
 """Place in `Work.numbers`: the step that the factors are for; 0: none."""
 DIVERGED = -1
@@ -146,6 +148,7 @@ def prepare(w: Any, t: float, h: float) -> Any:
         if happened != FINE:
             return NOT_FINITE
         w.counts[JACOBIANS] += 1
+        w.counts[CALLS] += w.counts[COST]
         w.counts[RENEWED], w.counts[PRESENT], w.numbers[FACTORED] = 1, 1, 0.0
     if w.numbers[FACTORED] != h and not factorise(w, h):
         return DIVERGED

@@ -5,22 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError, SimulationError, near_misses
 from core.kernel import Mechanism
-from core.kernel.closed_forms import closed_forms_of
-from core.kernel.entry import Entry, absent, entry, single
 from core.simulation import torques
 from core.simulation.start_speeds import start_speeds
 from core.simulation.tableaux import METHODS, Method
-
-if TYPE_CHECKING:
-    from core.kernel.tracing import Tracer
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float] | Sequence[float] | Array | None
@@ -172,79 +166,3 @@ def _joint_of(mech: Mechanism, speed: str) -> str:
     at = mech.v_names.index(speed)
     joints = mech._coordinates.joints
     return next(name for name in joints if mech.joint_v(name).start <= at < mech.joint_v(name).stop)
-
-
-_known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
-
-
-def _places(mech: Mechanism, function: str) -> tuple[int, int]:
-    """Where x and time begin among the arguments of a function; −1 where it does not take them."""
-    if function == "torque":
-        return -1, -1
-    known = _known.setdefault(mech._program.tracer, {})
-    if function not in known:
-        known[function] = _found(mech._program.tracer, function)
-    return known[function]
-
-
-def _found(tracer: Tracer, function: str) -> tuple[int, int]:
-    # the reduced equations take what the bias takes
-    arguments = tracer.signature("bias_slip" if function == "reduced" else function).arguments
-    starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
-    found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
-    return found.get("x", -1), found.get("t", -1)
-
-
-def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
-    """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
-    have no closed form, or where none is wanted (no y)."""
-    forms = None if y is None else closed_forms_of(mech._program)
-    if forms is None or y is None or not forms.fit(y[: mech.nq], p):
-        return absent(), 0, []
-    code = forms.reduction
-    entered = single(code.single_address, code.sizes, code.size, p, code)
-    return entered, len(forms.independent), forms.kept_rows
-
-
-class Assembly:
-    """The compiled equations of one run; keeps the memory they work in."""
-
-    def __init__(self, mech: Mechanism, torque: Any, p: Array, y: Array, closed_forms: bool = True) -> None:
-        from core.simulation.constrained import room_for
-        from core.simulation.system import System
-
-        constant = torques.constant(mech, torque)
-        quaternions = [mech.joint_q(j.name).start + (3 if j.kind == "free" else 0)
-                       for j in mech._coordinates.joints.values() if j.kind in ("free", "spherical")]  # fmt: skip
-        matrix = mech._needs_mass_matrix
-        program = mech._program
-        rows = len(program.closure_rows)
-        wanted = {"rate": bool(quaternions), "mass_matrix": matrix}
-        wanted |= {"forward_dynamics_slip": not matrix, "bias_slip": matrix}
-        wanted |= dict.fromkeys(("closure", "closure_jacobian", "closure_bias"), bool(rows))
-        wanted |= {"states": mech.nx > 0, "closure_time": program.timed_closure}
-        wanted |= {"settle": bool(program.tracer.elements.junctions)}
-        if matrix and mech._program.tracer.very_long:
-            raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
-                                  remedy="Cut it into smaller machines.")  # fmt: skip
-        self.entries: dict[str, Entry] = {
-            name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
-        }
-        self.entries["torque"] = absent() if constant is not None else torques.compiled(mech, torque, p)
-        self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
-        order = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
-                 "closure_bias", "reduced", "states", "closure_time", "settle")  # fmt: skip
-        chosen = [self.entries[name] for name in order]
-        begins = np.cumsum([0, *(len(each.memory) for each in chosen[:-1])])
-        words = np.array([[*self.entries[name].words, begin, *_places(mech, name)]
-                          for name, begin in zip(order, begins, strict=True)], dtype=np.int64)  # fmt: skip
-        u = np.zeros(mech.nv) if constant is None else constant
-        self.system = System(mech.nq, mech.nv, rows, matrix, np.array(quaternions, dtype=np.int64), u, words,
-                             np.concatenate([each.memory for each in chosen]),
-                             np.zeros(room_for(mech.nq, mech.nv, rows)),
-                             np.zeros(max(rows, 1), dtype=np.int64),
-                             independent, np.array(kept, dtype=np.int64),
-                             mech.nx, program.levels, np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
-                             *mech.splines(p))  # fmt: skip
-        self.projected = rows > 0 or bool(quaternions) or wanted["settle"]
-        """True if states lie on a manifold: loops closed, quaternions of length one."""

@@ -13,6 +13,7 @@ from core.kernel import Mechanism
 from core.kernel.broken_formulas import REMEDY, broken
 from core.model import Body, Joint, Model
 from core.simulation import setup
+from core.simulation.assembled import Assembly
 from core.simulation.methods import begun
 from core.simulation.run import Run, Statistics
 from core.simulation.setup import Array, Settings, Values
@@ -69,7 +70,7 @@ def simulate(
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
-    job = _Job(mech, chosen, setup.Assembly(mech, torque, p, y, closed_forms), y)
+    job = _Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.method == "radau5"), y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -91,9 +92,9 @@ def _never() -> bool:
 class _Job:
     """A run in the making."""
 
-    def __init__(self, mech: Mechanism, chosen: Settings, assembly: setup.Assembly, y: Array) -> None:
+    def __init__(self, mech: Mechanism, chosen: Settings, assembly: Assembly, y: Array) -> None:
         self.mech, self.chosen, self.assembly = mech, chosen, assembly
-        self.begun = begun(assembly.system, chosen, y, projected=assembly.projected)
+        self.begun = begun(assembly, chosen, y)
         self.state = self.begun.work
         self.pieces: list[Run] = []
         self.prepared = 0.0
@@ -132,18 +133,18 @@ class _Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        from core.simulation.explicit import sampled_accelerations
+        from core.simulation.entry_points import sampled_accelerations
         from core.simulation.stepper import advance_adaptive, advance_fixed
         from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, TIME
 
-        mech, system = self.mech, self.assembly.system
+        mech = self.mech
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
         self.state.counts[BUDGET] = STEPS
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(self.state, out)
         out = out[: int(self.state.counts[SAMPLE]) - first]
         times = self.state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
-        bad = sampled_accelerations(system, times, out, a, tau)
+        bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
         q, v, x = (part.copy() for part in np.split(out, [mech.nq, mech.nq + mech.nv], axis=1))
         if bad and happened in (0, PAUSED):
             self.state.numbers[TIME], happened = times[-1], NOT_FINITE

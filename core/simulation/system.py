@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
-from core.simulation.native import address_of, call_single, call_table, native, short
+from core.simulation.native import address_of, call_single, call_table, loader, native, store
 
-FINE, NOT_FINITE, TORN = 0, 2, 4
-"""What a call says: all is well; a result is not a finite number; a loop does not close any more."""
+FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
+"""What a call says: all is well; a result is not a finite number; a loop does not close any more; the equations do not
+apply here."""
 
 
-_numbers: Any = np.arange(12)
-TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED, STATES, MOVING, SETTLE = _numbers
+_numbers: Any = np.arange(14)
+TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED, STATES, MOVING, SETTLE, SLOPES, TORQUE_SLOPES = (
+    _numbers
+)
 """Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
-independent speeds (`core.kernel.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions.
+independent speeds (`core.kernel.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
+`core.kernel.slope_traces`, derivatives of u by q and v.
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND, THIRD = _numbers[:3]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
@@ -24,8 +29,17 @@ it x and time go (−1: nowhere)."""
 
 
 class System(NamedTuple):
-    """Everything the loops need, in few arrays: the more, the longer they take to compile."""
+    """Everything the loops need. It is stored once and handed on by its address: as an argument it would take longer
+    to compile than the functions it is given to."""
 
+    place: int
+    """Address where this is stored."""
+    derivative: int
+    """Address of the entry (`core.simulation.entry_points`) that gives ẏ."""
+    full: int
+    """Address of the entry that gives ẏ where closed forms do not apply."""
+    full_project: int
+    """Address of the entry that projects there."""
     nq: int
     nv: int
     rows: int
@@ -37,7 +51,7 @@ class System(NamedTuple):
     u: Any
     """(nv,) constant joint forces."""
     words: Any
-    """(12, 10)"""
+    """(14, 10)"""
     memory: Any
     """Of all entries, one behind the other."""
     room: Any
@@ -64,9 +78,44 @@ class System(NamedTuple):
     """(points, 4) of `core.kernel.clock.Splines`."""
 
 
-@short
-def evaluate(s: Any, function: int) -> Any:
+named_tuple: Any = numba.types.NamedTuple
+_F1, _I1, _I2 = numba.float64[::1], numba.int64[::1], numba.int64[:, ::1]
+_KINDS = {
+    "by_matrix": numba.boolean,
+    "quaternions": _I1,
+    "u": _F1,
+    "words": _I2,
+    "memory": _F1,
+    "room": _F1,
+    "order": _I1,
+    "kept": _I1,
+    "levels": _I1,
+    "now": _F1,
+    "own": _F1,
+    "points": _I1,
+    "times": _F1,
+    "cubics": numba.float64[:, ::1],
+}
+load_system: Any = loader(named_tuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System))
+
+
+@native
+def _put(value: Any, place: int) -> None:
+    store(value, place)
+
+
+def stored(value: Any) -> tuple[Any, Any]:
+    """(value, memory): a tuple where entry points find it, for as long as the memory lives; `place` tells where."""
+    memory = np.zeros(512)
+    value = value._replace(place=memory.ctypes.data)
+    _put(value, value.place)
+    return value, memory
+
+
+@native
+def evaluate(place: int, function: int) -> Any:
     """Call an entry on its memory; false if a result that must be finite is not."""
+    s = load_system(place)
     w = s.words[function]
     base = address_of(s.memory) + 8 * w[BASE]
     if w[KIND] == 1:
@@ -75,34 +124,38 @@ def evaluate(s: Any, function: int) -> Any:
     return call_table(w[ADDRESS], base, w[TABLE], w[ROWS], w[PLACES], w[COUNT], result) == 0
 
 
-@short
-def put(s: Any, function: int, offset: int, x: Any) -> None:
+@native
+def put(place: int, function: int, offset: int, x: Any) -> None:
     """x into the arguments of an entry."""
+    s = load_system(place)
     at = s.words[function, BASE] + offset
     for i in range(len(x)):
         s.memory[at + i] = x[i]
 
 
-@short
-def result(s: Any, function: int, count: int) -> Any:
+@native
+def result(place: int, function: int, count: int) -> Any:
     """The first `count` numbers of an entry's result; a view."""
+    s = load_system(place)
     at = s.words[function, BASE] + s.words[function, RESULT]
     return s.memory[at : at + count]
 
 
-@short
-def put_rest(s: Any, function: int) -> None:
+@native
+def put_rest(place: int, function: int) -> None:
     """x, ẋ and time into the arguments of an entry that takes them."""
+    s = load_system(place)
     w = s.words[function]
     if w[OF_X] >= 0:
-        put(s, function, w[OF_X], s.own)
+        put(place, function, w[OF_X], s.own)
     if w[OF_T] >= 0:
-        put(s, function, w[OF_T], s.now)
+        put(place, function, w[OF_T], s.now)
 
 
 @native
-def tick(s: Any, t: float) -> None:
+def tick(place: int, t: float) -> None:
     """The time argument at t."""
+    s = load_system(place)
     if len(s.now) == 0:
         return
     s.now[0] = t
@@ -129,17 +182,18 @@ def tick(s: Any, t: float) -> None:
 
 
 @native
-def put_states(s: Any, q: Any, v: Any, x: Any) -> Any:
+def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
     """x and ẋ into `own`; false if they are not finite."""
+    s = load_system(place)
     if s.nx == 0:
         return True
     for i in range(s.nx):
         s.own[i] = x[i]
-    put(s, STATES, FIRST, q)
-    put(s, STATES, s.nq, v)
-    put_rest(s, STATES)
-    evaluate(s, STATES)
-    speeds, total = result(s, STATES, s.nx), 0.0
+    put(place, STATES, FIRST, q)
+    put(place, STATES, s.nq, v)
+    put_rest(place, STATES)
+    evaluate(place, STATES)
+    speeds, total = result(place, STATES, s.nx), 0.0
     for i in range(s.nx):
         s.own[s.nx + i] = speeds[i]
         total += speeds[i] * 0.0
@@ -147,21 +201,23 @@ def put_states(s: Any, q: Any, v: Any, x: Any) -> Any:
 
 
 @native
-def rates(s: Any, q: Any, v: Any, out: Any) -> None:
+def rates(place: int, q: Any, v: Any, out: Any) -> None:
     """q̇ into out."""
+    s = load_system(place)
     x = v
     if len(s.quaternions) > 0:
-        put(s, RATE, FIRST, q)
-        put(s, RATE, s.nq, v)
-        evaluate(s, RATE)
-        x = result(s, RATE, s.nq)
+        put(place, RATE, FIRST, q)
+        put(place, RATE, s.nq, v)
+        evaluate(place, RATE)
+        x = result(place, RATE, s.nq)
     for i in range(s.nq):
         out[i] = x[i]
 
 
 @native
-def normalise(s: Any, q: Any) -> None:
+def normalise(place: int, q: Any) -> None:
     """Quaternions at length one."""
+    s = load_system(place)
     for first in s.quaternions:
         square = 0.0
         for i in range(first, first + 4):

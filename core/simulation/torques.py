@@ -118,6 +118,18 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array)
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
+    inputs, forces = _traced(mech, torque)
+    return _entry(inputs, forces, p)
+
+
+def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> entry.Entry:
+    """Machine code of their derivatives: (t, q, v, p) → (nq + nv, nv), by q and v."""
+    inputs, forces = _traced(mech, torque)
+    return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
+
+
+def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any]:
+    """((t, q, v, p), forces) as symbols."""
     t, q, v, parameters = (symbols(name, n) for name, n in
                            (("t", 1), ("q", mech.nq), ("v", mech.nv), ("p", len(mech.p_names))))  # fmt: skip
     given = dict(zip(mech.p_names, parameters, strict=True))
@@ -129,8 +141,12 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array)
             forces[mech.v_names.index(name)] = evaluate(parse(value), known) if isinstance(value, str) else value
         except ExpressionError as error:
             raise error.at(where=f"torque of '{name}'") from None
-    inputs = [column(list(x)) for x in (t, q, v, parameters)]
-    function = ca.Function("f", inputs, [ca.densify(column(forces))], {"cse": True})
-    sizes = (1, mech.nq, mech.nv, len(mech.p_names))
-    library = Library(ir.module(instructions_of(function), sizes, mech.nv, checked=False))
-    return entry.single(library.address("single"), sizes, mech.nv, p, library)
+    return [column(list(x)) for x in (t, q, v, parameters)], ca.densify(column(forces))
+
+
+def _entry(inputs: list[Any], result: Any, p: Array) -> entry.Entry:
+    """Machine code of a result over these inputs, the parameters last."""
+    function = ca.Function("f", inputs, [result], {"cse": True})
+    sizes = tuple(int(x.numel()) for x in inputs)
+    library = Library(ir.module(instructions_of(function), sizes, int(result.numel()), checked=False))
+    return entry.single(library.address("single"), sizes, int(result.numel()), p, library)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from core.simulation.native import address_of, call_entry, loader, native
+from core.simulation.native import address_of, call_entry, loader, native, store
 
 FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED = 0, 2, 3, 4, 5, 6
 """What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
@@ -70,6 +70,19 @@ load_work: Any = loader(
          numba.int64[:, ::1], _F1), Work,
     )
 )  # fmt: skip
+
+
+@native
+def _put(value: Any, place: int) -> None:
+    store(value, place)
+
+
+def stored(value: Any) -> tuple[int, Any]:
+    """(address, memory): a tuple where entry points find it, for as long as the memory lives."""
+    memory = np.zeros(512)
+    place = memory.ctypes.data
+    _put(value, place)
+    return place, memory
 
 
 @native
