@@ -161,7 +161,7 @@ def test_every_unit_has_an_axis_of_its_own(plots):
 def test_axes_tell_small_numbers_as_they_are(plots):
     mech = plots.session.mech
     plots.runs.add(motion(mech, end=0.5, amplitude=1e-9))
-    plots.add([f"{joints(plots)[0]}.q/1"])
+    plots.add([f"{joints(plots)[0]}.q"])
     (chart,) = shown(plots)
     chart.paint(plots.theme.colors)  # as after a change of theme: pyqtgraph would count in nano and milli from here on
     shown(plots)
