@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
 if TYPE_CHECKING:
     from app.window import Window
 
-VERSION = 3
+VERSION = 4
 """Raised when the set of panels changes, so that an older arrangement is not taken."""
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -34,6 +34,7 @@ PLACES = (
     Place("sliders", "Sliders", RIGHT),
     Place("output", "Output", BOTTOM),
     Place("plots", "Plots", BOTTOM, "output"),
+    Place("derivation", "Derivation", BOTTOM, "output"),
     Place("findings", "Findings", BOTTOM, "output"),
     Place("console", "Console", BOTTOM, "output"),
 )

@@ -21,6 +21,7 @@ from app.interactive import Interactive
 from app.jobs import Jobs
 from app.messages import MessageCard, MessageLog
 from app.panels.console import ConsolePanel
+from app.panels.derivation import DerivationPanel
 from app.panels.findings import FindingsPanel
 from app.panels.functions import FunctionPanel
 from app.panels.output import OutputPanel
@@ -65,6 +66,7 @@ class Window(QMainWindow):
     interactive: Interactive
     ellipsoid: LiveEllipsoid
     plots: PlotsPanel
+    derivation: DerivationPanel
     films: Films
 
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
@@ -119,6 +121,7 @@ class Window(QMainWindow):
         self.findings = FindingsPanel(session)
         self.sliders = SlidersPanel(session, settings)
         self.plots = PlotsPanel(session, settings, self.theme)
+        self.derivation = DerivationPanel(self.viewport, self.jobs)
         self.simulation_panel = SimulationPanel(session, settings, self.jobs, self.simulation)
         return {
             "functions": self.functions,
@@ -128,6 +131,7 @@ class Window(QMainWindow):
             "sliders": self.sliders,
             "output": OutputPanel(session, settings),
             "plots": self.plots,
+            "derivation": self.derivation,
             "findings": self.findings,
             "console": ConsolePanel(session, settings),
         }
@@ -192,6 +196,9 @@ class Window(QMainWindow):
         for signal, slot in self._pairs:
             signal.connect(slot)
         self.functions.help_wanted.connect(self.show_help)
+        self.derivation.help_wanted.connect(self.show_help)
+        self.derivation.changed.connect(refresh)
+        self.docks.docks["derivation"].visibilityChanged.connect(self.derivation.set_seen)
         self.findings.counted.connect(lambda title: self.docks.retitle("findings", title))
         self.findings.field_wanted.connect(self._go_to_field)
         self.docks.retitle("findings", self.findings.title)

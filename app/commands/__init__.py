@@ -14,6 +14,7 @@ def table() -> dict[str, Command]:
     """Every command by its id, in the order of the menus."""
     from app.commands import (
         connecting,
+        derivation,
         edit,
         elements,
         ellipsoids,
@@ -40,6 +41,7 @@ def table() -> dict[str, Command]:
         vectors,
         panels,
         tools,
+        derivation,
         simulation,
         playback,
         functions,

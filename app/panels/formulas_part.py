@@ -150,9 +150,11 @@ class FormulasPart(QWidget):
         """Mark the terms of what is chosen or pointed at."""
         symbols: set[str] = set()
         labels: set[str] = set()
-        for ref in {self._session.selection, self._session.hover} - {None}:
-            symbols |= {name for name, owners in self.part.owners.items() if tuple(ref) in owners}
-            labels |= self._labels(ref)
+        for ref in (self._session.selection, self._session.hover):
+            if ref is not None:
+                place = ref.collection, ref.name
+                symbols |= {name for name, owners in self.part.owners.items() if place in owners}
+                labels |= self._labels(ref)
         self.view.mark(symbols, labels)
 
     def _labels(self, ref: Ref) -> set[str]:

@@ -23,7 +23,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip
 
 from app.panels.formula_cells import Cell, Grid
 from app.typesetting import Hand, Token
+from app.widgets.plain_keys import PlainKeys
 from core.functions.results import Formulas
+from core.symbolic.forms import Form
 from core.symbolic.notation import text
 
 SIZE = 17.0
@@ -63,6 +65,8 @@ class FormulasView(QAbstractScrollArea):
         self.marked_labels: frozenset[str] = frozenset()
         self.tallest = TALLEST
         self._spot = Spot()
+        self._hand = Hand(self.points)
+        PlainKeys(self, typing=False)
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._work)
         self.show_formulas(formulas)
@@ -75,7 +79,7 @@ class FormulasView(QAbstractScrollArea):
         self._begin()
 
     def _begin(self) -> None:
-        if not hasattr(self, "_hand") or self._hand.size != self.points:
+        if self._hand.size != self.points:
             self._hand = Hand(self.points)
         self.grid.begin(self._hand)
         self._work()
@@ -158,7 +162,7 @@ class FormulasView(QAbstractScrollArea):
             self.marked, self.marked_labels = marked
             self.viewport().update()
 
-    def chosen_entries(self) -> list[list[object]]:
+    def chosen_entries(self) -> list[list[Form]]:
         """The chosen entries row by row; all if none is chosen."""
         if not self.chosen:
             return [list(row) for row in self.formulas.entries]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import ModelError
-from core.functions.function import Context, Function, needs_motion
+from core.functions.function import Cancelled, Context, Function, needs_motion
 from core.functions.options import Choice, Flag, FrameName, Integer, OutputFile, Text
 from core.functions.results import Formulas, Message, Report, Result
 
@@ -32,7 +32,14 @@ def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     kept = _kept.get("robot")
     if kept is None or kept[0] != key:
         kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=wish, recognise=recognise))
+    kept[1].chain.watch = lambda: _stop(context)
     return kept[1]
+
+
+def _stop(context: Context) -> None:
+    """End long work between two entries."""
+    if context.cancelled():
+        raise Cancelled
 
 
 def needs_open_chain(context: Context) -> str:

@@ -6,7 +6,7 @@ joint stands on. Positions and Jacobians are in the axes of frame 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -89,6 +89,8 @@ class Chain:
         model, own = with_own_symbols(model)
         self.model = model
         self.given = dict(given or {})
+        self.watch: Callable[[], None] = _unwatched
+        """Called between pieces of long work; may raise to stop it."""
         self.tip = tip or tool_frame(model)
         self.topology = topology_of(model)
         if self.topology.cuts:
@@ -224,6 +226,7 @@ class Chain:
     def christoffel(self, i: int, j: int, k: int) -> Scalar:
         """c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k) (Spong and Vidyasagar 6.3); indices from 0."""
         D = self._slopes
+        self.watch()
         return times(0.5, minus(plus(D[k][j][i], D[k][i][j]), D[i][j][k]))
 
     @cached_property
@@ -262,6 +265,10 @@ class Chain:
             centrifugal = total(times(self.coriolis[k][j], v[j]) for j in range(self.n))
             result.append(plus(plus(inertial, centrifugal), self.gravity[k]))
         return result
+
+
+def _unwatched() -> None:
+    """Nobody wants to stop the work."""
 
 
 def _is_known(model: Model, name: str, given: Mapping[str, float]) -> bool:

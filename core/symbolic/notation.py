@@ -124,7 +124,7 @@ class Parts(NamedTuple):
     """A symbol's name taken apart: Dq1 is the stem q with index 1 and one dot."""
 
     stem: str
-    index: str
+    below: str
     dots: int
 
 

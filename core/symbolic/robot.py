@@ -196,6 +196,7 @@ class Robot:
 
     def written(self, x: Scalar) -> Form:
         """An element as one would write it down: angle sums collected, common factors out where that is shorter."""
+        self.chain.watch()
         return written(terms_of(x, self.groups))
 
     def _sympy(self, rows: Forms) -> Any:
