@@ -118,7 +118,9 @@ def force_items(skeleton: Skeleton) -> Iterator[Item]:
         elif force.kind == "joint":
             joint = skeleton.joint(force.joint)
             if joint is not None:
-                yield _around(skeleton, force, *skeleton.side(joint, "a"), _axis_of(skeleton, joint, force.coordinate))
+                slides = joint.kind == "prismatic" or force.coordinate in ("x", "y", "z")
+                axis = _axis_of(skeleton, joint, force.coordinate)
+                yield _around(skeleton, force, *skeleton.side(joint, "a"), axis, slides)
         else:
             yield from _along_sensor(skeleton, force)
 
@@ -145,8 +147,8 @@ def _axis_of(skeleton: Skeleton, joint: Joint, coordinate: str) -> Array:
     return axis
 
 
-def _around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array) -> Item:
-    """A spiral spring (a ring for a damper, a bent arrow for a formula alone) about an axis."""
+def _around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array, slides: bool = False) -> Item:
+    """A spiral spring (a ring for a damper; for a formula alone a bent arrow, a straight one on a slide) on an axis."""
     r = skeleton.glyph
     form: g.Geometry
     if force.stiffness != 0.0:
@@ -154,7 +156,7 @@ def _around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Arra
     elif force.damping != 0.0:
         form, colour = g.Tube(1.12 * r, 1.5 * r, 0.7 * r), "damper"
     else:
-        form, colour = bent_arrow(1.6 * r), "wrench"
+        form, colour = g.Arrow(4.0 * r, 0.2 * r, 0.55 * r, 1.5 * r) if slides else bent_arrow(1.6 * r), "wrench"
     placed = pose @ along(axis) @ shifted(0.0, 0.0, 1.35 * r)
     return Item(f"force/{force.name}/about", ("forces", force.name), body, form, "force", colour, placement(placed))
 
