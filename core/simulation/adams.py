@@ -59,8 +59,9 @@ def coefficients() -> tuple[Any, Any, Any]:
 
 
 @native
-def products(w: Any, h: float, count: int, out: Any) -> None:
+def products(work: int, h: float, count: int, out: Any) -> None:
     """∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h, of j = 0 … count − 1: h g_j."""
+    w = load_work(work)
     for j in range(count):
         out[j] = 0.0
     for m in range(w.A.shape[1]):
@@ -72,8 +73,9 @@ def products(w: Any, h: float, count: int, out: Any) -> None:
 
 
 @native
-def predict(w: Any, h: float, order: int, g: Any) -> None:
+def predict(work: int, h: float, order: int, g: Any) -> None:
     """y_{n+1} from `order` differences into w.new; Φ*_j(n) = β_j Φ_j(n) into the rows of the next differences."""
+    w = load_work(work)
     n = len(w.y)
     copy(w.y, w.new)
     beta = 1.0
@@ -90,8 +92,9 @@ def predict(w: Any, h: float, order: int, g: Any) -> None:
 
 
 @native
-def differences(w: Any, f: Any, order: int, out: Any) -> Any:
+def differences(work: int, f: Any, order: int, out: Any) -> Any:
     """Φ_order(n + 1) into out, with f in place of f_{n+1}: f − Σ_{j<order} Φ*_j(n)."""
+    w = load_work(work)
     for i in range(len(f)):
         x = f[i]
         for j in range(order):
@@ -100,45 +103,48 @@ def differences(w: Any, f: Any, order: int, out: Any) -> Any:
 
 
 @native
-def error_with(w: Any, f: Any, order: int, weight: float) -> Any:
+def error_with(work: int, f: Any, order: int, weight: float) -> Any:
     """Size of weight · Φ_order(n + 1)."""
-    differences(w, f, order, w.k[ROOM])
-    return abs(weight) * scaled_norm(w, w.k[ROOM], w.y, w.new)
+    w = load_work(work)
+    differences(work, f, order, w.k[ROOM])
+    return abs(weight) * scaled_norm(work, w.k[ROOM], w.y, w.new)
 
 
 @native
-def chosen_order(w: Any, f: Any, order: int, g: Any, error: float) -> Any:
+def chosen_order(work: int, f: Any, order: int, g: Any, error: float) -> Any:
     """Whether the order should go down: −1, or 0."""
     if order > 2:
-        lower = error_with(w, f, order - 1, g[order - 1] - g[order - 2])
-        lowest = error_with(w, f, order - 2, g[order - 2] - g[order - 3])
+        lower = error_with(work, f, order - 1, g[order - 1] - g[order - 2])
+        lowest = error_with(work, f, order - 2, g[order - 2] - g[order - 3])
         return -1 if max(lower, lowest) <= error else 0
     if order == 2:
-        return -1 if error_with(w, f, 1, g[1] - g[0]) <= 0.5 * error else 0
+        return -1 if error_with(work, f, 1, g[1] - g[0]) <= 0.5 * error else 0
     return 0
 
 
 @native
-def attempt(w: Any, t: float, h: float, order: int, g: Any, f: Any) -> Any:
+def attempt(work: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     """Predict, evaluate, correct, project: (what happened, size of the error). f: the evaluation at the prediction."""
-    products(w, h, order + 2, g)
-    predict(w, h, order, g)
-    if not derivative(w, t + h, w.new, f):
+    w = load_work(work)
+    products(work, h, order + 2, g)
+    predict(work, h, order, g)
+    if not derivative(work, t + h, w.new, f):
         return NOT_FINITE, np.inf
-    differences(w, f, order, w.k[ROOM])
+    differences(work, f, order, w.k[ROOM])
     for i in range(len(w.y)):
         w.new[i] += g[order] * w.k[ROOM, i]
         w.k[WRONG, i] = (g[order] - g[order - 1]) * w.k[ROOM, i]
-    happened = project(w, t + h, w.new, w.k[WRONG])
+    happened = project(work, t + h, w.new, w.k[WRONG])
     if happened != FINE:
         return happened, np.inf
-    note_failure(w, w.k[WRONG], w.new)
-    return FINE, scaled_norm(w, w.k[WRONG], w.y, w.new)
+    note_failure(work, w.k[WRONG], w.new)
+    return FINE, scaled_norm(work, w.k[WRONG], w.y, w.new)
 
 
 @native
-def shift(w: Any, t: float, f: Any, order: int) -> None:
+def shift(work: int, t: float, f: Any, order: int) -> None:
     """Φ(n + 1) from Φ*(n) and f_{n+1}; the times move on."""
+    w = load_work(work)
     n = len(f)
     for i in range(n):
         x = f[i]
@@ -152,8 +158,9 @@ def shift(w: Any, t: float, f: Any, order: int) -> None:
 
 
 @native
-def renew(w: Any, h: float, order: int, g: Any, error: float, down: int) -> None:
+def renew(work: int, h: float, order: int, g: Any, error: float, down: int) -> None:
     """Order and length of the next step (Shampine and Gordon, chapter 7)."""
+    w = load_work(work)
     raised = 0
     n = len(w.y)
     upper = 0.0
@@ -162,7 +169,7 @@ def renew(w: Any, h: float, order: int, g: Any, error: float, down: int) -> None
     elif down == 0 and order < w.counts[HIGHEST] and w.counts[DELAY] > order:
         for i in range(n):
             w.k[ROOM, i] = w.k[NEXT + order + 1, i]
-        upper = abs(h * w.rows[0, order + 1]) * scaled_norm(w, w.k[ROOM], w.y, w.new)
+        upper = abs(h * w.rows[0, order + 1]) * scaled_norm(work, w.k[ROOM], w.y, w.new)
         if (order == 1 and upper < 0.5 * error) or (order > 1 and upper < error):
             raised = 2
     if raised == 1:
@@ -187,22 +194,24 @@ def renew(w: Any, h: float, order: int, g: Any, error: float, down: int) -> None
 
 
 @native
-def start(w: Any, t: float) -> Any:
+def start(work: int, t: float) -> Any:
     """Order one, the first difference."""
-    if not derivative(w, t, w.y, w.k[0]):
+    w = load_work(work)
+    if not derivative(work, t, w.y, w.k[0]):
         copy(w.k[0], w.failed)
         return NOT_FINITE
     for j in range(len(w.past)):
         w.past[j] = t
     w.counts[ORDER], w.counts[RAISED], w.counts[DELAY] = 1, 1, 0
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(w, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
+        w.numbers[STEP] = first_step(work, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
     return FINE
 
 
 @native
-def multistep(w: Any, g: Any, f: Any) -> Any:
+def multistep(work: int, g: Any, f: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
+    w = load_work(work)
     t, end = w.numbers[TIME], w.numbers[END]
     failures, happened = 0, FINE
     while True:
@@ -211,8 +220,8 @@ def multistep(w: Any, g: Any, f: Any) -> Any:
             h = end - t
         if too_small(t, h):
             return COLLAPSED if happened == FINE else happened
-        happened, error = attempt(w, t, h, order, g, f)
-        down = chosen_order(w, f, order, g, error) if happened == FINE else 0
+        happened, error = attempt(work, t, h, order, g, f)
+        down = chosen_order(work, f, order, g, error) if happened == FINE else 0
         if error <= 1.0:
             break
         failures += 1
@@ -223,36 +232,36 @@ def multistep(w: Any, g: Any, f: Any) -> Any:
         w.counts[ORDER] = 1 if failures >= 3 else order + down
         w.counts[DELAY] = 0
         w.numbers[STEP] = h * (0.5 if happened == FINE else 0.1)
-    if not derivative(w, t + h, w.new, f):
+    if not derivative(work, t + h, w.new, f):
         copy(f, w.failed)
         return NOT_FINITE
-    shift(w, t + h, f, order)
+    shift(work, t + h, f, order)
     w.numbers[TAKEN] = h
     w.counts[ACCEPTED] += 1
     w.counts[DELAY] += 1
     w.counts[USED] = order
-    renew(w, h, order, g, error, down)
+    renew(work, h, order, g, error, down)
     return FINE
 
 
-def step_entry(handle: int, t: float, first: int, second: int) -> int:
+def step_entry(work: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_work(handle)
+    w = load_work(work)
     g, f = np.zeros(DIFFERENCES + 1), np.empty(len(w.y))
     happened: int = FINE
     if w.counts[ORDER] == 0:
-        happened = start(w, t)
+        happened = start(work, t)
     else:
         for j in range(w.counts[USED] + 2):
             copy(w.k[NEXT + j], w.k[j])
     if happened == FINE:
-        happened = multistep(w, g, f)
+        happened = multistep(work, g, f)
     return happened
 
 
-def within_entry(handle: int, theta: float, out: int, second: int) -> int:
+def within_entry(work: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
-    w = load_work(handle)
+    w = load_work(work)
     point, h, count = view(out, len(w.y)), w.numbers[TAKEN], w.counts[USED] + 1
     g = np.zeros(DIFFERENCES + 1)
     span = (theta - 1.0) * h
@@ -266,5 +275,5 @@ def within_entry(handle: int, theta: float, out: int, second: int) -> int:
     for j in range(count):
         for i in range(len(point)):
             point[i] += g[j] * w.k[NEXT + j, i]
-    result: int = project(w, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    result: int = project(work, w.numbers[TIME] + theta * h, point, w.failed[:0])
     return result

@@ -8,9 +8,9 @@ from core.simulation.native import address_of, call_entry
 from core.simulation.work import CALLS, IMPULSE, SYSTEM, TAKEN, copy, load_work
 
 
-def impulse_step(handle: int, t: float, first: int, second: int) -> int:
+def impulse_step(work: int, t: float, first: int, second: int) -> int:
     """One step of the length w.numbers[TAKEN], in place."""
-    w = load_work(handle)
+    w = load_work(work)
     room = np.empty(len(w.y) + 1)
     room[0] = w.numbers[TAKEN]
     w.counts[CALLS] += 1

@@ -125,8 +125,9 @@ def lu_solve(A: Any, pivots: Any, x: Any) -> None:
 
 
 @native
-def factorise(w: Any, h: float) -> Any:
+def factorise(work: int, h: float) -> Any:
     """Factors of μ/h − J and (α − iβ)/h − J."""
+    w = load_work(work)
     n = len(w.y)
     real, turned = w.rows[3, 0] / h, complex(w.rows[3, 1] / h, -w.rows[3, 2] / h)
     for i in range(n):
@@ -141,8 +142,9 @@ def factorise(w: Any, h: float) -> Any:
 
 
 @native
-def prepare(w: Any, t: float, h: float) -> Any:
+def prepare(work: int, t: float, h: float) -> Any:
     """Jacobian and factors, where the old ones do not fit any more."""
+    w = load_work(work)
     if w.counts[RENEWED] == 0:
         happened = call_entry(w.addresses[JACOBIAN], w.addresses[SYSTEM], t, address_of(w.y), address_of(w.square))
         if happened != FINE:
@@ -150,14 +152,15 @@ def prepare(w: Any, t: float, h: float) -> Any:
         w.counts[JACOBIANS] += 1
         w.counts[CALLS] += w.counts[COST]
         w.counts[RENEWED], w.counts[PRESENT], w.numbers[FACTORED] = 1, 1, 0.0
-    if w.numbers[FACTORED] != h and not factorise(w, h):
+    if w.numbers[FACTORED] != h and not factorise(work, h):
         return DIVERGED
     return FINE
 
 
 @native
-def guess(w: Any, h: float) -> None:
+def guess(work: int, h: float) -> None:
     """Z from the polynomial of the step before, W = T⁻¹ Z."""
+    w = load_work(work)
     before = w.numbers[LAST_STEP]
     for i in range(3):
         theta = 0.0 if before == 0.0 else 1.0 + w.A[3, i] * h / before
@@ -167,20 +170,22 @@ def guess(w: Any, h: float) -> None:
                 for m in range(3):
                     x += w.k[Q + m, j] * (theta ** (m + 1) - 1.0)
             w.k[Z + i, j] = x
-    mix(w, w.rows, Z, W)
+    mix(work, w.rows, Z, W)
 
 
 @native
-def mix(w: Any, M: Any, source: int, target: int) -> None:
+def mix(work: int, M: Any, source: int, target: int) -> None:
     """Three rows of k times a matrix, into three others."""
+    w = load_work(work)
     for i in range(3):
         for j in range(len(w.y)):
             w.k[target + i, j] = M[i, 0] * w.k[source, j] + M[i, 1] * w.k[source + 1, j] + M[i, 2] * w.k[source + 2, j]
 
 
 @native
-def newton_change(w: Any, h: float) -> None:
+def newton_change(work: int, h: float) -> None:
     """ΔW, over F: right-hand sides T⁻¹ F − Λ W / h, then both systems are solved."""
+    w = load_work(work)
     n, k = len(w.y), w.k
     real, alpha, beta = w.rows[3, 0] / h, w.rows[3, 1] / h, w.rows[3, 2] / h
     right = w.complexes[n]
@@ -198,8 +203,9 @@ def newton_change(w: Any, h: float) -> None:
 
 
 @native
-def newton(w: Any, t: float, h: float, tolerance: float) -> Any:
+def newton(work: int, t: float, h: float, tolerance: float) -> Any:
     """The stages Z; (what happened, rate of convergence)."""
+    w = load_work(work)
     k, n = w.k, len(w.y)
     before, rate = 0.0, 0.0
     for turn in range(NEWTON):
@@ -207,12 +213,12 @@ def newton(w: Any, t: float, h: float, tolerance: float) -> Any:
         for i in range(3):
             for j in range(n):
                 k[ROOM, j] = w.y[j] + k[Z + i, j]
-            if not derivative(w, t + w.A[3, i] * h, k[ROOM], k[F + i]):
+            if not derivative(work, t + w.A[3, i] * h, k[ROOM], k[F + i]):
                 return DIVERGED, rate
-        newton_change(w, h)
+        newton_change(work, h)
         size = 0.0
         for i in range(3):
-            size += scaled_norm(w, k[F + i], w.y, w.y) ** 2 / 3.0
+            size += scaled_norm(work, k[F + i], w.y, w.y) ** 2 / 3.0
         size = np.sqrt(size)
         if turn > 0:
             rate = size / before
@@ -223,7 +229,7 @@ def newton(w: Any, t: float, h: float, tolerance: float) -> Any:
         for i in range(3):
             for j in range(n):
                 k[W + i, j] += k[F + i, j]
-        mix(w, w.A, W, Z)
+        mix(work, w.A, W, Z)
         if size == 0.0 or (turn > 0 and rate / (1.0 - rate) * size < tolerance):
             return FINE, rate
         before = size
@@ -231,8 +237,9 @@ def newton(w: Any, t: float, h: float, tolerance: float) -> Any:
 
 
 @native
-def estimate(w: Any, t: float, h: float) -> None:
+def estimate(work: int, t: float, h: float) -> None:
     """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
+    w = load_work(work)
     k = w.k
     for j in range(len(w.y)):
         k[SECOND, j] = (w.A[4, 0] * k[Z, j] + w.A[4, 1] * k[Z + 1, j] + w.A[4, 2] * k[Z + 2, j]) / h
@@ -241,34 +248,37 @@ def estimate(w: Any, t: float, h: float) -> None:
 
 
 @native
-def damp(w: Any, t: float) -> None:
+def damp(work: int, t: float) -> None:
     """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
+    w = load_work(work)
     k, n = w.k, len(w.y)
     for j in range(n):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
-    if derivative(w, t, k[ROOM], k[CHANGE]):
+    if derivative(work, t, k[ROOM], k[CHANGE]):
         for j in range(n):
             k[WRONG, j] = k[CHANGE, j] + k[SECOND, j]
         lu_solve(w.square[n:], w.pivots[0], k[WRONG])
 
 
 @native
-def error_of(w: Any, t: float, h: float, tried: bool) -> Any:
+def error_of(work: int, t: float, h: float, tried: bool) -> Any:
     """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
+    w = load_work(work)
     k = w.k
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + k[Z + 2, j]
-    estimate(w, t, h)
-    if tried and scaled_norm(w, k[WRONG], w.y, w.new) > 1.0:
-        damp(w, t)
-    happened = project(w, t + h, w.new, k[WRONG])
-    note_failure(w, k[WRONG], w.new)
-    return happened, scaled_norm(w, k[WRONG], w.y, w.new)
+    estimate(work, t, h)
+    if tried and scaled_norm(work, k[WRONG], w.y, w.new) > 1.0:
+        damp(work, t)
+    happened = project(work, t + h, w.new, k[WRONG])
+    note_failure(work, k[WRONG], w.new)
+    return happened, scaled_norm(work, k[WRONG], w.y, w.new)
 
 
 @native
-def accept(w: Any, h: float, error: float, rate: float, rejected: bool) -> None:
+def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> None:
     """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
+    w = load_work(work)
     safety = SAFETY * (2.0 * NEWTON + 1.0) / (2.0 * NEWTON + w.counts[ROUNDS])
     error = max(error, 1e-10)
     factor = error**-0.25
@@ -284,20 +294,22 @@ def accept(w: Any, h: float, error: float, rate: float, rejected: bool) -> None:
     w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = h, error
     w.numbers[STEP], w.numbers[TAKEN] = h * factor, h
     w.counts[ACCEPTED] += 1
-    mix(w, w.P, Z, Q)
+    mix(work, w.P, Z, Q)
 
 
 @native
-def shrink(w: Any, h: float, factor: float) -> Any:
+def shrink(work: int, h: float, factor: float) -> Any:
     """A step was refused; false if there may be no more."""
+    w = load_work(work)
     w.counts[REJECTED] += 1
     w.numbers[STEP] = h * factor
     return w.counts[REJECTED] + w.counts[ACCEPTED] < w.counts[MOST]
 
 
 @native
-def implicit_step(w: Any, tolerance: float) -> Any:
+def implicit_step(work: int, tolerance: float) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
+    w = load_work(work)
     t, end = w.numbers[TIME], w.numbers[END]
     rejected, happened = w.counts[ACCEPTED] == 0, FINE
     while True:
@@ -306,15 +318,15 @@ def implicit_step(w: Any, tolerance: float) -> Any:
             h = end - t
         if too_small(t, h):
             return COLLAPSED if happened in (FINE, DIVERGED) else happened
-        happened = prepare(w, t, h)
+        happened = prepare(work, t, h)
         rate = 0.0
         if happened == FINE:
-            guess(w, h)
-            happened, rate = newton(w, t, h, tolerance)
+            guess(work, h)
+            happened, rate = newton(work, t, h, tolerance)
         if happened == FINE:
-            happened, error = error_of(w, t, h, rejected)
+            happened, error = error_of(work, t, h, rejected)
             if happened == FINE and error <= 1.0:
-                accept(w, h, error, rate, rejected)
+                accept(work, h, error, rate, rejected)
                 return FINE
             factor = 0.5 if happened != FINE else max(SMALLEST, SAFETY * error**-0.25) if error < np.inf else SMALLEST
         elif w.counts[PRESENT] == 0:
@@ -322,30 +334,30 @@ def implicit_step(w: Any, tolerance: float) -> Any:
         else:
             factor = 0.5
         rejected = True
-        if not shrink(w, h, factor):
+        if not shrink(work, h, factor):
             return TOO_MANY
 
 
-def step_entry(handle: int, t: float, first: int, second: int) -> int:
+def step_entry(work: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_work(handle)
+    w = load_work(work)
     if w.counts[FRESH] == 0:
-        if not derivative(w, t, w.y, w.k[0]):
+        if not derivative(work, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
         w.counts[FRESH] = 1
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(w, t, w.k[0], 4.0, w.k[ROOM], w.k[WRONG])
+        w.numbers[STEP] = first_step(work, t, w.k[0], 4.0, w.k[ROOM], w.k[WRONG])
     tolerance = max(1e-15 / w.numbers[RTOL], min(0.03, np.sqrt(w.numbers[RTOL])))
-    result: int = implicit_step(w, tolerance)
+    result: int = implicit_step(work, tolerance)
     return result
 
 
-def within_entry(handle: int, theta: float, out: int, second: int) -> int:
+def within_entry(work: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
-    w = load_work(handle)
+    w = load_work(work)
     point = view(out, len(w.y))
     for j in range(len(w.y)):
         point[j] = w.y[j] + theta * (w.k[Q, j] + theta * (w.k[Q + 1, j] + theta * w.k[Q + 2, j]))
-    result: int = project(w, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
+    result: int = project(work, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
     return result

@@ -42,8 +42,9 @@ BETA = 0.04
 
 
 @native
-def stages(w: Any, first: int, last: int, t: float, h: float, point: Any) -> Any:
+def stages(work: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
     """Stages first … last − 1 into w.k; `point` is the last point they were taken at."""
+    w = load_work(work)
     k = w.k
     for i in range(first, last):
         for j in range(len(point)):
@@ -51,14 +52,15 @@ def stages(w: Any, first: int, last: int, t: float, h: float, point: Any) -> Any
             for m in range(i):
                 x += w.A[i, m] * k[m, j]
             point[j] = w.y[j] + h * x
-        if not derivative(w, t + w.rows[1, i] * h, point, k[i]):
+        if not derivative(work, t + w.rows[1, i] * h, point, k[i]):
             return False
     return True
 
 
 @native
-def error_of(w: Any, h: float, e: Any, e_low: Any) -> Any:
+def error_of(work: int, h: float, e: Any, e_low: Any) -> Any:
     """The error estimates of a step, (n,) each."""
+    w = load_work(work)
     for j in range(len(e)):
         high, low = 0.0, 0.0
         for i in range(w.counts[STAGES]):
@@ -68,18 +70,20 @@ def error_of(w: Any, h: float, e: Any, e_low: Any) -> Any:
 
 
 @native
-def weighed(w: Any, e: Any, e_low: Any) -> Any:
+def weighed(work: int, e: Any, e_low: Any) -> Any:
     """Size of the error in units of what is allowed (Hairer II.10.1 where there are two estimates)."""
-    high, low = scaled_norm(w, e, w.y, w.new), scaled_norm(w, e_low, w.y, w.new)
-    note_failure(w, e, w.new)
+    w = load_work(work)
+    high, low = scaled_norm(work, e, w.y, w.new), scaled_norm(work, e_low, w.y, w.new)
+    note_failure(work, e, w.new)
     if high == 0.0:
         return 0.0
     return high * high / np.sqrt(high * high + 0.01 * low * low)
 
 
 @native
-def accept(w: Any, h: float, error: float, rejected: int) -> None:
+def accept(work: int, h: float, error: float, rejected: int) -> None:
     """Note an accepted step and choose the next."""
+    w = load_work(work)
     power = 1.0 / w.counts[STEPS]
     factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.numbers[ERROR], 1e-4) ** BETA
     w.numbers[STEP] = h * min(max(factor, SMALLEST_FACTOR), 1.0 if rejected else LARGEST_FACTOR)
@@ -89,8 +93,9 @@ def accept(w: Any, h: float, error: float, rejected: int) -> None:
 
 
 @native
-def embedded_step(w: Any, e: Any, e_low: Any) -> Any:
+def embedded_step(work: int, e: Any, e_low: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
+    w = load_work(work)
     t, end = w.numbers[TIME], w.numbers[END]
     rejected, happened = 0, FINE
     while True:
@@ -99,15 +104,15 @@ def embedded_step(w: Any, e: Any, e_low: Any) -> Any:
             h = end - t
         if too_small(t, h):
             return COLLAPSED if happened == FINE else happened
-        happened = FINE if stages(w, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
+        happened = FINE if stages(work, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:
-            error_of(w, h, e, e_low)
-            happened = project(w, t + h, w.new, e)
+            error_of(work, h, e, e_low)
+            happened = project(work, t + h, w.new, e)
         if happened == FINE:
-            error = weighed(w, e, e_low)
+            error = weighed(work, e, e_low)
         if error <= 1.0:
-            accept(w, h, error, rejected)
+            accept(work, h, error, rejected)
             return FINE
         rejected = 1
         w.counts[REJECTED] += 1
@@ -119,30 +124,30 @@ def embedded_step(w: Any, e: Any, e_low: Any) -> Any:
         w.numbers[STEP] = h * shrink
 
 
-def step_entry(handle: int, t: float, first: int, second: int) -> int:
+def step_entry(work: int, t: float, first: int, second: int) -> int:
     """One step with its continuous extension."""
-    w = load_work(handle)
+    w = load_work(work)
     n = len(w.y)
     e, e_low = np.empty(n), np.empty(n)
     if w.counts[FRESH] == 0:
-        if not derivative(w, t, w.y, w.k[0]):
+        if not derivative(work, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
         w.counts[FRESH] = 1
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(w, t, w.k[0], float(w.counts[STEPS]), e, e_low)
-    happened: int = embedded_step(w, e, e_low)
+        w.numbers[STEP] = first_step(work, t, w.k[0], float(w.counts[STEPS]), e, e_low)
+    happened: int = embedded_step(work, e, e_low)
     if happened != FINE:
         return happened
     h, extra = w.numbers[TAKEN], len(w.A)
     if extra > w.counts[STAGES] and w.times[w.counts[SAMPLE]] < t + h:
-        happened = FINE if stages(w, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
+        happened = FINE if stages(work, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
     return happened
 
 
-def within_entry(handle: int, theta: float, out: int, second: int) -> int:
+def within_entry(work: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h from the continuous extension, on the manifold."""
-    w = load_work(handle)
+    w = load_work(work)
     n, h = len(w.y), w.numbers[TAKEN]
     point = view(out, n)
     S, m = w.P.shape
@@ -153,5 +158,5 @@ def within_entry(handle: int, theta: float, out: int, second: int) -> int:
             weight = (weight + w.P[i, j]) * theta
         for j in range(n):
             point[j] += h * weight * w.k[i, j]
-    result: int = project(w, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    result: int = project(work, w.numbers[TIME] + theta * h, point, w.failed[:0])
     return result

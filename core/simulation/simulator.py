@@ -42,7 +42,7 @@ class Recorder(Protocol):
 
 def simulate(
     model: Model | Mechanism, duration: float = 10.0, *, method: str = "rk54", step: float | None = None,
-    rtol: float = 1e-7, atol: float = 1e-9, q0: Values = None, v0: Values = None, x0: Values = None,
+    rtol: float = 1e-8, atol: float = 1e-9, q0: Values = None, v0: Values = None, x0: Values = None,
     parameters: Values = None, torque: Torque = None, output: float | None = None, start: float = 0.0,
     max_steps: int = 10_000_000, file: str | None = None, channels: Sequence[str] = (),
     progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None,
@@ -135,12 +135,14 @@ class _Job:
         """The next samples, and what happened (0: nothing)."""
         from core.simulation.entry_points import sampled_accelerations
         from core.simulation.stepper import advance_adaptive, advance_fixed
-        from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, TIME
+        from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, SELF, TIME
 
         mech = self.mech
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
         self.state.counts[BUDGET] = STEPS
-        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(self.state, out)
+        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(
+            int(self.state.addresses[SELF]), out
+        )
         out = out[: int(self.state.counts[SAMPLE]) - first]
         times = self.state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))

@@ -38,20 +38,23 @@ from core.simulation.work import (
     WITHIN_OF,
     copy,
     derivative,
+    load_work,
     project,
 )
 
 
 @native
-def note_step(w: Any, h: float) -> None:
+def note_step(work: int, h: float) -> None:
     """Keep the longest and the shortest step."""
+    w = load_work(work)
     w.numbers[LONGEST] = max(w.numbers[LONGEST], h)
     w.numbers[SHORTEST] = min(w.numbers[SHORTEST], h)
 
 
 @native
-def fixed_step(w: Any, t: float, h: float) -> Any:
+def fixed_step(work: int, t: float, h: float) -> Any:
     """One step of a Runge–Kutta method without error estimate."""
+    w = load_work(work)
     y, k = w.y, w.k
     for i in range(w.counts[STAGES]):
         for j in range(len(y)):
@@ -59,7 +62,7 @@ def fixed_step(w: Any, t: float, h: float) -> Any:
             for m in range(i):
                 x += w.A[i, m] * k[m, j]
             w.new[j] = y[j] + h * x
-        if not derivative(w, t + w.rows[1, i] * h, w.new, k[i]):
+        if not derivative(work, t + w.rows[1, i] * h, w.new, k[i]):
             return False
     for j in range(len(y)):
         x = 0.0
@@ -70,8 +73,9 @@ def fixed_step(w: Any, t: float, h: float) -> Any:
 
 
 @native
-def reach_sample(w: Any, sample: int) -> Any:
+def reach_sample(work: int, sample: int) -> Any:
     """Equal steps from one sample to the next, none longer than the limit."""
+    w = load_work(work)
     begin, end = w.times[sample - 1], w.times[sample]
     parts = max(1, int(np.ceil((end - begin) / w.numbers[LIMIT] - 1e-9)))
     h = (end - begin) / parts
@@ -88,16 +92,16 @@ def reach_sample(w: Any, sample: int) -> Any:
             w.numbers[TAKEN] = h
             well = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0) == FINE
         else:
-            well = fixed_step(w, t, h)
+            well = fixed_step(work, t, h)
         if not well:
             copy(w.k[0], w.failed)
             return NOT_FINITE
-        happened = project(w, t + h, w.y, nothing)
+        happened = project(work, t + h, w.y, nothing)
         if happened != FINE:
             return happened
         w.counts[ACCEPTED] += 1
         w.counts[PART] += 1
-        note_step(w, h)
+        note_step(work, h)
     w.numbers[TIME] = end
     w.counts[PART] = 0
     return FINE
@@ -113,12 +117,13 @@ def finite(y: Any) -> Any:
 
 
 @native
-def advance_fixed(w: Any, out: Any) -> Any:
+def advance_fixed(work: int, out: Any) -> Any:
     """Go on until `out` (m, n) is full, or the budget of steps is used up."""
+    w = load_work(work)
     for row in range(len(out)):
         sample = w.counts[SAMPLE]
         if sample > 0:
-            happened = reach_sample(w, sample)
+            happened = reach_sample(work, sample)
             if happened != FINE:
                 return happened
         if not finite(w.y):
@@ -129,8 +134,9 @@ def advance_fixed(w: Any, out: Any) -> Any:
 
 
 @native
-def take_step(w: Any) -> Any:
+def take_step(work: int) -> Any:
     """One step of the method; its end is in w.new, samples may be taken from it."""
+    w = load_work(work)
     t = w.numbers[TIME]
     if w.counts[ACCEPTED] + w.counts[REJECTED] >= w.counts[MOST]:
         return TOO_MANY
@@ -141,16 +147,17 @@ def take_step(w: Any) -> Any:
     if happened != FINE:
         return happened
     h, end = w.numbers[TAKEN], w.numbers[END]
-    note_step(w, h)
+    note_step(work, h)
     w.numbers[REACH] = end if t + h >= end - 1e-14 * abs(end) else t + h
     w.counts[BETWEEN] = 1
     return FINE
 
 
 @native
-def advance_adaptive(w: Any, out: Any) -> Any:
+def advance_adaptive(work: int, out: Any) -> Any:
     """Go on until `out` is full. w.new and w.numbers[REACH] are the end of the step that samples are taken from; none
     is there before the first step: w.counts[BETWEEN] is then 0."""
+    w = load_work(work)
     row = 0
     while row < len(out):
         sample = w.counts[SAMPLE]
@@ -176,7 +183,7 @@ def advance_adaptive(w: Any, out: Any) -> Any:
             w.counts[FRESH] = 1 if w.counts[STAGES] > 1 and w.counts[PROJECTED] == 0 else 0
             if w.counts[FRESH] == 1:  # the last stage is the first of the next step
                 copy(w.k[w.counts[STAGES] - 1], w.k[0])
-        happened = take_step(w)
+        happened = take_step(work)
         if happened != FINE:
             return happened
     return FINE

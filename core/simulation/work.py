@@ -86,15 +86,17 @@ def stored(value: Any) -> tuple[int, Any]:
 
 
 @native
-def derivative(w: Any, t: float, y: Any, out: Any) -> Any:
+def derivative(work: int, t: float, y: Any, out: Any) -> Any:
     """ẏ into out; false if it is not finite."""
+    w = load_work(work)
     w.counts[CALLS] += 1
     return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out)) == FINE
 
 
 @native
-def project(w: Any, t: float, y: Any, error: Any) -> Any:
+def project(work: int, t: float, y: Any, error: Any) -> Any:
     """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or TORN."""
+    w = load_work(work)
     if w.counts[PROJECTED] == 0:
         return FINE
     place = address_of(error) if len(error) > 0 else 0
@@ -109,8 +111,9 @@ def copy(source: Any, target: Any) -> None:
 
 
 @native
-def scaled_norm(w: Any, x: Any, y: Any, new: Any) -> Any:
+def scaled_norm(work: int, x: Any, y: Any, new: Any) -> Any:
     """Root mean square of x in units of what the tolerances allow between y and new."""
+    w = load_work(work)
     n = len(x)
     total = 0.0
     for j in range(n):
@@ -120,32 +123,34 @@ def scaled_norm(w: Any, x: Any, y: Any, new: Any) -> Any:
 
 
 @native
-def note_failure(w: Any, x: Any, new: Any) -> None:
+def note_failure(work: int, x: Any, new: Any) -> None:
     """Keep the entries of an error for the message, in units of what is allowed."""
+    w = load_work(work)
     for j in range(len(x)):
         w.failed[j] = x[j] / (w.numbers[ATOL] + w.numbers[RTOL] * max(abs(w.y[j]), abs(new[j])))
 
 
 @native
-def first_step(w: Any, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
+def first_step(work: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
     """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size).
 
     point, other : (n,) room for a state and its derivative
     """
+    w = load_work(work)
     n = len(w.y)
     longest = min(w.numbers[LIMIT], w.numbers[END] - t)
     if n == 0:
         return longest
-    d0, d1 = scaled_norm(w, w.y, w.y, w.y), scaled_norm(w, f, w.y, w.y)
+    d0, d1 = scaled_norm(work, w.y, w.y, w.y), scaled_norm(work, f, w.y, w.y)
     h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h = min(h, longest)
     for j in range(n):
         point[j] = w.y[j] + h * f[j]
-    if not derivative(w, t + h, point, other):
+    if not derivative(work, t + h, point, other):
         return min(h, longest)
     for j in range(n):
         other[j] -= f[j]
-    largest = max(d1, scaled_norm(w, other, w.y, w.y) / h)
+    largest = max(d1, scaled_norm(work, other, w.y, w.y) / h)
     h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
     return min(min(100.0 * h, h1), longest)
 
