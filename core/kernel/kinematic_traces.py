@@ -9,9 +9,10 @@ import casadi as ca
 
 from core.kernel.symbols import column
 from core.mechanics import kinematics
+from core.mechanics.chords import rate as rate_along
 from core.mechanics.crba import screws
 from core.mechanics.instant import Instant
-from core.mechanics.sensors import readings_of
+from core.mechanics.sensors import measured, readings_of
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Place
 from core.spatial.pose import Pose
@@ -121,6 +122,13 @@ def sensor(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[S
     inside = a.frame(found.a).rotation.act_back(_motion(found, a, turning))
     outside = a.frame(found.a).rotation.act(type(inside)(*_derivative(tracer, x, list(inside))))
     return [*a.frame(found.resolve).rotation.act_back(outside), *[float("nan")] * (2 * found.count)]
+
+
+def joint_measure(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+    """Coordinates, speeds and accelerations of a joint that closes a loop; u: accelerations."""
+    reading, motion = measured(tracer.elements.joint_chord(name), Instant(tracer.tree, x["q"], x["v"]))
+    speeds = [rate_along(wrench, motion) for wrench in reading.wrenches]
+    return [*reading.values, *speeds, *_derivative(tracer, x, speeds)]
 
 
 def _motion(found: Any, a: Instant, turning: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import ModelError, SimulationError, near_misses
-from core.kernel import assembly, constraints, long_machines, reactions
+from core.kernel import assembly, constraints, cut_joints, long_machines, reactions
 from core.kernel.closed_forms import closed_forms_of
 from core.kernel.closed_forms_words import Step
 from core.kernel.coordinates import Coordinate, Coordinates
@@ -160,7 +160,11 @@ class Mechanism(Evaluation):
         return self._coordinates.random(rng)
 
     def coordinate(self, q: Any, joint: str) -> Array:
-        """Coordinates of a joint of the tree at q, those of a following joint computed from its leader's."""
+        """Coordinates of a joint at q: those of a following joint computed from its leader's, those of a joint that
+        closes a loop measured (angles within half a turn)."""
+        if cut_joints.closes_loop(self, self._known_joint(joint)):
+            still = np.zeros((*np.shape(q)[:-1], self.nv))
+            return cut_joints.motion(self, joint, q, still, still).q
         own = np.asarray(q, dtype=float)[..., self.joint_q(joint)]
         _, ratio, offset = self._coordinates.coupling(joint)
         return own if (ratio, offset) == (1.0, 0.0) else ratio * own + offset

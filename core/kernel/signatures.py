@@ -53,7 +53,14 @@ def _of_motion(tracer: Tracer, detail: str) -> Shapes:
         "center": ("q", (3,)),
         "rate": ("qv", (nq,)),
         "sensor": ("qvu", (3, tracer.components(detail))),
+        "joint_measure": ("qvu", (_measured(tracer, detail),)),
     }
+
+
+def _measured(tracer: Tracer, joint: str) -> int:
+    """Coordinates, speeds and accelerations of a joint that closes a loop."""
+    law = tracer.machine.laws[joint][0] if joint in tracer.machine.laws else None
+    return 0 if law is None else law.nq + 2 * law.nv
 
 
 def _of_forces(tracer: Tracer) -> Shapes:

@@ -19,6 +19,7 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "rate": kinematic_traces.rate,
     "screws": kinematic_traces.screws_of,
     "sensor": kinematic_traces.sensor,
+    "joint_measure": kinematic_traces.joint_measure,
     "mass_matrix": dynamic_traces.mass_matrix,
     "inverse_dynamics": dynamic_traces.inverse,
     "inverse_dynamics_ideal": lambda *a: dynamic_traces.inverse(*a, resist=False),

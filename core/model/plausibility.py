@@ -140,6 +140,7 @@ class _Checks:
             yield from self.axes(joint)
             yield from self.limits(joint)
             yield from self.passive(joint)
+            yield from self.rotors(joint)
         yield from self.couplings()
         yield from self.massless()
 
@@ -347,6 +348,12 @@ class _Checks:
             if self.number(getattr(joint, field)) < 0.0:
                 yield _of(joint, "warning", f"Its {field} is negative: the joint would feed energy in.",
                           "Give a value of 0 or more.", field)  # fmt: skip
+
+    def rotors(self, joint: Joint) -> Iterator[Finding]:
+        """Rotor inertias that count only in the tree."""
+        if joint.cut == "yes" and self.number(joint.armature) > 0.0:
+            yield _of(joint, "warning", "Its rotor inertia does not count where the joint closes a loop.",
+                      "Let another joint of the loop be cut.", "armature")  # fmt: skip
 
     def couplings(self) -> Iterator[Finding]:
         """Leaders that cannot lead, circles of followers."""

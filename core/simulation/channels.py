@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ExpressionError, ModelError
-from core.kernel import Mechanism
+from core.kernel import Mechanism, cut_joints
 from core.kernel.symbols import as_symbol
 from core.model.expression import Node, evaluate, names, parse
 from core.simulation.element_channels import ElementChannels
@@ -62,6 +62,7 @@ class Channels:
         self.mech, self.samples = mech, samples
         self.p = None if np.array_equal(p, mech.parameter_values()) else p
         self._kept: dict[str, Array] = {}
+        self._cut: dict[str, cut_joints.CutMotion] = {}
         self.elements = ElementChannels(mech, self.p, samples)
         self._moving = [name for name in mech.joint_names if self._freedom(name)]
 
@@ -80,6 +81,8 @@ class Channels:
     def names(self) -> tuple[str, ...]:
         """All channels."""
         of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
+        cut = [name for name in self.mech.joint_names if cut_joints.closes_loop(self.mech, name)]
+        of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
         of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
         of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
         return ("time", *of_joints, *self.elements.names, *of_frames, *WHOLE)
@@ -101,6 +104,9 @@ class Channels:
             return ("qx", "qy", "qz", "qw")
         if what == "reaction":
             return _WRENCH
+        if what in JOINT[:4] and owner in self.mech.joint_names and cut_joints.closes_loop(self.mech, owner):
+            info = self.mech.model.expanded.find("joints", owner).info
+            return info.coordinates if what == "q" else info.speeds
         joints = {c.name: c for c in self.mech.coordinates if c.joint == owner}
         if what == "q" and len(joints) == count:
             return tuple(name[len(owner) + 1 :] for name in joints)
@@ -153,9 +159,11 @@ class Channels:
     def _of_joint(self, joint: str, what: str) -> Array:
         if what == "reaction":
             return self.elements.reactions()[joint]
+        if cut_joints.closes_loop(self.mech, joint):
+            return self._of_cut(joint, what)
         if not self._freedom(joint):
-            raise ModelError("The joint has no coordinates of its own: it is fixed, or closes a loop.",
-                             where=f"joint '{joint}'", remedy="Ask for its neighbours' coordinates.")  # fmt: skip
+            raise ModelError("The joint has no coordinates of its own: it is fixed.",
+                             where=f"joint '{joint}'", remedy="Ask for its reaction.")  # fmt: skip
         leader, ratio, _ = self.mech._coordinates.coupling(joint)
         if what == "q":
             values = self.mech.coordinate(self.samples.q, joint)
@@ -164,6 +172,16 @@ class Channels:
                              where=f"joint '{joint}'", remedy=f"Ask for '{leader}.tau'.")  # fmt: skip
         else:
             values = ratio * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _of_cut(self, joint: str, what: str) -> Array:
+        """Motion of a joint that closes a loop; nothing drives it but its own springs and dampers."""
+        if joint not in self._cut:
+            s = self.samples
+            moving = cut_joints.motion(self.mech, joint, s.q, s.v, s.a, self.p)
+            self._cut[joint] = moving._replace(q=cut_joints.steady(self.mech, joint, s.time, moving))
+        moving = self._cut[joint]
+        values = np.zeros_like(moving.v) if what == "tau" else np.asarray(getattr(moving, what))
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _of_frame(self, frame: str, what: str) -> Array:

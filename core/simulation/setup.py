@@ -121,7 +121,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         q = mech.move(mech.rest(given, t=t), q0, given, t=t)
     else:
         q = numbers("q0", q0)
-    v = start_speeds(mech, p) if v0 is None else np.zeros(mech.nv)
+    v = start_speeds(mech, given, q) if v0 is None else np.zeros(mech.nv)
     if isinstance(v0, Mapping):
         for name, value in v0.items():
             if name not in mech.v_names:

@@ -1,0 +1,142 @@
+"""Joints that close loops have coordinates, speeds and accelerations like all others, whichever of them is cut."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from core.errors import ModelError
+from core.kernel import Mechanism
+from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
+from core.model.plausibility import check
+from core.simulation import simulate
+
+SOLID = Inertia(ixx=0.02, iyy=0.03, izz=0.04, ixy=0.001, ixz=-0.002, iyz=0.003)
+SKEW = World(gravity=Gravity(acceleration=(1.0, 2.0, -9.0)))
+
+
+def pose(rng: np.random.Generator) -> Pose:
+    turn = rng.normal(size=4)
+    return Pose(position=tuple(rng.uniform(-0.5, 0.5, 3)), rotation=tuple(turn / np.linalg.norm(turn)))
+
+
+def matrix(at: Pose) -> np.ndarray:
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = Rotation.from_quat(at.rotation).as_matrix(), at.position
+    return X
+
+
+def loop(kinds: tuple[str, ...], seed: int) -> Model:
+    """Bodies in a ring on the ground, anywhere; closed where all coordinates are zero."""
+    rng = np.random.default_rng(seed)
+    names = ["world", *(f"b{i}" for i in range(len(kinds) - 1))]
+    bodies = tuple(
+        Body(name=n, mass=rng.uniform(0.5, 2.0), center_of_mass=tuple(rng.uniform(-0.3, 0.3, 3)), inertia=SOLID)
+        for n in names[1:]
+    )
+    X, joints = np.eye(4), []
+    for i, kind in enumerate(kinds):
+        a, b, parent = pose(rng), Pose(), names[i]
+        if i + 1 < len(kinds):
+            X = X @ matrix(a)
+        else:  # back to the ground, where frame b is at the world's origin
+            there = np.linalg.inv(X)
+            turn = Rotation.from_matrix(there[:3, :3]).as_quat()
+            a, b, parent = Pose(), Pose(position=tuple(there[:3, 3]), rotation=tuple(turn)), "world"
+        axis, second = tuple(rng.normal(size=3)), tuple(rng.normal(size=3))
+        joints.append(Joint(name=f"j{i}", kind=kind, parent=parent, child=names[min(i + 1, len(names) - 1)], a=a, b=b,
+                            axis=axis, second_axis=second))  # fmt: skip
+    return Model(name="ring", bodies=bodies, joints=tuple(joints), world=SKEW)
+
+
+RINGS = (
+    ("revolute", "revolute", "revolute", "revolute", "revolute", "revolute", "revolute"),
+    ("revolute", "spherical", "prismatic", "universal", "revolute"),
+    ("cylindrical", "spherical", "revolute", "planar"),
+    ("screw", "spherical", "spherical", "revolute"),
+)
+
+
+@pytest.mark.parametrize("kinds", RINGS)
+def test_any_cut_shows_the_same_motion_of_every_joint(kinds: tuple[str, ...]) -> None:
+    model = loop(kinds, 3)
+    shown: dict[str, np.ndarray] = {}
+    for cut in range(len(kinds)):
+        joints = tuple(dataclasses.replace(j, cut="yes" if k == cut else "auto") for k, j in enumerate(model.joints))
+        mech = Mechanism(dataclasses.replace(model, joints=joints))
+        assert mech.loops[0].cut == f"j{cut}"
+        run = simulate(mech, 0.4, q0=mech.neutral(), rtol=1e-10, atol=1e-11, output=0.1)
+        for joint in model.joints:
+            for what in ("q", "v", "a"):
+                name = f"{joint.name}.{what}"
+                values = run[name]
+                assert name in run.channels
+                if name in shown:
+                    np.testing.assert_allclose(values, shown[name], atol=2e-7 * max(1.0, np.max(np.abs(values))))
+                shown.setdefault(name, values)
+        assert not np.any(run[f"j{cut}.tau"])
+    assert all(np.max(np.abs(shown[f"j{k}.v"])) > 1e-3 for k in range(len(kinds)))
+
+
+def four_bar(**changes: dict[str, object]) -> Model:
+    at = lambda x: Pose(position=(x, 0.0, 0.0))  # noqa: E731
+    bodies = tuple(Body(name=n, mass=1.0, center_of_mass=(0.2, 0.0, 0.0), inertia=SOLID) for n in ("c", "k", "r"))
+    joints = (
+        Joint(name="A", parent="world", child="c", rest=(1.2,)),
+        Joint(name="B", parent="c", child="k", a=at(0.2), rest=(-0.9,)),
+        Joint(name="C", parent="k", child="r", a=at(0.8), b=at(0.5), rest=(0.9,)),
+        Joint(name="D", parent="world", child="r", a=at(0.7), rest=(1.3,)),
+    )
+    return Model(name="four-bar", bodies=bodies, joints=tuple(
+        dataclasses.replace(joint, **changes.get(joint.name, {})) for joint in joints), world=World(
+            gravity=Gravity(kind="none")))  # fmt: skip
+
+
+def test_angles_of_cut_joints_count_whole_turns() -> None:
+    """The crank turns three times in the plane; cut, its angle goes on as it does in the tree."""
+    tree, cut = (Mechanism(four_bar(A={"cut": how})) for how in ("no", "yes"))
+    start = tree.assemble(tree.rest())
+    at = {name: float(tree.coordinate(start, name)[0]) for name in "ABCD"}
+    runs = []
+    for mech in (tree, cut):
+        q = np.array([at[name] for name in mech.q_names])
+        v = np.linalg.svd(mech.loop_jacobian(q))[2][-1]
+        crank = v[mech.v_names.index("A")] if "A" in mech.v_names else None
+        if crank is None:  # from the tree: the same motion, joint by joint
+            v = np.array([runs[0][f"{name}.v"][0] for name in mech.v_names])
+        else:
+            v *= 20.0 / crank
+        runs.append(simulate(mech, 1.0, q0=q, v0=v, rtol=1e-10, atol=1e-11, output=0.05))
+    assert runs[0]["A.q"][-1] - runs[0]["A.q"][0] > 6.0 * np.pi
+    np.testing.assert_allclose(runs[1]["A.q"], runs[0]["A.q"], atol=1e-6)
+
+
+def test_coordinate_of_a_cut_joint() -> None:
+    mech = Mechanism(four_bar(C={"cut": "yes"}))
+    q = mech.assemble(mech.rest())
+    A, B, D = (q[mech.q_names.index(name)] for name in "ABD")
+    assert mech.coordinate(q, "C") == pytest.approx([D - A - B], abs=1e-9)
+    assert mech.coordinate(np.stack([q, q]), "C").shape == (2, 1)
+    with pytest.raises(ModelError, match="There is no joint 'X'"):
+        mech.coordinate(q, "X")
+
+
+def test_joints_with_rotor_inertia_stay_in_the_tree() -> None:
+    """A cut joint has no place for it, and says so where it must be cut."""
+    for name in "ABCD":
+        assert Mechanism(four_bar(**{name: {"armature": 0.1}})).loops[0].cut != name
+    doubts = check(four_bar(C={"armature": 0.1, "cut": "yes"}))
+    assert [(doubt.field, doubt.severity) for doubt in doubts if "rotor" in doubt.text] == [("armature", "warning")]
+
+
+@pytest.mark.parametrize("joint", ["A", "B", "C", "D"])
+def test_start_speeds_count_whichever_joint_is_cut(joint: str) -> None:
+    for cut in "ABCD":
+        changes: dict[str, dict[str, object]] = {joint: {"start_speed": (1.5,)}}
+        changes[cut] = {**changes.get(cut, {}), "cut": "yes"}
+        run = simulate(four_bar(**changes), 0.1, output=0.1)
+        assert run[f"{joint}.v"][0] == pytest.approx(1.5, abs=1e-9)
+        assert abs(run["A.v"][0]) > 0.1
