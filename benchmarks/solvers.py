@@ -231,6 +231,15 @@ class Exudyn:
             found: int = mbs.AddMarker(item.MarkerBodyPosition(bodyNumber=objects[body], localPosition=local))
             return found
 
+        self._connect(mbs, marker, objects)
+        mbs.Assemble()
+        return mbs, nodes
+
+    def _connect(self, mbs: Any, marker: Callable[[str, Any], int], objects: dict[str, int]) -> None:
+        """Pins, springs and joint forces."""
+        import exudyn.itemInterface as item
+
+        model = self.problem.model
         for joint in model.joints:
             sides = [marker(joint.parent, joint.a.position), marker(joint.child, joint.b.position)]
             mbs.AddObject(item.ObjectJointRevolute2D(markerNumbers=sides))
@@ -243,8 +252,6 @@ class Exudyn:
             joint = next(joint for joint in model.joints if joint.name == name)
             at = mbs.AddMarker(item.MarkerBodyRigid(bodyNumber=objects[joint.child]))
             mbs.AddLoad(item.Torque(markerNumber=at, loadVector=[0, 0, value]))
-        mbs.Assemble()
-        return mbs, nodes
 
     def __call__(self, step: float) -> Result:
         """The end of the motion with this step."""

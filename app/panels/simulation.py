@@ -142,6 +142,11 @@ class SimulationPanel(QWidget):
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(tolerances)
         self.accuracy.addWidget(steps)
+        self._place(form)
+        return form
+
+    def _place(self, form: QFormLayout) -> None:
+        """The editors in their rows."""
         self.accuracy_label = QLabel()
         form.addRow("Duration", self.duration)
         form.addRow("Method", self.method)
@@ -150,7 +155,6 @@ class SimulationPanel(QWidget):
         form.addRow("Output every", self.output)
         form.addRow("Start from", self.start)
         form.addRow("", self.closed_forms)
-        return form
 
     def _number(
         self, field: str, tip: str, *, plain: bool = False, optional: bool = False, empty: str = ""
