@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from app.icons import icon
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from app.viewport import Viewport
 
 BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
+WIDE = 590
+"""Pixels below which the box of speeds is left out; keys and the menu still change the speed."""
+NARROW = 455
 EDGE = 7.0
 """Pixels at both ends of the track, so that the playhead is seen whole."""
 
@@ -37,7 +40,7 @@ class Scrubber(QWidget):
         self.span: tuple[float, float] | None = None
         self.marks: tuple[tuple[float, str], ...] = ()
         self._from: float | None = None
-        self.setMinimumWidth(120)
+        self.setMinimumWidth(60)
         self.setFixedHeight(26)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -116,6 +119,7 @@ class Timeline(QWidget):
         super().__init__()
         self._view, self._player = view, view.player
         self.setObjectName("timeline")
+        self.setMinimumWidth(NARROW)
         self.scrubber = Scrubber(view)
         self.label = QLabel()
         self.label.setMinimumWidth(100)
@@ -162,6 +166,11 @@ class Timeline(QWidget):
         more.setMenu(menu)
         self._row.addWidget(more)
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what there is no room for."""
+        super().resizeEvent(event)
+        self.speed.setVisible(self.width() >= WIDE)
 
     def _button(self, action: QAction) -> QToolButton:
         button = QToolButton(self, autoRaise=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.icons import icon
@@ -14,6 +15,9 @@ WITHOUT_RUN = (
 )
 WITH_RUN = "Choose channels at the left, drag elements here from the model tree, or begin with one of these:"
 COLUMNS = 4
+WIDE = 520
+"""Pixels below which proposals stand two by two."""
+NARROW = 280
 
 
 class EmptyPlots(QWidget):
@@ -24,6 +28,8 @@ class EmptyPlots(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._run: Run | None = None
+        self._columns = COLUMNS
+        self.setMinimumWidth(NARROW)
         self._words = QLabel(WITHOUT_RUN)
         self._words.setWordWrap(True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -44,20 +50,34 @@ class EmptyPlots(QWidget):
             return
         self._run = run
         self._words.setText(WITH_RUN if run is not None else WITHOUT_RUN)
+        offered = list(likely(run).items()) if run is not None else []
+        self.buttons = [self._button(title, x, names) for title, (x, names) in offered]
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many proposals in a row as there is room for."""
+        super().resizeEvent(event)
+        columns = COLUMNS if self.width() >= WIDE else COLUMNS // 2
+        if columns != self._columns:
+            self._columns = columns
+            self._arrange()
+
+    def _arrange(self) -> None:
+        for button in self.buttons:
+            button.setParent(self)
         while self._rows.count():
             row = self._rows.takeAt(0).widget()
             if row is not None:
                 row.hide()
                 row.deleteLater()
-        offered = list(likely(run).items()) if run is not None else []
-        self.buttons = [self._button(title, x, names) for title, (x, names) in offered]
-        for k in range(0, len(self.buttons), COLUMNS):
+        for k in range(0, len(self.buttons), self._columns):
             holder = QWidget()
             line = QHBoxLayout(holder)
             line.setContentsMargins(0, 0, 0, 0)
             line.addStretch(1)
-            for button in self.buttons[k : k + COLUMNS]:
+            for button in self.buttons[k : k + self._columns]:
                 line.addWidget(button)
+                button.show()
             line.addStretch(1)
             self._rows.addWidget(holder)
 

@@ -38,6 +38,8 @@ class Quantity(NamedTuple):
 
 LONGEST = "-0.0444444 m"
 """What a value's box has room for."""
+NOISE = 9
+"""Decimals of rad and m of a joint that are shown: what is smaller is rounding of a run."""
 BUTTONS = 30
 """Pixels for the steps up and down, and the frame."""
 
@@ -130,7 +132,7 @@ class SliderRow(QObject):
         share = (value - low) / (high - low) if high > low else 0.0
         self._position = round(share * STEPS)
         self.slider.setValue(self._position)
-        self.box.show_value(value)
+        self.box.show_value(round(value, NOISE) if self.quantity.ref.collection != "parameters" else value)
 
     def refresh(self, settings: Settings) -> None:
         """Show the value again after a change of unit."""
