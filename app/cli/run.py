@@ -21,7 +21,7 @@ METHODS = ("rk54", "rk853", "rk32", "radau5", "adams", "rk4", "semi_implicit_eul
 @click.option("--duration", type=float, default=10.0, show_default=True, help="Seconds of motion.")
 @click.option("--method", type=click.Choice(METHODS), default="rk54", show_default=True, help="Integrator.")
 @click.option("--step", type=float, help="Length of fixed steps, longest of variable ones, in s.")
-@click.option("--rtol", type=float, default=1e-7, show_default=True, help="Relative tolerance per step.")
+@click.option("--rtol", type=float, default=1e-8, show_default=True, help="Relative tolerance per step.")
 @click.option("--atol", type=float, default=1e-9, show_default=True, help="Absolute tolerance per step, SI.")
 @click.option("--sample", type=float, help="Seconds between samples.")
 @click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Coordinate at the start, as --pose (repeat).")
