@@ -21,6 +21,7 @@ COMMANDS = {
     "convert": "Write a model in another format.",
     "run": "Simulate a machine and write what it did.",
     "film": "Film a run, or a model in motion.",
+    "robotica": "Run calls of Robotica's command line, a script of them, or type them.",
     "examples": "List the example models, or copy them.",
 }
 """Sub-commands with a module of their own in `app.cli`; the functions of the catalogue come in addition."""

@@ -1,0 +1,105 @@
+"""`kinetostat robotica`: statements of Robotica's language from the command line, a script, or typed one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from core.errors import FileError, KinetostatError
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+PROMPT = "Robotica> "
+
+
+@click.command("robotica")
+@click.argument("model_file", metavar="[FILE]", required=False, type=click.Path(dir_okay=False))
+@click.option("-c", "calls", multiple=True, metavar="STATEMENTS", help='What to run, e.g. "FKin[]" (repeat).')
+@click.option("-s", "--script", type=click.Path(dir_okay=False), help="A text file of statements, run after -c.")
+@click.option("--json", "as_json", is_flag=True, help="Each result as JSON on a line of its own, SI units.")
+def command(model_file: str | None, calls: tuple[str, ...], script: str | None, as_json: bool) -> int | None:
+    """Run Robotica calls as its manual writes them.
+
+    FILE is the robot (as DataFile["FILE"]). Without -c and --script statements are read from the terminal or the
+    input stream, a line each; an error there is told and the next line goes on. Help[] lists all functions.
+    """
+    from core.robotica.session import ScriptHost, Session
+
+    session = Session(ScriptHost(model_file or ""))
+    if calls or script:
+        for text in (*calls, *([_script(script)] if script else ())):
+            _run(session, text, as_json)
+        return None
+    return _prompt(session, as_json)
+
+
+def _script(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise FileError(f"The script cannot be read: {reason}.", file=path, remedy="Choose another file.") from None
+
+
+def _prompt(session: Session, as_json: bool) -> int:
+    """Lines until the end of the input or Quit[]; exit code 1 if one failed and nobody saw it at a prompt."""
+    asked = sys.stdin.isatty()
+    failed = False
+    for line in _typed() if asked else sys.stdin:
+        if line.strip() in ("Quit", "Quit[]", "Exit", "Exit[]"):
+            break
+        try:
+            _run(session, line, as_json)
+        except KinetostatError as error:
+            failed = True
+            click.echo(f"Error: {error}", err=True)
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+    return int(failed and not asked)
+
+
+def _typed() -> Iterator[str]:
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  # history and editing of the typed line
+    while True:
+        try:
+            yield input(PROMPT)
+        except EOFError:
+            click.echo()
+            return
+        except KeyboardInterrupt:
+            click.echo()
+
+
+def _run(session: Session, text: str, as_json: bool) -> None:
+    """Run the statements one by one, so that what succeeded before an error is seen."""
+    from core.robotica.syntax import parse_all
+
+    if not text.strip():
+        return
+    for statement in parse_all(text):
+        result = session.statement(statement)
+        if result is not None:
+            show([result], session, as_json)
+
+
+def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
+    """Print results; pictures that they ask for are written."""
+    import json
+
+    from core.functions.results import Picture, leaves, to_json
+    from core.functions.text import text_of
+
+    for result in results:
+        for part in leaves(result):
+            if isinstance(part, Picture):
+                from app.pictures import write_picture
+
+                write_picture(part, session.context())
+        click.echo(json.dumps(to_json(result), ensure_ascii=False) if as_json else text_of(result, degrees=True))
