@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.wishes import Wishes, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.function import Cancelled
-from core.simulation import METHODS, Run, simulate, warm_up
+from core.simulation import METHODS, Run, simulate, warm_up, warm_up_loops
 
 GROW = 60
 """Milliseconds between two looks at a growing run."""
@@ -25,7 +25,7 @@ KEY = "simulation"
 
 
 class WarmUp:
-    """The integrators' machine code, made once in a thread beside the window: the usual ones, then the stiff one."""
+    """The integrators' machine code, made once in a thread beside the window: usual ones, then loops, the stiff one."""
 
     _thread: threading.Thread | None = None
     _later: threading.Thread | None = None
@@ -43,6 +43,7 @@ class WarmUp:
     def _rest(cls) -> None:
         if cls._thread is not None:
             cls._thread.join()
+        warm_up_loops()
         warm_up(("radau5",))
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from core.simulation.run import Run, Statistics
 from core.simulation.setup import Settings
-from core.simulation.simulator import simulate, warm_up
+from core.simulation.simulator import simulate, warm_up, warm_up_loops
 from core.simulation.tableaux import METHODS, Method
 
-__all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate", "warm_up"]
+__all__ = ["METHODS", "Method", "Run", "Settings", "Statistics", "simulate", "warm_up", "warm_up_loops"]

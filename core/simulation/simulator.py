@@ -244,9 +244,18 @@ class _Job:
 def warm_up(methods: Sequence[str] = ("rk54", "rk4")) -> None:
     """Make the machine code of integrators, or read it from the cache: the first run then starts at once.
 
-    Half a second, once on a new machine half a minute; for a thread beside the window.
+    Half a second, once on a new machine some ten seconds; for a thread beside the window.
     """
     bob = Body(name="bob", mass=1.0, center_of_mass=(1.0, 0.0, 0.0))
     pendulum = Model(name="warm up", bodies=(bob,), joints=(Joint(name="pin", parent="world", child="bob"),))
     for method in methods:
         simulate(pendulum, 1e-3, method=method)
+
+
+def warm_up_loops() -> None:
+    """The same for machines with loops: their equations have entries of their own."""
+    from core.simulation import entry_points as entries
+    from core.simulation.native import address
+
+    for entry in (entries.full_derivative, entries.full_project, entries.reduced_derivative, entries.reduced_project):
+        address(entry)
