@@ -29,6 +29,8 @@ BUDGET = 0.02
 """Seconds of calculation in a tick; what is missing then is missing: the motion is slower than real time."""
 SHARE = 0.4
 """Share of the time that calculation may take where pictures take longer than a tick."""
+HICCUP = 0.25
+"""Seconds that are made up for after a picture that took long."""
 HAND = 0.1
 """Seconds of a movement by hand that tell its speed."""
 DAMPINGS = {"none": ("No damping", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
@@ -191,7 +193,7 @@ class Interactive(QObject):
         passed, self._last = now - self._last, now
         if self._session.previewing:  # in the hand
             return
-        wanted, done, began = min(passed, 0.1), 0.0, time.perf_counter()
+        wanted, done, began = min(passed, HICCUP), 0.0, time.perf_counter()
         budget = max(BUDGET, SHARE * passed)
         try:
             while done + 0.5 * SLICE < wanted and time.perf_counter() - began < budget:
@@ -213,7 +215,7 @@ class Interactive(QObject):
         view, live = self._view, self.live
         if live is None or live.pull is None:
             return
-        force = float(np.linalg.norm(live.pull.force))
+        force = float(f"{np.linalg.norm(live.pull.force):.3g}")
         at = live.point()
         x, y, z = map(float, at)
         view.annotations.lines = (line(at, live.pull.target, view.settings.shown(force, "force")),)
