@@ -51,7 +51,7 @@ def loaded(seed: int, kinds: tuple[str, ...] = machines.MOVING, count: int = 5) 
 def test_rates_of_sensors_are_the_power_of_their_wrenches(seed: int) -> None:
     """The rate is taken by wrenches on relative motion; here by differences of the values."""
     mech = Mechanism(loaded(seed))
-    q, v, a = machines.state(mech, seed)
+    q, v, _ = machines.state(mech, seed)
     h = 1e-5
     for sensor in mech.model.sensors:
         if not sensor.info.geometric:
