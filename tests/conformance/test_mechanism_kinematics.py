@@ -123,3 +123,16 @@ def test_spatial_four_bar(how: str) -> None:
     for end in "AB":
         expected = np.stack([table[f"{end}{axis}"] for axis in "xyz"], axis=1)
         np.testing.assert_allclose(run[f"{end}.position"], expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("method", ["rk54", "rk853", "rk32", "radau5", "adams", "rk4"])
+def test_coarse_tolerances_leave_driven_loops_on_their_branch(method: str) -> None:
+    """Nothing is free, so nothing limits the steps but that they must not leave the branch."""
+    p, table, tolerance = read("kin_rssr")
+    mech = Mechanism(rssr(p, "rod"))
+    guess = mech.neutral()
+    guess[mech.joint_q("psi")] = 2.5
+    angles = table["theta"]
+    run = simulate(mech, angles[-1], q0=mech.assemble(guess), method=method, rtol=1e-3, atol=1e-5, output=angles[1])
+    np.testing.assert_allclose(run["psi.q"], np.unwrap(table["psi"]), atol=tolerance)
+    np.testing.assert_allclose(run["psi.v"], table["psi_dot"], atol=tolerance)
