@@ -110,7 +110,41 @@ def plots(window: Window) -> None:
     window.messages.dismiss()
 
 
-SCENES = {"puma": puma, "meshes": meshes, "plots": plots}
+def derivation(window: Window) -> None:
+    """The derivation replay at a column of the Stanford arm's Jacobian."""
+    from PySide6.QtCore import Qt
+
+    open_example(window, "stanford")
+    session = window.session
+    values = dict(zip(session.mech.q_names, (0.5, 1.1, 0.4, 0.3, 0.8, 0.0), strict=False))
+    session.preview_coordinates(values)
+    session.commit("Pose")
+    window.run("derivation.replay")
+    panel = window.derivation
+    panel.list.setCurrentRow(next(k for k, step in enumerate(panel.steps) if step.label == "J[:,2]"))
+    pump(lambda: panel.page.part is not None and panel.page.numbers is not None, PATIENCE)
+    window.resizeDocks([window.docks.docks["derivation"]], [330], Qt.Orientation.Vertical)
+    window.viewport.fit_at_once()
+    window.messages.dismiss()
+
+
+def equations(window: Window) -> None:
+    """The mass matrix of the two-link arm in symbols, the second link chosen."""
+    from app.session import Ref
+
+    window.run("derivation.close")
+    open_example(window, "two_link")
+    window.choose_function("derive")
+    job = window.functions.run()
+    if job is not None:
+        pump(lambda: not window.jobs.running, PATIENCE)
+    window.docks.show("output")
+    window.session.select(Ref("bodies", "link2"))
+    window.viewport.fit_at_once()
+    window.messages.dismiss()
+
+
+SCENES = {"puma": puma, "meshes": meshes, "plots": plots, "derivation": derivation, "equations": equations}
 
 
 def take(folder: Path) -> list[Path]:
