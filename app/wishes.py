@@ -42,7 +42,7 @@ class Wishes:
 
     duration: float = 10.0
     method: str = "rk54"
-    rtol: float = 1e-6
+    rtol: float = 1e-7
     atol: float = 1e-8
     step: float | None = None
     output: float | None = None
