@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
 if TYPE_CHECKING:
     from app.window import Window
 
-VERSION = 4
+VERSION = 5
 """Raised when the set of panels changes, so that an older arrangement is not taken."""
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -37,6 +37,7 @@ PLACES = (
     Place("derivation", "Derivation", BOTTOM, "output"),
     Place("findings", "Findings", BOTTOM, "output"),
     Place("console", "Console", BOTTOM, "output"),
+    Place("robotica", "Robotica", BOTTOM, "output"),
 )
 
 
@@ -57,7 +58,8 @@ class Docks:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
-        self.docks["console"].visibilityChanged.connect(self._ready_to_type)
+        for name in ("console", "robotica"):
+            self.docks[name].visibilityChanged.connect(lambda seen, name=name: self._ready_to_type(name, seen))
         self._first = window.saveState(VERSION)
 
     def _dock(self, place: Place) -> QDockWidget:
@@ -95,10 +97,10 @@ class Docks:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
 
-    def _ready_to_type(self, seen: bool) -> None:
-        """Who brings the console to the front wants to type: keys shall not be commands then."""
+    def _ready_to_type(self, name: str, seen: bool) -> None:
+        """Who brings a command line to the front wants to type: keys shall not be commands then."""
         if seen and self._window.isActiveWindow():
-            self.panels["console"].setFocus(Qt.FocusReason.TabFocusReason)
+            self.panels[name].setFocus(Qt.FocusReason.TabFocusReason)
 
     def show(self, name: str) -> None:
         """Bring a panel to the front."""

@@ -30,7 +30,7 @@ class Documents(QObject):
         self.source: Path | None = None
         """The file that was opened, of whatever format."""
         self.opening = Opening(self)
-        self.opening.finished.connect(self._arrived)
+        self.opening.finished.connect(self.show)
         self._then: Callable[[], None] | None = None
 
     # ----------------------------------------------------------------------------- open
@@ -63,7 +63,8 @@ class Documents(QObject):
         self._window.status.busy(f"Reading {path.name} …")
         self.opening.start(path)
 
-    def _arrived(self, opened: Opened) -> None:
+    def show(self, opened: Opened) -> None:
+        """Make what was read the open document."""
         self._window.status.busy("")
         if opened.error is not None:
             self._window.guard.report(opened.error)

@@ -27,9 +27,11 @@ from app.panels.functions import FunctionPanel
 from app.panels.output import OutputPanel
 from app.panels.plots import PlotsPanel
 from app.panels.properties import PropertyEditor
+from app.panels.robotica import RoboticaPanel
 from app.panels.simulation import SimulationPanel
 from app.panels.sliders import SlidersPanel
 from app.panels.tree import ModelTree
+from app.plotting.sheets import Plot
 from app.recovery import Recovery
 from app.session import Ref, Session
 from app.settings import Settings
@@ -44,6 +46,7 @@ from resources import examples
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
+    from core.functions.results import Motion
 
 SIZE = (1480, 920)
 FRAME = QSize(16, 40)
@@ -134,7 +137,22 @@ class Window(QMainWindow):
             "derivation": self.derivation,
             "findings": self.findings,
             "console": ConsolePanel(session, settings),
+            "robotica": self._robotica(),
         }
+
+    def _robotica(self) -> RoboticaPanel:
+        """Robotica's command line; what it reads is opened, what it plots is plotted."""
+        panel = RoboticaPanel(self.session, self.settings, self.jobs)
+        panel.opened.connect(self.documents.show)
+        panel.plots_wanted.connect(self._plot)
+        panel.play_wanted.connect(self.viewport.player.play)
+        return panel
+
+    def _plot(self, motion: Motion) -> None:
+        """The curves a result asks for, a plot for each x axis."""
+        for x in dict.fromkeys(x for x, _ in motion.curves):
+            self.plots.add_plot(Plot(tuple(y for along, y in motion.curves if along == x), x))
+        self.docks.show("plots")
 
     def _fill_menus(self) -> None:
         actions = self.actions_

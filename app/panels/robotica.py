@@ -1,0 +1,301 @@
+"""Robotica's command line: its functions in a list, the line below it; results go to the output."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase, QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.icons import icon
+from app.jobs import Job, Jobs
+from app.panels.console import Popup
+from app.robotica_host import Done, RoboticaLine, functions
+from app.session import Session
+from app.settings import Settings
+from core.functions.results import Message, Motion, leaves
+from core.functions.text import text_of
+
+BANNER = (
+    "Robotica calls as its manual writes them, on the open robot, for example\n"
+    '    FKin[]      MPrint[T[0,1], "T01"]      RElp[{{q1, 0, 90 Degree}}, {scale}]      a1 = 3\n'
+    "Enter runs, Tab completes names and files, Up and Down recall, F1 helps, Ctrl+C stops, Ctrl+L clears.\n"
+)
+MOST_REMEMBERED = 300
+MOST_LINES = 5000
+_HISTORY, _CALLS = "robotica/history", "robotica/calls"
+_HEAD = re.compile(r"^\s*(\w+)\s*\[")
+_WORD = re.compile(r"\w*$")
+_FILE = re.compile(r'"([^"]*)$')
+
+
+class RoboticaPanel(QWidget):
+    """`opened(Opened)`: a file was read and is to be shown; `plots_wanted(Motion)`: curves to plot; `play_wanted`."""
+
+    opened = Signal(object)
+    plots_wanted = Signal(object)
+    play_wanted = Signal()
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
+        super().__init__()
+        self._session, self._settings, self._jobs = session, settings, jobs
+        self.line = RoboticaLine(session)
+        self.job: Job | None = None
+        self.history: list[str] = [str(item) for item in settings.value(_HISTORY, [])]
+        self._place = len(self.history)
+        stored = settings.value(_CALLS, {})
+        self.calls: dict[str, str] = dict(stored) if isinstance(stored, dict) else {}
+        """The last call of each function."""
+        self._build()
+        self.say(BANNER)
+
+    def _build(self) -> None:
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        self.list = QListWidget()
+        for command in functions().values():
+            item = QListWidgetItem(command.name)
+            item.setToolTip(f"{command.help}\n{command.usage}")
+            self.list.addItem(item)
+        self.list.itemClicked.connect(lambda item: self.offer(item.text()))
+        self.list.itemActivated.connect(lambda item: self.offer(item.text()))
+        self.transcript = QPlainTextEdit()
+        self.transcript.setReadOnly(True)
+        self.transcript.setFont(fixed)
+        self.transcript.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.transcript.setMaximumBlockCount(MOST_LINES)
+        self.input = Line(self)
+        self.input.setFont(fixed)
+        self.input.setPlaceholderText('Robotica call, e.g. FKin[] or MPrint[M, "M"]')
+        prompt = QLabel("In:=")
+        prompt.setFont(fixed)
+        prompt.setProperty("muted", True)
+        self.abort_button = self._button("stop", "Abort what runs (Ctrl+C)", self.abort)
+        self.abort_button.setEnabled(False)
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 0, 4, 4)
+        row.addWidget(prompt)
+        row.addWidget(self.input, 1)
+        row.addWidget(self._button("clear", "Clear the text (Ctrl+L)", self.clear))
+        row.addWidget(self._button("help", "Help on the function in the line (F1)", self.help))
+        row.addWidget(self.abort_button)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.transcript, 1)
+        column.addLayout(row)
+        parts = QSplitter(Qt.Orientation.Horizontal)
+        parts.addWidget(right)
+        parts.addWidget(self.list)
+        parts.setStretchFactor(0, 1)
+        parts.setSizes([700, 190])
+        parts.setCollapsible(0, False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(parts)
+        self.setFocusProxy(self.input)
+
+    def _button(self, name: str, tip: str, slot: object) -> QToolButton:
+        button = QToolButton()
+        button.setIcon(icon(name))
+        button.setToolTip(tip)
+        button.clicked.connect(lambda: slot())  # type: ignore[operator]
+        return button
+
+    def close_panel(self) -> None:
+        """Stop what runs (closing the program); the jobs wait for its thread."""
+        self.abort()
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def say(self, text: str) -> None:
+        """Write to the transcript, newest in view."""
+        self.transcript.appendPlainText(text.rstrip("\n"))
+        bar = self.transcript.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def clear(self) -> None:
+        """Empty the transcript."""
+        self.transcript.clear()
+
+    def offer(self, name: str) -> None:
+        """Put the last call of a function into the line, else the manual's, its arguments marked."""
+        text = self.calls.get(name, functions()[name].usage)
+        self.input.setText(text)
+        self.input.setFocus()
+        begin = text.index("[") + 1
+        self.input.setSelection(begin, max(0, len(text) - begin - 1))
+
+    def help(self) -> None:
+        """What the function in the line does; without one, all of them."""
+        before = self.input.text()[: self.input.cursorPosition()]
+        names = [name for name in re.findall(r"\w+", before or self.input.text()) if name in functions()]
+        names = names or [name for name in re.findall(r"\w+", self.input.text()) if name in functions()]
+        self._start(f"Help[{names[-1]}]" if names else "Help[]")
+
+    def submit(self) -> None:
+        """Run what stands in the line."""
+        text = self.input.text().strip()
+        if not text or self.job is not None:
+            return
+        if not self.history or self.history[-1] != text:
+            self.history.append(text)
+            del self.history[:-MOST_REMEMBERED]
+            self._settings.remember(_HISTORY, self.history)
+        self._place = len(self.history)
+        head = _HEAD.match(text)
+        if head is not None and head.group(1) in functions() and text.endswith("]"):
+            self.calls[head.group(1)] = text
+            self._settings.remember(_CALLS, self.calls)
+        self.input.clear()
+        self._start(text)
+
+    def abort(self) -> None:
+        """Stop what runs."""
+        if self.job is not None:
+            self.job.cancel()
+
+    def recall(self, step: int) -> None:
+        """Show an earlier (−1) or later (+1) line."""
+        self._place = max(0, min(len(self.history), self._place + step))
+        self.input.setText(self.history[self._place] if self._place < len(self.history) else "")
+
+    # ----------------------------------------------------------------------------- running
+
+    def folder(self) -> str:
+        """Where relative file names begin: beside the open file, else the last one."""
+        path = self._session.path
+        recent = self._settings.recent
+        return str(path.parent if path is not None else recent[0].parent if recent else Path.cwd())
+
+    def _start(self, text: str) -> None:
+        if self.job is not None:
+            return
+        self.say(f"In:= {text}")
+        context = self.line.begin(self.folder())
+        job = self._jobs.start(f"Robotica: {text[:60]}", self.line.work(text, context))
+        self.job = job
+        self.abort_button.setEnabled(True)
+        job.succeeded.connect(self._done)
+        job.failed.connect(lambda error: self.say(f"Error: {error}"))
+        job.stopped.connect(lambda: self.say("Aborted."))
+        job.ended.connect(self._ended)
+
+    def _ended(self) -> None:
+        self.job = None
+        self.abort_button.setEnabled(False)
+
+    def _done(self, done: Done) -> None:
+        if done.opened is not None:
+            self.opened.emit(done.opened)
+            self.line.arrived()
+        self.line.show_values(done.given)
+        for result in done.results:
+            self.say(text_of(result, degrees=True))
+            if not isinstance(result, Message):
+                self._session.produced.emit(result)
+            for part in leaves(result):
+                if isinstance(part, Motion):
+                    self._keep(part)
+        if done.error is not None:
+            self.say(f"Error: {done.error}")
+
+    def _keep(self, motion: Motion) -> None:
+        """A motion is a run like any other: kept, plotted, played."""
+        runs = self._session.runs
+        known = next((record for record in runs.items if record.run is motion.run), None)
+        runs.select(known) if known is not None else runs.add(motion.run, motion.title)
+        if motion.curves:
+            self.plots_wanted.emit(motion)
+        if motion.animate:
+            self.play_wanted.emit()
+
+    # ----------------------------------------------------------------------------- completion
+
+    def completions(self, before: str) -> tuple[str, list[str]]:
+        """(what stands before the cursor, what it may become): files in quotation marks, else names."""
+        quoted = _FILE.search(before) if before.count('"') % 2 else None
+        if quoted is not None:
+            return quoted.group(1), _files(self.folder(), quoted.group(1))
+        match = _WORD.search(before)
+        stem = match.group(0) if match else ""
+        names = [f"{name}[" for name in functions()]
+        names += [*self._session.mech.p_names, *self._session.mech.q_names, *_WORDS]
+        return stem, sorted({name for name in names if name.startswith(stem)}) if stem else []
+
+
+_WORDS = ("scale", "single", "frame", "animate", "measures", "monly", "file", "print", "trace", "arm", "Degree", "Pi")
+
+
+def _files(folder: str, stem: str) -> list[str]:
+    """Files and folders that a name may become."""
+    start, _, last = stem.rpartition("/")
+    place = Path(folder, f"{start}/" if start or stem.startswith("/") else "")
+    try:
+        found = sorted(path for path in place.iterdir() if path.name.startswith(last) and path.name[0] != ".")
+    except OSError:
+        return []
+    head = stem[: len(stem) - len(last)]
+    return [f"{head}{path.name}{'/' if path.is_dir() else ''}" for path in found[:200]]
+
+
+class Line(QLineEdit):
+    """The input: Enter, history, completion, help."""
+
+    def __init__(self, panel: RoboticaPanel) -> None:
+        super().__init__()
+        self._panel = panel
+        self._popup = Popup(self._take)
+
+    def event(self, event: object) -> bool:
+        """Tab completes instead of leaving."""
+        if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
+            self._complete()
+            return True
+        if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.ShortcutOverride:
+            control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            if event.key() == Qt.Key.Key_F1 or (control and event.key() in (Qt.Key.Key_L, Qt.Key.Key_C)):
+                event.accept()
+                return True
+        return super().event(event)  # type: ignore[arg-type]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter runs, Up and Down recall, F1 helps."""
+        key, control = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._panel.submit()
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._panel.recall(-1 if key == Qt.Key.Key_Up else 1)
+        elif key == Qt.Key.Key_F1:
+            self._panel.help()
+        elif key == Qt.Key.Key_L and control:
+            self._panel.clear()
+        elif key == Qt.Key.Key_C and control and not self.hasSelectedText():
+            self._panel.abort()
+        else:
+            super().keyPressEvent(event)
+
+    def _complete(self) -> None:
+        stem, found = self._panel.completions(self.text()[: self.cursorPosition()])
+        if len(found) == 1:
+            self._take(stem, found[0])
+        elif found:
+            self._popup.offer(stem, found, self.mapToGlobal(self.rect().bottomLeft()))
+
+    def _take(self, stem: str, text: str) -> None:
+        self.setSelection(self.cursorPosition() - len(stem), len(stem)) if stem else None
+        self.insert(text)
+        self.setFocus()
