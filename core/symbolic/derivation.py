@@ -14,7 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import ModelError
 from core.kernel import Mechanism
+from core.kernel.reading import Numbers
+from core.spatial.inertia import center as center_of
 from core.symbolic.forms import evaluate
 from core.symbolic.robot import Forms, Robot
 
@@ -79,7 +82,7 @@ def steps(robot: Robot) -> tuple[Step, ...]:
     made += [_a_step(robot, i) for i in range(1, n + 1)]
     made += [_t_step(robot, i) for i in range(1, n + 1)]
     made += [_column_step(robot, k) for k in range(1, n + 1)]
-    made += [_center_step(robot, i) for i in range(1, n + 1)]
+    made += [_center_step(robot, i) for i in range(1, n + 1) if _has_center(robot, i)]
     made += [
         Step("Energies", "Kinetic energy", "K = ½ q̇ᵀ M(q) q̇: of every link the motion of its centre of mass and its "
              "turning about it, K_i = ½ m_i vᵀ v + ½ ωᵀ R I_i Rᵀ ω.", "K"),
@@ -143,6 +146,15 @@ def _column_step(robot: Robot, k: int) -> Step:
     return Step("Jacobian", f"J, column {k}", text, "J", (), k, frames=(k, robot.n), joint=k)
 
 
+def _has_center(robot: Robot, i: int) -> bool:
+    """Whether a link's centre of mass is a polynomial (of shapes with density and symbols for sizes it is not)."""
+    try:
+        robot.chain.center(i)
+    except ModelError:
+        return False
+    return True
+
+
 def _center_step(robot: Robot, i: int) -> Step:
     body = robot.chain.frames[i]
     text = f"Velocity of the centre of mass of {body} for each joint speed; joints behind it give zero."
@@ -160,12 +172,17 @@ def forms(robot: Robot, step: Step) -> Forms:
     return tuple((row[step.column - 1],) for row in entries) if step.column else entries
 
 
-def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPEED) -> dict[str, float]:
-    """Numbers of all symbols at a pose of the whole machine. q : (nq,); p : values of parameters."""
+def known_values(robot: Robot, p: Mapping[str, float]) -> dict[str, float]:
+    """Values of all parameters of the robot's model. p : values of some."""
     chain, model = robot.chain, robot.chain.model
     free = {each.name for each in model.parameters if not isinstance(each.value, str)}
-    given = {name: x for name, x in p.items() if name in free}
-    known = model.values({**given, **chain.given})
+    return dict(model.values({**{name: x for name, x in p.items() if name in free}, **chain.given}))
+
+
+def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPEED) -> dict[str, float]:
+    """Numbers of all symbols at a pose of the whole machine. q : (nq,); p : values of parameters."""
+    chain = robot.chain
+    known = known_values(robot, p)
     values = {name: float(known[name]) for name in chain.values}
     for variable, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
         values[variable.symbol] = float(q[variable.q])
@@ -210,7 +227,7 @@ class _Draw:
         self.q, self.p = np.asarray(q, dtype=float), {name: x for name, x in p.items() if name in mech.p_names}
         self.poses = dict(zip(mech.frame_names, mech.poses(self.q, p=self.p), strict=True))
         self.joints = mech.joint_poses(self.q, p=self.p)
-        self.values = values_at(robot, self.q, p)
+        self.numbers = Numbers(known_values(robot, p), robot.chain.model.origin)
 
     def frame(self, i: int) -> Array:
         return np.asarray(self.poses[self.chain.frames[i]])
@@ -239,11 +256,11 @@ class _Draw:
 
     def center(self, i: int) -> Array:
         """Centre of mass of link i."""
-        kept: dict[Any, Any] = {}
-        forms = [self.robot.written(x) for x in self.chain.center(i)]
-        local = np.array([float(evaluate(form, self.values, kept)) for form in forms])
+        body = self.chain.topology.model.body(self.chain.frames[i])
+        local = self.numbers.vector(body.center_of_mass) if body.density is None else center_of(
+            self.numbers.inertia(body))  # fmt: skip
         X = self.frame(i)
-        return np.asarray(X[:3, :3] @ local + X[:3, 3])
+        return np.asarray(X[:3, :3] @ np.array([float(x) for x in local]) + X[:3, 3])
 
     def centers(self) -> Array:
         return np.array([self.center(i) for i in range(1, self.robot.n + 1)])
@@ -272,14 +289,13 @@ class _Draw:
 
     def _mass(self, i: int) -> float:
         body = self.chain.topology.model.body(self.chain.frames[i])
-        return float(evaluate(self.robot.written(self.chain.numbers.inertia(body).mass), self.values))
+        return float(self.numbers.inertia(body).mass)
 
     def _gravity(self, center: Array) -> Array:
         gravity = self.chain.topology.model.world.gravity
         if gravity.kind != "uniform":
             return np.zeros(3)
-        forms = [self.robot.written(x) for x in self.chain.numbers.vector(gravity.acceleration, "world, gravity")]
-        return np.array([float(evaluate(form, self.values)) for form in forms])
+        return np.array([float(x) for x in self.numbers.vector(gravity.acceleration)])
 
     def torques(self) -> list[Arrow]:
         """What the joints hold, along their axes."""

@@ -138,3 +138,14 @@ def test_the_function_gives_every_step():
     assert all(proved[label] for label in ("T[0,2]", "J[1]", "K", "M", "CM", "G", "tau"))
     only = call("derivation", context, part="Jacobian", numbers=False)
     assert [part.label for part in leaves(only) if isinstance(part, Formulas)] == ["J[1]", "J[2]"]
+
+
+def test_bodies_of_density_with_symbolic_sizes_are_drawn_where_they_are():
+    model = example("dual_arm")
+    made, mech = robot(model), Mechanism(model)
+    q, p = mech.random(1), {name: model.values()[name] for name in mech.p_names}
+    drawn = picture(made, mech, step_of(made, "K"), q, p)
+    assert drawn.centers.shape == (made.n, 3)
+    assert np.isfinite(drawn.centers).all()
+    for step in steps(made):
+        assert step.what == "" or numbers(made, step, values_at(made, q, p)).size
