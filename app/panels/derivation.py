@@ -30,7 +30,6 @@ from core.functions.derivation import shown
 from core.functions.results import Formulas
 from core.functions.symbols import robot_of
 from core.symbolic.derivation import Step, numbers, picture, steps, values_at
-from core.symbolic.forms import operations
 from core.symbolic.robot import Robot
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ class DerivationPanel(QWidget):
     def _moved(self) -> None:
         if self.on and self._seen and not self._later.isActive():
             part = self.page.part
-            long = part is not None and sum(operations(f) for row in part.part.entries for f in row) > LONG
+            long = part is not None and sum(cell.operations for cell in part.view.grid.all) > LONG
             self._later.start(SLOW if long else FAST)
 
     def _changed(self, old: State, new: State) -> None:
