@@ -58,6 +58,9 @@ bench: $(VENV)/.ready-dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.work_precision
 	$(BIN)/python -m benchmarks.drift
+	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks.motion
+	$(BIN)/python -m benchmarks.symbolic
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
