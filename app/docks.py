@@ -58,8 +58,8 @@ class Docks:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
-        for name in ("console", "robotica"):
-            self.docks[name].visibilityChanged.connect(lambda seen, name=name: self._ready_to_type(name, seen))
+        self.docks["console"].visibilityChanged.connect(self._console_seen)
+        self.docks["robotica"].visibilityChanged.connect(self._robotica_seen)
         self._first = window.saveState(VERSION)
 
     def _dock(self, place: Place) -> QDockWidget:
@@ -96,6 +96,12 @@ class Docks:
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
+
+    def _console_seen(self, seen: bool) -> None:
+        self._ready_to_type("console", seen)
+
+    def _robotica_seen(self, seen: bool) -> None:
+        self._ready_to_type("robotica", seen)
 
     def _ready_to_type(self, name: str, seen: bool) -> None:
         """Who brings a command line to the front wants to type: keys shall not be commands then."""
