@@ -47,13 +47,15 @@ class Docks:
     def __init__(self, window: Window, panels: dict[str, QWidget]) -> None:
         self._window = window
         self.panels = panels
-        self.docks = {place.id: self._dock(place) for place in PLACES}
+        self.docks: dict[str, QDockWidget] = {}
         window.setDockOptions(
             window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
         )
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
         window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
         window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        for place in PLACES:
+            self.docks[place.id] = self._dock(place)
         self._arrange()
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
@@ -67,6 +69,8 @@ class Docks:
         dock.setObjectName(place.id)
         dock.setWidget(self.panels[place.id])
         self._window.addDockWidget(place.area, dock)
+        if place.with_:  # at once: side by side they would make the window wide
+            self._window.tabifyDockWidget(self.docks[place.with_], dock)
         return dock
 
     def _arrange(self) -> None:
