@@ -63,6 +63,10 @@ class Documents(QObject):
         self._window.status.busy(f"Reading {path.name} …")
         self.opening.start(path)
 
+    def replace(self, opened: Opened) -> None:
+        """Show what was read, after asking for unsaved changes."""
+        self._keep_changes(lambda: self.show(opened))
+
     def show(self, opened: Opened) -> None:
         """Make what was read the open document."""
         self._window.status.busy("")

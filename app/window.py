@@ -143,7 +143,7 @@ class Window(QMainWindow):
     def _robotica(self) -> RoboticaPanel:
         """Robotica's command line; what it reads is opened, what it plots is plotted."""
         panel = RoboticaPanel(self.session, self.settings, self.jobs)
-        panel.opened.connect(self.documents.show)
+        panel.opened.connect(self.documents.replace)
         panel.plots_wanted.connect(self._plot)
         panel.play_wanted.connect(self.viewport.player.play)
         return panel

@@ -64,13 +64,7 @@ class RoboticaPanel(QWidget):
 
     def _build(self) -> None:
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        self.list = QListWidget()
-        for command in functions().values():
-            item = QListWidgetItem(command.name)
-            item.setToolTip(f"{command.help}\n{command.usage}")
-            self.list.addItem(item)
-        self.list.itemClicked.connect(lambda item: self.offer(item.text()))
-        self.list.itemActivated.connect(lambda item: self.offer(item.text()))
+        self.list = self._functions()
         self.transcript = QPlainTextEdit()
         self.transcript.setReadOnly(True)
         self.transcript.setFont(fixed)
@@ -107,6 +101,17 @@ class RoboticaPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(parts)
         self.setFocusProxy(self.input)
+
+    def _functions(self) -> QListWidget:
+        """Robotica's functions by name."""
+        shown = QListWidget()
+        for command in functions().values():
+            item = QListWidgetItem(command.name)
+            item.setToolTip(f"{command.help}\n{command.usage}")
+            shown.addItem(item)
+        shown.itemClicked.connect(lambda item: self.offer(item.text()))
+        shown.itemActivated.connect(lambda item: self.offer(item.text()))
+        return shown
 
     def _button(self, name: str, tip: str, slot: object) -> QToolButton:
         button = QToolButton()
