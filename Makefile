@@ -4,7 +4,7 @@
 #   make test    lint, types, import contracts and all tests
 #   make check   lint, types and import contracts only
 #   make format  let ruff format the code
-#   make bench   compare speed with Pinocchio and MuJoCo, side by side
+#   make bench   compare speed and precision with other programs, side by side
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
 #   make clean   remove what these verbs made
 

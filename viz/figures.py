@@ -64,8 +64,6 @@ def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shap
     surface.SetLineWidth(1.6)
 
 
-WRITTEN = ("label", "dimension")
-"""Roles that are words (see `viz.labels`)."""
 IN_FRONT = ("com", "frame")
 """Roles drawn in front of the machine, which would hide them."""
 

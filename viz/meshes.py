@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import cos, pi, sin, sqrt
+from math import cos, pi, sin
 from typing import Any
 
 import numpy as np
@@ -195,9 +195,3 @@ _BUILDERS: dict[type, Callable[[Any], vtkPolyData]] = {
     g.MeshFile: _mesh_file,
     g.Compound: _compound,
 }
-
-
-def radius_of(form: g.Geometry) -> float:
-    """Distance of the farthest point of a form from its origin, m."""
-    low_high = np.array(mesh(form).GetBounds()).reshape(3, 2)
-    return float(sqrt(sum(max(abs(a), abs(b)) ** 2 for a, b in low_high)))

@@ -117,8 +117,3 @@ class Axes:
         """Show all of everything, and go on doing so."""
         for box in (self.box, *self.box.others):
             box.enableAutoRange()
-
-    @property
-    def is_auto(self) -> bool:
-        """Whether everything is shown, also what comes."""
-        return all(self.box.autoRangeEnabled())

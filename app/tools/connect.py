@@ -18,7 +18,7 @@ from app.connections import Pick, frame_at, pick_of, poses
 from app.icons import icon
 from app.session import Ref
 from app.tools.gestures import Gesture
-from app.tools.navigate import orbit
+from app.tools.navigate import clicked
 from app.tools.pointer import Pointer
 from core.model import WORLD
 
@@ -95,17 +95,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
     """A click points at something; a drag orbits."""
     if view.press_cube(pointer):
         return
-    drag, moved = orbit(view, pointer), False
-    next(drag)
-    try:
-        while (move := (yield)) is not None:
-            moved = moved or not move.is_click_after(pointer)
-            if moved:
-                drag.send(move)
-    except GeneratorExit:
-        drag.close()
-        raise
-    if not moved:
+    if (yield from clicked(view, pointer)):
         asking(view).at = view.mapToGlobal(QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale)))
         pick = under(view, pointer)
         if pick is None:

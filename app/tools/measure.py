@@ -8,7 +8,7 @@ import numpy as np
 
 from app.annotations import line
 from app.tools.gestures import Gesture
-from app.tools.navigate import orbit
+from app.tools.navigate import clicked
 from app.tools.pointer import Pointer
 
 if TYPE_CHECKING:
@@ -24,17 +24,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
     """A click sets a point; a drag orbits."""
     if view.press_cube(pointer):
         return
-    drag, moved = orbit(view, pointer), False
-    next(drag)
-    try:
-        while (move := (yield)) is not None:
-            moved = moved or not move.is_click_after(pointer)
-            if moved:
-                drag.send(move)
-    except GeneratorExit:
-        drag.close()
-        raise
-    if not moved:
+    if (yield from clicked(view, pointer)):
         _click(view, pointer)
 
 

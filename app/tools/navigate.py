@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 from math import pi
 from typing import TYPE_CHECKING
@@ -31,6 +33,23 @@ def orbit(view: Viewport, press: Pointer) -> Gesture:
     except GeneratorExit:
         view.look(before)
         raise
+
+
+def clicked(view: Viewport, press: Pointer) -> Generator[None, Pointer | None, bool]:
+    """True if the press was a click; a drag orbits."""
+    drag, moved = orbit(view, press), False
+    next(drag)
+    try:
+        while (move := (yield)) is not None:
+            moved = moved or not move.is_click_after(press)
+            if moved:
+                drag.send(move)
+    except GeneratorExit:
+        drag.close()
+        raise
+    with suppress(StopIteration):
+        drag.send(None)
+    return not moved
 
 
 def pan(view: Viewport, press: Pointer) -> Gesture:

@@ -79,12 +79,6 @@ def at(motion: Motion, p: Vector3) -> Vector3:
     return motion.linear + motion.angular.cross(p)
 
 
-class Solved(NamedTuple):
-    """Speeds of the unknown joints in walking direction: numbers, or angular velocities (world axes) of balls."""
-
-    values: list[Any]
-
-
 class Solver:
     """One form at one position: solves for any motion of what is known, and says how well it can be solved."""
 

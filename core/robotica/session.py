@@ -7,13 +7,13 @@ that was read, stored animations. Reading another robot resets it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
 from core.functions.function import Context
-from core.functions.results import Message, Report, Result
+from core.functions.results import Message, Result
 from core.robotica.meaning import number, shown, value
 from core.robotica.syntax import Call, Name, Pair, Statement, Tree, parse_all
 
@@ -44,9 +44,7 @@ class State:
     run: Any = None
     """The last response, or the trace that was read."""
     simulated: bool = False
-    animations: dict[str, Result] = field(default_factory=dict)
     view: tuple[tuple[float, float], ...] = ()
-    shapes: dict[str, str] = field(default_factory=dict)
     folder: str = "."
 
 
@@ -203,13 +201,3 @@ def evaluated(tree: Tree, look_up: Callable[[str], Any], refer: Callable[[Call],
         return look_up(name.name)
 
     return value(tree, named, refer)
-
-
-def report(title: str, parts: list[Result]) -> Result:
-    """One result of several."""
-    return parts[0] if len(parts) == 1 else Report(title=title, parts=tuple(parts))
-
-
-def values_text(values: Mapping[str, float]) -> str:
-    """a = 1, b = 2."""
-    return ", ".join(f"{name} = {x:g}" for name, x in values.items())

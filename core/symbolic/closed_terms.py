@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.model import Model, Parameter
 from core.model.expression import Binary, Call, Name, Negative, Node, Number, names, parse
-from core.model.fields import FormulaKind, FormulaVectorKind, ScalarKind, VectorKind, fields_of, mapped, nested_elements
+from core.model.fields import (
+    Element,
+    FormulaKind,
+    FormulaVectorKind,
+    ScalarKind,
+    VectorKind,
+    fields_of,
+    mapped,
+    nested_elements,
+)
 
 
 def is_polynomial(node: Node) -> bool:
@@ -45,60 +55,45 @@ def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
     own = [p.name for p in model.parameters if isinstance(p.value, str) and not is_polynomial(parse(p.value))]
     taken = {p.name for p in model.parameters}
     made: dict[str, Parameter] = {}
-
-    def named(text: Any, stem: str) -> Any:
-        if not isinstance(text, str) or is_polynomial(parse(text)):
-            return text
-        if text not in made:
-            name = re.sub(r"\W", "_", stem)
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            made[text] = Parameter(name=name, value=text)
-        return made[text].name
+    for _, element in model.elements():
+        for part in () if isinstance(element, Parameter) else nested_elements(element):
+            for field, text in _formulas(part):
+                if text not in made and not is_polynomial(parse(text)):
+                    name = re.sub(r"\W", "_", f"{getattr(part, 'name', '') or 'k'}_{field}")
+                    while name in taken:
+                        name += "_"
+                    taken.add(name)
+                    made[text] = Parameter(name=name, value=text)
+    if not made:
+        return model, tuple(own)
+    names_of = {text: parameter.name for text, parameter in made.items()}
 
     def change(element: Any) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
         if isinstance(element, Parameter):
-            return changes
-        for field in fields_of(type(element)):
-            old = getattr(element, field.name)
-            if isinstance(field.kind, FormulaKind | FormulaVectorKind):
-                continue
-            stem = f"{getattr(element, 'name', '') or 'k'}_{field.name}"
-            if isinstance(field.kind, ScalarKind):
-                new = named(old, stem)
-            elif isinstance(field.kind, VectorKind):
-                new = tuple(named(item, stem) for item in old)
-            else:
-                continue
-            if new != old:
-                changes[field.name] = new
-        return changes
+            return {}
+        fields = dict.fromkeys(field for field, text in _formulas(element) if text in names_of)
+        return {field: _renamed(getattr(element, field), names_of) for field in fields}
 
-    if not any(_has_other(element) for _, element in model.elements()):
-        return model, tuple(own)
-    # names first, so that the model with them is valid while its fields change
-    mapped(model, lambda element: change(element) and {})
-    changed = mapped(dataclasses.replace(model, parameters=(*model.parameters, *made.values())), change)
-    return changed, (*own, *(parameter.name for parameter in made.values()))
+    # the names come first, so that the model is valid while its fields change
+    named = dataclasses.replace(model, parameters=(*model.parameters, *made.values()))
+    return mapped(named, change), (*own, *names_of.values())
 
 
-def _has_other(element: Any) -> bool:
-    """True if a formula of an element (not of a parameter) is no polynomial."""
-    if isinstance(element, Parameter):
-        return False
-    for part in nested_elements(element):
-        for field in fields_of(type(part)):
-            if isinstance(field.kind, FormulaKind | FormulaVectorKind) or not isinstance(
-                field.kind, ScalarKind | VectorKind
-            ):
-                continue
-            value = getattr(part, field.name)
-            for item in value if isinstance(value, tuple) else (value,):
-                if isinstance(item, str) and not is_polynomial(parse(item)):
-                    return True
-    return False
+def _formulas(element: Element) -> Iterator[tuple[str, str]]:
+    """(field, text) of the formulas in an element's own fields, those of time and state left out."""
+    for field in fields_of(type(element)):
+        is_number = isinstance(field.kind, ScalarKind | VectorKind)
+        if is_number and not isinstance(field.kind, FormulaKind | FormulaVectorKind):
+            value = getattr(element, field.name)
+            yield from (
+                (field.name, x) for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, str)
+            )
+
+
+def _renamed(value: Any, names_of: Mapping[str, str]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(names_of.get(x, x) for x in value)
+    return names_of.get(value, value)
 
 
 def angles_in_formulas(model: Model) -> set[str]:
