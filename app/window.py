@@ -46,7 +46,8 @@ from resources import examples
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
-    from core.functions.results import Motion
+    from core.analysis.tool_frame import tool_frame
+from core.functions.results import Motion
 
 SIZE = (1480, 920)
 FRAME = QSize(16, 40)
@@ -146,7 +147,14 @@ class Window(QMainWindow):
         panel.opened.connect(self.documents.replace)
         panel.plots_wanted.connect(self._plot)
         panel.play_wanted.connect(self.viewport.player.play)
+        panel.trace_wanted.connect(self._trace_tool)
         return panel
+
+    def _trace_tool(self) -> None:
+        """Draw the way of the tool, beside those drawn already."""
+        scene = self.viewport.scene
+        scene.trace(*dict.fromkeys((*scene.tracks.frames, tool_frame(self.session.model))))
+        self.viewport.update()
 
     def _plot(self, motion: Motion) -> None:
         """The curves a result asks for, a plot for each x axis."""

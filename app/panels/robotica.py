@@ -43,11 +43,12 @@ _FILE = re.compile(r'"([^"]*)$')
 
 
 class RoboticaPanel(QWidget):
-    """`opened(Opened)`: a file was read and is to be shown; `plots_wanted(Motion)`: curves to plot; `play_wanted`."""
+    """`opened(Opened)`: a file was read and is to be shown; `plots_wanted(Motion)`: curves to plot."""
 
     opened = Signal(object)
     plots_wanted = Signal(object)
     play_wanted = Signal()
+    trace_wanted = Signal()
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
         super().__init__()
@@ -225,6 +226,8 @@ class RoboticaPanel(QWidget):
         runs.select(known) if known is not None else runs.add(motion.run, motion.title)
         if motion.curves:
             self.plots_wanted.emit(motion)
+        if motion.trace:
+            self.trace_wanted.emit()
         if motion.animate:
             self.play_wanted.emit()
 

@@ -181,7 +181,7 @@ class Motion(Result):
     """A run to be kept, played or plotted (core.simulation.Run).
 
     curves : (channel along, channel up) to be plotted; aspect : height over width, 0: as it fits;
-    trace, arm, animate : what is drawn of it, every `step` (s); all off: nothing but keeping the run.
+    trace : draw the way of the tool; animate : play it.
     """
 
     run: Any
@@ -189,9 +189,7 @@ class Motion(Result):
     curves: tuple[tuple[str, str], ...] = ()
     aspect: float = 0.0
     trace: bool = False
-    arm: bool = False
     animate: bool = False
-    step: float = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -243,19 +243,6 @@ def show_in_sequence(session: Session, over: Tree, wishes: Tree | None = None) -
     return call("show_in_sequence", session.context(), sequence=_ranges(session, over), display=_display(found))
 
 
-def set_ranges(session: Session, *axes: Tree) -> Result:
-    """Fixed view ranges for animations."""
-    found = []
-    for axis in axes:
-        ends = [session.number(end) for end in meaning.items(axis)]
-        if len(ends) != 2 or not ends[0] < ends[1]:
-            raise ExpressionError(f"'{meaning.shown(axis)}' is not a range.", remedy="Write {smallest, largest}.")
-        found.append((ends[0], ends[1]))
-    session.state.view = tuple(found)
-    shown = ", ".join(f"{a:g} … {b:g}" for a, b in found)
-    return Message(title="View ranges", text=f"Views show x, y, z in {shown}.")
-
-
 def helped(session: Session, name: Tree | None = None) -> Result:
     """What a function does."""
     if name is None:
@@ -284,7 +271,6 @@ _TABLE = (
     Command("ShowRobot", "ShowRobot[{{q1, 0, 90 Degree, 8}}, {animate}]", "The arm over ranges.", show_robot, 0, 2),
     Command("SeqShowRobot", "SeqShowRobot[{{q1, 0, 1}, {q2, 0, 1}}, {animate}]", "One range after another.",
             show_in_sequence, 1, 2),
-    Command("SetRanges", "SetRanges[{-1, 1}, {-1, 1}, {0, 2}]", "Fixed view ranges.", set_ranges, 3, 3),
     Command("Clear", "Clear[d3]", "Take the value of a symbol away.", clear, 1, 20),
     Command("GetInputTau", 'GetInputTau["file"]', "Read torques; without a file they are zero.", response.get_torques,
             0, 1),

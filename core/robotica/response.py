@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import ExpressionError, FileError, ModelError
-from core.functions.results import Column, Message, Motion, Report, Result, Table
+from core.functions.results import Column, Message, Motion, PoseSequence, Report, Result, Table
 from core.robotica import meaning
 from core.robotica.syntax import Call, Items, Name, Pair, Text, Tree
 from core.robotica.torque_file import Torques, read_torques
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 STEPS = 500
 """Robotica's own limit of steps; a Response that names none is not limited so tightly here."""
 MOST_STEPS = 1_000_000
+STEP = 0.2
+"""Seconds between the arms that SimDrive draws unless it says otherwise."""
+MOST_ARMS = 200
 INCREMENT = 0.1
 """Seconds between rows of SaveResponse unless it says otherwise."""
 SAMPLES = 1000
@@ -112,7 +115,7 @@ def simulate_response(session: Session, times: Tree, conditions: Tree | None = N
         torque=law, output=(end - begin) / SAMPLES, max_steps=steps, cancelled=context.cancelled,
         progress=context.progress,
     )  # fmt: skip
-    session.state.run, session.state.simulated = run, True
+    session.state.run = run
     text = f"Response from {begin:g} to {end:g} s: {run.statistics.steps} steps; {_symbols(robot)} are functions of t."
     return Motion(title="Response", run=run, text=text)
 
@@ -196,12 +199,22 @@ def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None
 
     found = meaning.options(wishes)
     if file is not None and text_of(file) != "*":
-        session.state.run, session.state.simulated = read_trace(session, session.path(text_of(file))), False
+        session.state.run = read_trace(session, session.path(text_of(file)))
     run = _run(session)
     shown = {key for key in ("trace", "arm", "frame", "animate") if key in found}
-    step = float(found.get("number", 0.2))
-    return Motion(title="Trace", run=run, trace="trace" in shown, animate="animate" in shown, arm="arm" in shown,
-                  step=step, text=f"{len(run.time)} rows from {run.time[0]:g} to {run.time[-1]:g} s.")  # fmt: skip
+    step = float(found.get("number", STEP))
+    if not step > 0.0:
+        raise ExpressionError(f"{step:g} is no step between pictures.", remedy="Write a positive number of seconds.")
+    motion = Motion(title="Trace", run=run, trace="trace" in shown, animate="animate" in shown,
+                    text=f"{len(run.time)} rows from {run.time[0]:g} to {run.time[-1]:g} s.")  # fmt: skip
+    return Report(title="Trace", parts=(motion, _arms(run, step))) if "arm" in shown else motion
+
+
+def _arms(run: Run, step: float) -> PoseSequence:
+    """The arm every `step` seconds, all at once."""
+    times = np.arange(run.time[0], run.time[-1] + 1e-9, max(step, (run.time[-1] - run.time[0]) / MOST_ARMS))
+    q = tuple(tuple(map(float, run.at(t))) for t in times)
+    return PoseSequence(title=f"Arm every {step:g} s", q=q, p=(run.settings.parameters,) * len(q))
 
 
 def read_trace(session: Session, path: str) -> Run:

@@ -43,8 +43,6 @@ class State:
     torques: Torques | None = None
     run: Any = None
     """The last response, or the trace that was read."""
-    simulated: bool = False
-    view: tuple[tuple[float, float], ...] = ()
     folder: str = "."
 
 

@@ -65,7 +65,7 @@ def test_data_file_opens_the_document(bench, panel, tmp_path):
     assert "State Reset" in typed(bench, panel, f'DataFile["{tmp_path / "arm.rob"}"]')
     assert bench.session.document == document + 1
     assert bench.window.documents.source == tmp_path / "arm.rob"
-    assert "has no value" in typed(bench, panel, "SetRanges[{0, k9}, {0, 1}, {0, 1}]")
+    assert "has no value" in typed(bench, panel, "ShowRobot[{{q1, 0, k9}}]")
     assert "Error: " in typed(bench, panel, f'DataFile["{tmp_path / "none.rob"}"]')
     assert bench.session.document == document + 1
 

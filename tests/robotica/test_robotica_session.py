@@ -109,9 +109,13 @@ def test_responses_are_saved_read_and_plotted(session, tmp_path):
     head = (tmp_path / "free.sim").read_text().splitlines()[0]
     assert head == '" t q1 q2'
     before = session.state.run
-    (driven,) = session.run('SimDrive["free.sim", {trace, arm, 0.2}]')
+    (shown,) = session.run('SimDrive["free.sim", {trace, arm, 0.2}]')
+    driven, arms = shown.parts
     assert isinstance(driven, Motion)
-    assert (driven.trace, driven.arm, driven.animate, driven.step) == (True, True, False, 0.2)
+    assert (driven.trace, driven.animate) == (True, False)
+    assert isinstance(arms, PoseSequence)
+    assert len(arms.q) == 11
+    np.testing.assert_allclose(arms.q[1], before.at(0.2), atol=1e-12)
     np.testing.assert_allclose(driven.run["joint1.q"], [before.at(t)[0] for t in driven.run.time], atol=1e-12)
     (plotted,) = session.run("SimPlot[t, {q1, q2, q1'}, {1.5}]")
     assert isinstance(plotted, Report)
