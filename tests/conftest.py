@@ -89,3 +89,12 @@ def _open_screen() -> None:
     os.environ["DISPLAY"] = f":{number}"
     os.environ["QT_QPA_PLATFORM"] = "xcb"
     os.environ.pop("WAYLAND_DISPLAY", None)
+
+
+@pytest.fixture(autouse=True)
+def _short_notation():
+    """Formulas are written as C12 again after a test that chose otherwise: the choice is the program's."""
+    yield
+    notation = sys.modules.get("core.symbolic.notation")
+    if notation is not None:
+        notation.write_short(True)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from core.files.mesh_lookup import resolve_mesh
 from core.files.places import relative
-from core.model import Driver, Finding, Mesh, Model, SubAssembly
+from core.model import Driver, Figures, Finding, Mesh, Model, SubAssembly
+from core.model.bodies import PLAIN_LINE
 from core.model.fields import Element, mapped
 
 
@@ -22,7 +23,17 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
         return model, ()
     changed: list[str] = []
 
+    def figures(element: Figures) -> dict[str, str]:
+        names = {which: getattr(element, which) for which in ("revolute", "prismatic", "link")}
+        files = {which: name for which, name in names.items() if name not in ("", PLAIN_LINE)}
+        moved = {which: _beside(name, model, folder) for which, name in files.items()}
+        found = {which: name for which, name in moved.items() if name != files[which]}
+        changed.extend(files[which] for which in found if model.origin)
+        return found
+
     def renamed(element: Element) -> dict[str, str]:
+        if isinstance(element, Figures):
+            return figures(element)
         file = getattr(element, "file", "")
         if not isinstance(element, Mesh | SubAssembly | Driver) or not file:
             return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -36,6 +35,7 @@ from core.model.expression import number_text
 from core.model.fields import Value
 from core.model.parameters import value_of
 from core.spatial.inertia import split
+from core.spatial.rotation import angles_of
 
 Matrix = NDArray[np.float64]
 
@@ -138,7 +138,7 @@ class _Writer:
     def _pose(self, parent: Any, pose: Pose) -> None:
         rotation = [float(value_of(x, self.values)) for x in pose.rotation]
         if len(rotation) == 4:
-            rotation = _angles(rotation_matrix(tuple(rotation)))
+            rotation = list(angles_of(rotation_matrix(tuple(rotation))))
         if any(x != 0.0 for x in (*pose.position, *rotation)):
             etree.SubElement(parent, "origin", xyz=self.numbers(pose.position), rpy=self.numbers(rotation))
 
@@ -295,12 +295,4 @@ class _Writer:
 
 def _pose_of(matrix: Matrix) -> Pose:
     x, y, z = map(float, matrix[:3, 3])
-    return Pose(position=(x, y, z), rotation=tuple(_angles(matrix[:3, :3])))
-
-
-def _angles(turn: Matrix) -> list[float]:
-    """Angles about fixed x, y, z of a rotation matrix (R = Rz·Ry·Rx); about x zero when they are not unique."""
-    pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
-    if math.hypot(turn[0, 0], turn[1, 0]) < 1e-9:
-        return [0.0, pitch, math.atan2(-turn[0, 1], turn[1, 1])]
-    return [math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0])]
+    return Pose(position=(x, y, z), rotation=angles_of(matrix[:3, :3]))

@@ -26,6 +26,9 @@ ACCEPTABLE = 1e-8
 MAX_STEPS = 80
 PATIENCE = 8
 """Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""
+HOPELESS = 1e-3
+"""Part of the squared gap: a step that promises less, though one of its length might close a tenth of the gap, is at a
+dead end."""
 LONGEST_STEP = 0.5
 """Longest step of a coordinate (rad or m)."""
 FIRST_RADIUS = 1.0
@@ -90,6 +93,8 @@ def _fitting(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
 def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """As `close`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
     start = problem.residual(q)
+    if not np.isfinite(start).all():
+        return q, np.inf
     done, stage = 0.0, STAGES
     while done < 1.0 and stage >= SHORTEST_STAGE:
         goal = min(1.0, done + stage)
@@ -132,6 +137,8 @@ def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Arr
         square, square_trial = float(r @ r), float(r_trial @ r_trial)
         left = r + G @ step
         predicted = square - float(left @ left)
+        if predicted < HOPELESS * square and 0.01 * square < radius**2 * float(np.sum((G / weights) ** 2)):
+            break
         ratio = (square - square_trial) / predicted if predicted > 0.0 else -1.0
         if ratio < BAD:
             radius = 0.25 * length

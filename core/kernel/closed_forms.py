@@ -158,7 +158,7 @@ class ClosedForms:
         def forces(a: list[Any]) -> list[Any]:
             return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, slip=True)
 
-        M, h = reduced(tracer.tree, found, closed.q, forces)
+        M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia)
         flat = [*closed.q, *found.v, *found.bias]
         for column_ in found.columns:
             flat += column_
@@ -185,7 +185,7 @@ class ClosedForms:
     def fit(self, q: Array, p: Array) -> bool:
         """True if there are closed forms, and they close the machine where it is closed already: geometry that holds at
         the model's own parameters need not do so at others."""
-        if not self.found:
+        if not self.found or not self.independent:  # a rigid frame has nothing to integrate
             return False
         given = [np.zeros((1, size)) for size in self.reduction.sizes[:-1]]
         given[0][0] = q
@@ -195,6 +195,11 @@ class ClosedForms:
         if not (reach > 0.0 and sine > SURE):
             return True  # at a pose where branches meet nothing can be said
         return bool(np.max(np.abs(out[0, : len(q)] - q)) < FITTING)
+
+    def make_ready(self) -> None:
+        """Make now what closes loops by formulas: asked for first during a drag it would make the hand wait."""
+        if self.found and not self.kept_rows:
+            _ = self.closing
 
     def closed(self, q: Array, p: Array) -> tuple[Array, bool]:
         """The position that closed forms give for a guess, and whether they can: loops with a solution that is not
@@ -216,16 +221,23 @@ def explicitly_closed(mech: Mechanism, q: Array, held: NDArray[np.bool_], p: Val
     return closed if kept else None
 
 
-_known: weakref.WeakKeyDictionary[Program, ClosedForms] = weakref.WeakKeyDictionary()
+class _Place:
+    """Where the closed forms of a program are kept; one thread seeks them, others wait for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.found: ClosedForms | None = None
+
+
+_known: weakref.WeakKeyDictionary[Program, _Place] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def closed_forms_of(program: Program) -> ClosedForms:
     """The closed forms of a program, sought when first asked for."""
     with _lock:
-        found = _known.get(program)
-    if found is None:
-        found = ClosedForms(program.tracer)
-        with _lock:
-            found = _known.setdefault(program, found)
-    return found
+        place = _known.setdefault(program, _Place())
+    with place.lock:
+        if place.found is None:
+            place.found = ClosedForms(program.tracer)
+        return place.found

@@ -16,6 +16,7 @@ from core.kernel.topology import Topology
 from core.mechanics import joints
 from core.mechanics.dyads import Turn
 from core.model import WORLD, Constraint, Joint
+from core.model.fields import Value
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.rotation import Rotation, about_z, from_quaternion, from_z
 from core.spatial.scalar import Scalar, plus, times
@@ -88,15 +89,37 @@ def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
     result = []
     for rod in rods:
         a, b = rod.a or WORLD, rod.b or WORLD
-        length = numbers.scalar(rod.length, f"constraint '{rod.name}', length")
+        length: Scalar = 0.0
+        for value, where in rod.length:
+            length = plus(length, numbers.scalar(value, where))
         nodes = topology.carriers[a], topology.carriers[b]
         result.append(Edge(rod.name, LINK, *nodes, own[a], own[b], -1, -1, 0, 1.0, 0.0, length))
     return result
 
 
-def rods_of(topology: Topology) -> list[Constraint]:
-    """Constraints that are massless rods."""
-    return [each for each in topology.model.constraints if each.kind in ("rod", "universal_rod")]
+class Distance(NamedTuple):
+    """A distance that is held between two points: a massless rod, however it is said."""
+
+    name: str
+    a: str
+    b: str
+    length: tuple[tuple[Value, str], ...]
+    """Its parts, and where each stands."""
+
+
+def rods_of(topology: Topology) -> list[Distance]:
+    """Constraints that are massless rods, and those that hold a distance sensor."""
+    result = []
+    for each in topology.model.constraints:
+        where = f"constraint '{each.name}'"
+        if each.kind in ("rod", "universal_rod"):
+            result.append(Distance(each.name, each.a, each.b, ((each.length, f"{where}, length"),)))
+        elif each.kind == "hold":
+            sensor = topology.model.find("sensors", each.sensor)
+            if sensor.kind == "distance" and not sensor.minus:
+                parts = (each.value, f"{where}, value"), (sensor.offset, f"sensor '{sensor.name}', offset")
+                result.append(Distance(each.name, sensor.a, sensor.b, parts))
+    return result
 
 
 def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:

@@ -9,7 +9,9 @@ from core.kernel.closed_forms_graph import LINK, Clusters, Edge, geared
 from core.kernel.closed_forms_match import GEARED, ROD, Form
 from core.kernel.closed_forms_motion import Axis, Flow, Solver, Speed, at, axis_of, quality, span
 from core.kernel.closed_forms_positions import Positions
+from core.mechanics.added_inertia import AddedInertia, add_reduced
 from core.mechanics.crba import joint_motion
+from core.mechanics.instant import Instant
 from core.mechanics.kinematics import coordinates, speeds
 from core.mechanics.tree import Tree
 from core.spatial.motion import ZERO, Motion
@@ -248,10 +250,13 @@ def _met(value: Any, forward: bool) -> Any:
 
 
 def reduced(
-    tree: Tree, found: Motions, q: Scalars, forces: Callable[[list[Scalar]], list[Scalar]]
-) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state."""
+    tree: Tree, found: Motions, q: Scalars, forces: Callable[[list[Scalar]], list[Scalar]],
+    masses: Sequence[AddedInertia] = (),
+) -> tuple[list[list[Scalar]], list[Scalar]]:  # fmt: skip
+    """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
+    inertia beside the links."""
     M = _mass(tree, q, found.columns)
+    add_reduced(M, masses, Instant(tree, q), found.columns)
     h = forces(found.bias)
     return M, [total(times(c, f) for c, f in zip(column, h, strict=True)) for column in found.columns]
 

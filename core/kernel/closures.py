@@ -59,6 +59,8 @@ class Side(NamedTuple):
     b: Place
     names: tuple[str, str]
     """What carries them: names of bodies, frames, or the world."""
+    joint: str = ""
+    """The cut joint through which the wrench goes; empty: none."""
 
 
 class Closing:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import AssemblyError, KinetostatError, ModelError, SimulationError
-from core.kernel import assembly
+from core.errors import KinetostatError, ModelError, SimulationError
+from core.kernel import assembly, open_loops
 from core.kernel.broken_formulas import REMEDY, broken
 from core.kernel.closed_forms import explicitly_closed
+from core.kernel.contradictions import contradiction, told
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
-from core.model.model import WORDS
 
 if TYPE_CHECKING:
     from core.kernel.mechanism import Mechanism
@@ -106,6 +106,9 @@ def motion(
         if not mech.held:
             return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
         G, G_bias = mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v, t=t)
+        leading = np.broadcast_shapes(M.shape[:-2], rhs.shape[:-1], G.shape[:-2], G_bias.shape[:-1])
+        M, G = (np.broadcast_to(each, (*leading, *each.shape[-2:])) for each in (M, G))
+        rhs, G_bias = (np.broadcast_to(each, (*leading, each.shape[-1])) for each in (rhs, G_bias))
         try:
             return _multipliers(M, rhs, G, G_bias)
         except np.linalg.LinAlgError:
@@ -145,7 +148,8 @@ def singular(
             break
         values, vectors = np.linalg.eigh(M)
         if values[0] <= 1e-12 * max(values[-1], 1e-300):
-            return massless(mech.v_names[int(np.argmax(np.abs(vectors[:, 0])))])
+            moved = mech.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
+            return massless(moved, [joint.name for joint in mech.implicit_joints])
     return SimulationError("The accelerations are not finite numbers.",
                            remedy="Look for extreme values of speeds, forces or parameters.")  # fmt: skip
 
@@ -202,8 +206,13 @@ def assembled(
     for name in fixed:
         held[mech.joint_v(name)] = True
     for name, weight in weights.items():
+        if not 0.0 < weight < math.inf:
+            raise ModelError(f"{weight} is not a positive number.", where=f"weight of joint '{name}'",
+                             remedy="Give 1 for the usual unwillingness to move, more for more.")  # fmt: skip
         cost[mech.joint_v(name)] = weight
     q = mech.clamp(_array(q, mech.nq, "q"))
+    if not np.isfinite(q).all():
+        raise ModelError("q holds something that is not a finite number.", where="q", remedy="Begin from numbers.")
     speeds = None if v is None else _array(v, mech.nv, "v")
     values = mech.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
@@ -213,15 +222,23 @@ def assembled(
     if speeds is None:
         return q
     moving = zip(closed, _rows(speeds, leading), rows, strict=True)
-    consistent = np.array([consistent_speeds(mech, state, speed, cost, row, t) for state, speed, row in moving])
+    consistent = np.array([_moving_state(mech, state, speed, cost, row, t) for state, speed, row in moving])
     return q, consistent.reshape(*leading, mech.nv)
 
 
 def _assembled_state(mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float) -> Array:
     closed, gap = mech._closed(q, cost, held, p, anywhere=True, t=t)
     if not gap < assembly.ACCEPTABLE:
-        raise assembly_error(mech, closed, p, t)
+        raise open_loops.assembly_error(mech, closed, p, t)
     return closed
+
+
+def _moving_state(mech: Mechanism, q: Array, v: Array, cost: Array, p: Array, t: float) -> Array:
+    """Consistent speeds; AssemblyError where drivers contradict each other."""
+    speeds = consistent_speeds(mech, q, v, cost, p, t)
+    if (found := contradiction(mech, q, speeds, p, t)) is not None:
+        raise told(mech, found)
+    return speeds
 
 
 def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Values, t: float = 0.0) -> Array:
@@ -241,39 +258,11 @@ def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
     return mech._call("closure_time", p, t=t)
 
 
-def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0) -> AssemblyError:
-    """What stays open, and by how much, with the position q that came nearest."""
-    error = _open(mech, q, p, t)
-    error.q = q
-    return error
-
-
-def _open(mech: Mechanism, q: Array, p: Values, t: float) -> AssemblyError:
-    gaps = np.abs(mech.gaps(q, p=p, t=t))
-    at = int(np.argmax(gaps))
-    row, worst = mech._program.closure_rows[at], float(gaps[at])
-    if worst < assembly.ACCEPTABLE and (joint := wrong_way_round(mech, q, p)):
-        return AssemblyError("The loop closes only with the joint's sides the wrong way round.",
-                             where=f"joint '{joint}'",
-                             remedy="Turn its frame a or b round, or begin from another position.")  # fmt: skip
-    if row.collection != "joints":
-        what = f"{row.component} is" if row.component else "It is"
-        return AssemblyError(f"What is prescribed cannot be fulfilled: {what} {worst:.4g} (SI) away.",
-                             where=f"{WORDS[row.collection]} '{row.element}'",
-                             remedy="Change what it prescribes, lengths or limits, or begin nearer to it.")  # fmt: skip
-    poses = mech.joint_poses(q, p)[row.element]
-    distance = float(np.linalg.norm(poses[0][:3, 3] - poses[1][:3, 3]))
-    if distance > assembly_tolerance():
-        text = f"The loop cannot be closed: {1000.0 * distance:.4g} mm are missing."
-    else:
-        text = f"The loop cannot be closed: its directions differ by {np.degrees(worst):.4g}°."
-    return AssemblyError(text, where=f"joint '{row.element}'",
-                         remedy="Change lengths or limits in its loop, or begin nearer to closing.")  # fmt: skip
-
-
-def assembly_tolerance() -> float:
-    """Gap (m) below which a message speaks of directions rather than of distances."""
-    return 1e-7
+def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0) -> Array | None:
+    """(nq,) the position nearest to q that closes all loops; None if that is not found at once (`assembled` searches
+    farther)."""
+    closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t)
+    return closed if gap < assembly.ACCEPTABLE and not wrong_way_round(mech, closed, p) else None
 
 
 def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: float = 0.0) -> Array:
@@ -303,7 +292,7 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: 
 
 STAGE = 0.3
 """Longest way (rad or m) of a dragged coordinate between two closings."""
-SHORTEST = STAGE / 64
+SHORTEST = STAGE / 512
 """Way that is no longer halved when the loops cannot follow it."""
 MOST_STAGES = 200
 JUMP = 1.5
@@ -316,29 +305,45 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.boo
     if not gap < assembly.ACCEPTABLE:
         return target  # loops that do not close at all keep nothing from moving
     longest = STAGE
+    refused: list[tuple[float, float]] = []
     for _ in range(MOST_STAGES):
         way = mech.difference(q_closed, target) * held
         distance = float(np.max(np.abs(way), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
-        follower = _followed(mech, q_closed, way * min(1.0, longest / distance), held, p, t)
+        stage = min(longest, distance)
+        follower, gap = _followed(mech, q_closed, way * (stage / distance), held, p, t)
         if follower is None:
-            longest = 0.5 * min(longest, distance)
-        else:
-            q_closed, longest = follower, min(2.0 * longest, STAGE)
+            refused.append((stage, gap))
+            longest = _shorter(refused)
+        else:  # what has just been refused is not asked for again at once
+            q_closed, longest, refused = follower, longest if refused else min(2.0 * longest, STAGE), []
     return q_closed
 
 
-def _followed(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array | None:
-    """The closed position after a step of the held coordinates; None if the loops cannot follow."""
+def _shorter(refused: Sequence[tuple[float, float]]) -> float:
+    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the way beyond
+    the end of travel, so two of them tell where that is."""
+    stage, gap = refused[-1]
+    if len(refused) == 1:
+        return 0.5 * stage
+    before, gap_before = refused[-2]
+    end = stage - gap * (before - stage) / (gap_before - gap) if gap_before > gap else 0.5 * stage
+    return float(np.clip(0.95 * end, stage / 16.0, 0.5 * stage))
+
+
+def _followed(
+    mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float
+) -> tuple[Array | None, float]:
+    """(closed position after a step of the held coordinates, None if the loops cannot follow; gap left)."""
     trial = mech.clamp(_predicted(mech, q, step, held, p))
     closed = explicitly_closed(mech, trial, held, p)
     if closed is not None and np.max(np.abs(mech.difference(q, closed))) <= JUMP:
-        return closed
+        return closed, 0.0
     closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
     if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
-        return None
-    return closed
+        return None, gap
+    return closed, gap
 
 
 def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:

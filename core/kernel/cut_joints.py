@@ -47,9 +47,15 @@ def steady(mech: Mechanism, joint: str, time: Array, moving: CutMotion) -> Array
     where = f"joint '{joint}', rest"
     rest = [mech._coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
     for k, dimension in enumerate(cut.info.coordinate_dimensions):
-        if dimension == "angle":
-            expected = np.diff(time) * 0.5 * (moving.v[1:, k] + moving.v[:-1, k])
-            turns = np.round((expected - np.diff(q[:, k])) / (2.0 * np.pi))
-            first = np.round((rest[k] - q[0, k]) / (2.0 * np.pi)) if len(q) else 0.0
-            q[:, k] += 2.0 * np.pi * (first + np.concatenate([[0.0], np.cumsum(turns)])[: len(q)])
+        if dimension == "angle" and len(q):
+            first = 2.0 * np.pi * np.round((rest[k] - q[0, k]) / (2.0 * np.pi))
+            q[:, k] = first + unwound(time, q[:, k], moving.v[:, k])
     return q
+
+
+def unwound(time: Array, angle: Array, rate: Array) -> Array:
+    """(n,) angles known up to whole turns, counted on from the first; the rates tell where the next is to be expected,
+    so that samples may be several turns apart."""
+    expected = np.diff(time) * 0.5 * (rate[1:] + rate[:-1])
+    turns = np.round((expected - np.diff(angle)) / (2.0 * np.pi))
+    return np.asarray(angle + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])[: len(angle)])

@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from core.kernel.junctions import forces
 from core.kernel.program import Program
 from core.kernel.symbols import column, symbols
 from core.mechanics.steps import inline
@@ -40,6 +41,10 @@ class Equations(NamedTuple):
     x_x: Array
     follow: Array
     """(nj, nv) how junctions (the first nj states) follow displacements when they stay in balance."""
+    sum_q: Array
+    """(nj, nv), (nj, nx), (nj, nj): forces on the junctions by displacements, states and the junctions' own speeds."""
+    sum_x: Array
+    sum_w: Array
 
 
 class Derivatives:
@@ -89,8 +94,20 @@ class Derivatives:
         slopes = ((forces, (q, v, own)), (g, (q, v)), (gaps, (q,)))
         outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
         outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
+        outputs += self._sums(own, x_rate, q, N)
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
         return ca.Function("derivatives", arguments, list(map(ca.densify, outputs)), {"cse": True})
+
+    def _sums(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
+        """∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f at junctions that move with w, at w as it is."""
+        tracer = self._program.tracer
+        count = 3 * len(tracer.elements.junctions)
+        if not count:
+            return [ca.SX.zeros(0, tracer.tree.nv), ca.SX.zeros(0, tracer.nx), ca.SX.zeros(0, 0)]
+        w = ca.SX.sym("w", count)
+        f = forces(tracer, {**self._inputs, "x": ca.vertsplit(x)}, w)
+        slopes = (ca.jacobian(f, q) @ N, ca.jacobian(f, x), ca.jacobian(f, w))
+        return [ca.densify(ca.substitute(each, w, x_rate[:count])) for each in slopes]
 
     def _follow(self, x: Any, q: Any, N: Any) -> Any:
         """−(∂f/∂x)⁻¹ ∂f/∂q N of the forces f at junctions."""

@@ -10,11 +10,11 @@ from core.kernel.signals import Signals
 from core.kernel.slip import SLIP, slipping
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
+from core.mechanics.added_inertia import add_inertia
 from core.mechanics.crba import by_screws, crba
 from core.mechanics.factor import factorise, solve
 from core.mechanics.forces import Loads, Situation, loads_of
 from core.mechanics.instant import Instant
-from core.mechanics.line_masses import add_inertia
 from core.mechanics.line_masses import momentum_of as line_momentum
 from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
@@ -46,7 +46,7 @@ def acting(
     """What the force elements exert; None if there are none."""
     elements = tracer.unmerged_elements if unmerged else tracer.elements
     forces = elements.forces if resist else ()
-    masses = elements.line_masses if "u" in x else ()
+    masses = elements.added_inertia if "u" in x else ()
     if not (forces or masses):
         return None
     seen = situation(tracer, x, run, SLIP if slip else 0.0, elements)
@@ -62,8 +62,8 @@ def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list
     """M, row by row."""
     algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
     M = algorithm(tracer.tree, x["q"], run)
-    if tracer.elements.line_masses:
-        add_inertia(M, tracer.elements.line_masses, Instant(tracer.tree, x["q"], None, run))
+    if tracer.elements.added_inertia:
+        add_inertia(M, tracer.elements.added_inertia, Instant(tracer.tree, x["q"], None, run))
     return [entry for row in M for entry in row]
 
 
@@ -97,7 +97,7 @@ def forward(
 ) -> list[Scalar]:
     """Accelerations."""
     tree = slipping(tracer.tree) if slip else tracer.tree
-    if not (tree.coupled or tracer.elements.line_masses):
+    if not (tree.coupled or tracer.elements.added_inertia):
         loads = acting(tracer, x, run, resist=resist, slip=slip)
         if loads is None:
             return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
@@ -128,7 +128,7 @@ def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
             potential = run(plus, potential, element.potential(s))
     kinetic = energies.kinetic(tracer.tree, x["q"], x["v"], run)
     instant = Instant(tracer.tree, x["q"], x["v"], run)
-    for mass in tracer.elements.line_masses:
+    for mass in tracer.elements.added_inertia:
         moving, lying = mass.energy(instant)
         kinetic, potential = run(plus, kinetic, moving), run(plus, potential, lying)
     return [kinetic, potential]

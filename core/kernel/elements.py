@@ -10,11 +10,13 @@ from core.kernel.coordinates import entry_name
 from core.kernel.links import Machine
 from core.kernel.reading import Numbers
 from core.kernel.signals import Formula, Reader, formula_of
+from core.mechanics.added_inertia import AddedInertia
 from core.mechanics.chords import Chord
-from core.mechanics.force_elements import ChordForce, JointForce, LineForce, SeriesForce, WrenchForce
+from core.mechanics.force_elements import ChordForce, CutJointForce, JointForce, LineForce, SeriesForce, WrenchForce
 from core.mechanics.forces import End, ForceElement, Law
 from core.mechanics.instant import Instant
 from core.mechanics.line_masses import LineMass
+from core.mechanics.rotors import Rotor
 from core.mechanics.sensors import NOWHERE, Sensor, Share, measured
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
@@ -158,6 +160,21 @@ class Elements:
             for k in range(len(force.masses))
         )  # fmt: skip
 
+    @cached_property
+    def rotors(self) -> tuple[Rotor, ...]:
+        """Rotor inertias of joints that close a loop."""
+        found: list[Rotor] = []
+        for name, (law, _, _) in self.machine.laws.items():
+            J = self.numbers.scalar(self.machine.member(name).armature, f"joint '{name}', armature")
+            if law.nv and not is_zero(J):
+                found.append(Rotor(name, self.joint_chord(name), J))
+        return tuple(found)
+
+    @property
+    def added_inertia(self) -> tuple[AddedInertia, ...]:
+        """What has inertia beside the links."""
+        return (*self.line_masses, *self.rotors)
+
     def _line_mass(self, force: Force, k: int) -> LineMass:
         part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
         a, b = self.end(force.a), self.end(force.b)
@@ -171,6 +188,12 @@ class Elements:
     def named_forces(self) -> tuple[ForceElement, ...]:
         """Those of the document."""
         return self.forces[: len(self.model.forces)]
+
+    def forces_in(self, joint: str) -> list[ForceElement]:
+        """Elements that act in a cut joint: its own passive forces, and those of the document along its coordinates."""
+        named = (element for force, element in zip(self.model.forces, self.forces, strict=False)
+                 if force.kind == "joint" and force.joint == joint)  # fmt: skip
+        return [*named, *(element for element in self.forces[len(self.model.forces) :] if element.name == joint)]
 
     def _force(self, force: Force) -> ForceElement:
         where = f"force '{force.name}'"
@@ -231,6 +254,8 @@ class Elements:
             link = self.joint_link(joint.name)
             assert link is not None
             return JointForce(name, link, k, law)
+        if joint.info.nq > joint.info.nv:
+            return CutJointForce(name, self.joint_chord(joint.name), k, law, tuple(map(float, joint.info.neutral)))
         turns = joint.info.coordinate_dimensions[k] == "angle"
         share = Share(1.0, self.joint_chord(joint.name))
         return ChordForce(name, (share,), 0.0, law._replace(turns=turns), k)
@@ -245,13 +270,15 @@ class Elements:
                 self.numbers.scalar(getattr(joint, field), f"{where}, {field}")
                 for field in ("stiffness", "damping", "friction")
             )
-            if all(is_zero(x) for x in (stiffness, damping, friction)) or joint.kind == "free":
+            if all(is_zero(x) for x in (stiffness, damping, friction)):
                 continue
-            plain = joint.info.nq == joint.info.nv
-            for k in range(joint.info.nv if plain else 0):
-                rest = self.numbers.scalar(joint.rest[k], f"{where}, rest") if joint.rest else 0.0
-                law = Law(stiffness, rest, damping, 0.0, friction)
-                result.append(self._at_joint(name, joint, k, law))
+            rest = tuple(self.numbers.scalar(x, f"{where}, rest") for x in joint.rest or joint.info.neutral)
+            for k in range(joint.info.nv):
+                if joint.info.nq == joint.info.nv:
+                    result.append(self._at_joint(name, joint, k, Law(stiffness, rest[k], damping, 0.0, friction)))
+                else:
+                    law = Law(stiffness, 0.0, damping, 0.0, friction)
+                    result.append(CutJointForce(name, self.joint_chord(name), k, law, rest))
         return result
 
 

@@ -68,14 +68,14 @@ class Holdings:
         joint = self.machine.member(name)
         count = len(residual(law, IDENTITY))
         rows = tuple(Row("joints", name, str(k + 1)) for k in range(count))
-        return CutJoint(law, Side(a, b, (joint.parent, joint.child)), rows)
+        return CutJoint(law, Side(a, b, (joint.parent, joint.child), name), rows)
 
     def _coordinate(self, joint: Joint, k: int) -> Coordinate:
         if joint.name not in self.machine.laws:
             return Coordinate(joint.name, k, self.elements.joint_link(joint.name))
         law, a, b = self.machine.laws[joint.name]
         turns = joint.info.coordinate_dimensions[k] == "angle"
-        return Coordinate(joint.name, k, None, Side(a, b, (joint.parent, joint.child)), law, turns)
+        return Coordinate(joint.name, k, None, Side(a, b, (joint.parent, joint.child), joint.name), law, turns)
 
     # -------------------------------------------------------------------------------------- constraints
 

@@ -104,6 +104,12 @@ class Balance:
         return w
 
 
+def forces(tracer: Tracer, x: Inputs, w: Any) -> ca.SX:
+    """Sums of forces on the junctions when these move with w."""
+    balance = Balance(tracer, x)
+    return ca.substitute(balance.f, balance.of_w, w)
+
+
 def _supported(J: ca.SX) -> ca.SX:
     n = J.shape[0]
     size = ca.sum1(ca.sum2(ca.fabs(J))) + 1e-30

@@ -130,7 +130,8 @@ class Mechanism(Evaluation):
         return self._coordinates.neutral()
 
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
-        """(nq,) the rest position: as given, else neutral, inside the limits, loops closed if they can be."""
+        """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can
+        be."""
         if p is None and t == 0.0:
             return self._rest.copy()
         q = self._coordinates.rest()
@@ -139,8 +140,7 @@ class Mechanism(Evaluation):
     @cached_property
     def _rest(self) -> Array:
         q = self._coordinates.rest()
-        closed, gap = self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)
-        return closed if gap < assembly.ACCEPTABLE else q
+        return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)[0]
 
     def clamp(self, q: Any) -> Array:
         """q inside the limits, quaternions at length one."""
@@ -148,6 +148,10 @@ class Mechanism(Evaluation):
 
     def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
         """q after moving with speeds v for dt seconds, on the manifold of coordinates."""
+        for word, given, size in (("q", q, self.nq), ("v", v, self.nv)):
+            if np.shape(given)[-1:] != (size,):
+                raise ModelError(f"{word} has shape {np.shape(given)}; {size} numbers are needed.",
+                                 remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
         return self._coordinates.integrate(q, v, dt)
 
     def difference(self, q0: Any, q1: Any) -> Array:
@@ -288,7 +292,7 @@ class Mechanism(Evaluation):
     def _needs_mass_matrix(self) -> bool:
         """True where the articulated-body recursion does not apply: loops, constraints, and many coupled joints."""
         tree = self._program.tracer.tree
-        dense = tree.coupled or self._program.tracer.elements.line_masses
+        dense = tree.coupled or self._program.tracer.elements.added_inertia
         return self.held or bool(dense and tree.nv > MANY)
 
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
@@ -367,9 +371,12 @@ class Mechanism(Evaluation):
         return mobility(self, q, p, t)
 
     def _closed(
-        self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False, t: float = 0.0
-    ) -> tuple[Array, float]:
+        self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False, t: float = 0.0,
+        drivers: bool = True,
+    ) -> tuple[Array, float]:  # fmt: skip
         positions = self._program.levels == 0
+        if not drivers:
+            positions = positions & [row.collection != "drivers" for row in self._program.closure_rows]
         if not positions.any():
             return q, 0.0
         values = None if p is None else self.parameter_values(p)

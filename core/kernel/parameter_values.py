@@ -53,6 +53,9 @@ def _numbers(given: Any, where: str) -> Array:
     try:
         if given is None:
             raise TypeError
-        return np.ascontiguousarray(given, dtype=float) if np.ndim(given) else np.asarray(given, dtype=float)
+        array = np.ascontiguousarray(given, dtype=float) if np.ndim(given) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise ModelError("A number is needed.", where=where, remedy="Give numbers in SI units.") from None
+    if not np.isfinite(array).all():
+        raise ModelError("A finite number is needed.", where=where, remedy="Give numbers in SI units.")
+    return array

@@ -172,7 +172,7 @@ def structure(model: Model) -> Any:
         for element in getattr(plain, collection)
     )
     meshes = model.origin if any(body.density is not None for body in plain.bodies) else ""
-    return plain.world, parameters, bodies, frames, joints, others, meshes
+    return plain.world.gravity, parameters, bodies, frames, joints, others, meshes
 
 
 def _body(body: Body) -> Any:

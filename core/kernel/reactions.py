@@ -30,6 +30,9 @@ class Reactions(dict[str, Array]):
 
     note: str = ""
 
+    def __missing__(self, name: str) -> Array:
+        raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, list(self)))
+
 
 NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
 
@@ -58,7 +61,7 @@ def reactions(
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
     for cut, names, F, point in holding_wrenches(mech, q, multipliers, p):
         if cut:
-            result[cut] = F
+            result[cut] = result[cut] + F
         for carrier_of, sign in ((names[1], -1.0), (names[0], 1.0)):
             for carrier in topology.path(carrier_of):
                 share = _moved(F, point - origins[carrier])
@@ -67,7 +70,7 @@ def reactions(
 
 
 def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool) -> dict[str, Array]:
-    """Of every tree joint, as if nothing else held; zero for cut joints."""
+    """Of every joint, as if nothing else held; of cut joints what acts in them by itself (springs, rotors)."""
     wrenches = mech._call("wrenches" if passive else "wrenches_ideal", p, q, v, a, t=t, x=x)
     return {name: wrenches[..., i, :] for i, name in enumerate(mech.joint_names)}
 
@@ -75,16 +78,14 @@ def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any,
 def holding_wrenches(
     mech: Mechanism, q: Any, multipliers: Array, p: Values
 ) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
-    """(cut joint or "", names of a and b, wrench on b, the point it is about) of every side that exerts one."""
+    """(cut joint through which it goes or "", names of a and b, wrench on b, the point it is about) of every side."""
     R, points = mech._call("closure_motion", p, q), mech._call("closure_origins", p, q)
     start = 0
-    for k, (holding, side, rows) in enumerate(mech._program.tracer.holdings.sides()):
+    for k, (_, side, rows) in enumerate(mech._program.tracer.holdings.sides()):
         part = slice(start, start + rows.stop - rows.start)
         start = part.stop
         wrench = (np.swapaxes(R[..., part, :], -1, -2) @ multipliers[..., rows, None])[..., 0]
-        first = holding.rows[0] if holding.rows else None
-        cut = first.element if first is not None and first.collection == "joints" else ""
-        yield cut, side.names, wrench, points[..., k, :]
+        yield side.joint, side.names, wrench, points[..., k, :]
 
 
 def _moved(F: Array, r: Array) -> Array:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -60,21 +62,20 @@ def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
     except OSError as error:
         raise FileError(f"The file cannot be read: {error.strerror}.", file=path) from None
     names: tuple[str, ...] = ()
+    simnon = False
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), 1):
         comment = line.lstrip().startswith(("%", "#")) or (line.lstrip().startswith('"') and line.count('"') == 1)
         cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
         if not cells or (comment and names):
             continue
-        try:
-            if comment:
-                raise ValueError
-            row = [float(cell) for cell in cells]
-        except ValueError:
-            if rows and not comment:
-                raise FileError("This is no row of numbers.", file=path, line=number,
-                                remedy="Write one number per column.") from None  # fmt: skip
-            names = tuple(cells) if not rows and len(cells) > 1 else names
+        row, wrong = _numbers(cells)
+        if comment or wrong:
+            if (rows or simnon) and not comment:
+                raise FileError(f"'{cells[wrong - 1][:40]}' is no number.", file=path, line=number,
+                                where=f"column {wrong}", remedy="Write one number per column.")  # fmt: skip
+            if not rows and len(cells) > 1:
+                names, simnon = tuple(cells), line.lstrip().startswith('"') and comment
             continue
         if rows and len(row) != len(rows[0]):
             raise FileError(f"{len(row)} numbers stand here, {len(rows[0])} before.", file=path, line=number,
@@ -86,6 +87,19 @@ def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
     if len(names) != len(rows[0]):
         names = ("time", *(f"column{k}" for k in range(2, len(rows[0]) + 1)))
     return names, np.array(rows)
+
+
+def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
+    """The numbers of a row, and which column (from 1) holds none; 0: all do."""
+    row: list[float] = []
+    for k, cell in enumerate(cells, 1):
+        try:
+            row.append(float(cell))
+        except ValueError:
+            return row, k
+        if not math.isfinite(row[-1]):
+            return row, k
+    return row, 0
 
 
 def _cells(line: str) -> list[str]:

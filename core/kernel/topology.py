@@ -1,10 +1,11 @@
 """Which joints carry the spanning tree, and which close loops.
 
 The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
-joints with few freedoms (fixed, coupled and driven joints and those with a rotor inertia are not cut if it can be
-avoided, spherical ones are cut first), then short paths, which make small loops, then the order in the document. Where
-a joint says whether it is to be cut, that goes before everything else. A body that no joint reaches is free in space:
-it hangs on the world by an implicit free joint that carries the body's name.
+joints with few freedoms (fixed, coupled, geared and driven joints and those with a rotor inertia or a spring, which
+counts turns there, are not cut if it can be avoided, spherical ones are cut first), then short paths, which make small
+loops, then the order in the document. Where a joint says whether it is to be cut, that goes before everything else. A
+body that no joint reaches is free in space: it hangs on the world by an implicit free joint that carries the body's
+name.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     bound = {joint.name for joint in model.joints if joint.mimic is not None}
     bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
     bound |= {driver.joint for driver in model.drivers if driver.joint}
-    bound |= {joint.name for joint in model.joints if joint.armature != 0.0}
+    bound |= {joint.name for joint in model.joints if joint.armature != 0.0 or joint.stiffness != 0.0}
+    bound |= {name for each in model.constraints if each.kind == "gear" for name in (each.joint, each.leader)}
+    bound |= {force.joint for force in model.forces if force.kind == "joint" and force.stiffness != 0.0}
     wishes = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -139,7 +139,8 @@ class Tracer:
     @property
     def very_long(self) -> bool:
         """True if the mass matrix is left to NumPy."""
-        return self.long and (self.tree.nv > VERY_LONG or self.tree.coupled)
+        plain = not self.elements.added_inertia
+        return self.long and plain and (self.tree.nv > VERY_LONG or self.tree.coupled)
 
     def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
         recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
@@ -178,18 +179,25 @@ class Tracer:
             )
             moved[i] = has_mass or any(moved[k] for k in range(i + 1, len(links)) if links[k].parent == i)
         culprit = next((links[i].name for i in range(len(links)) if not moved[i]), links[-1].name)
-        return massless(culprit)
+        declared = {joint.name for joint in self.topology.model.joints}
+        return massless(culprit, {link.name for link in links} - declared)
 
     def closure_rows(self, joint: str) -> list[Scalar]:
         law = self.machine.laws[joint][0]
         return residual(law, IDENTITY)
 
 
-def massless(joint: str) -> SimulationError:
-    """The message for a joint that moves nothing."""
+def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
+    """The message for a joint, or one of the bodies without a joint (`free`), that moves nothing. `moved` may be one
+    of its speeds."""
+    body = next((name for name in free if moved == name or moved.startswith(f"{name}.")), "")
+    if body:
+        return SimulationError("It moves freely but has no mass, so a force on it gives no finite acceleration.",
+                               where=f"body '{body}'",
+                               remedy="Give it a mass and an inertia, or fix it to a body that has them.")  # fmt: skip
     return SimulationError(
         "The joint moves no mass, so a force on it gives no finite acceleration.",
-        where=f"joint '{joint}'",
+        where=f"joint '{moved}'",
         remedy="Give the body behind it a mass and an inertia, or the joint an armature.",
     )
 

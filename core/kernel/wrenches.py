@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.kernel.dynamic_traces import acting
+from core.kernel.dynamic_traces import acting, situation
 from core.mechanics import kinematics
+from core.mechanics.forces import Exchanged
+from core.mechanics.instant import Instant
 from core.mechanics.rnea import rnea
 from core.mechanics.steps import Runner, inline
 from core.spatial.force import Force
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 def wrenches(
     tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline, *, resist: bool = True
 ) -> list[Scalar]:
-    """Parent side on child side of every tree joint, at b's origin in world axes; u: accelerations."""
+    """Parent side on child side of every joint, at b's origin in world axes; of cut joints only what their own springs,
+    dampers, forces and rotors exert, not what closes the loop. u: accelerations."""
     machine = tracer.unmerged
     loads = acting(tracer, x, run, resist=resist, unmerged=True)
     external = () if loads is None else loads.external
@@ -32,12 +35,26 @@ def wrenches(
     for name, (_a, b) in machine.joints.items():
         link = machine.carried.get(name)
         if link is None:
-            result += [0.0] * 6
+            F = _own(tracer, x, name, run, resist)
+            result += [*F.moment, *F.force]
             continue
         p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
         F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
         result += [*F.moment, *F.force]
     return result
+
+
+def _own(tracer: Tracer, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool) -> Force:
+    """What the elements of a cut joint exert on its child side."""
+    elements = tracer.unmerged_elements
+    seen = situation(tracer, x, run, elements=elements)
+    loads = Exchanged(Instant(elements.machine.tree, x["q"], x["v"], run, x["u"]))
+    for element in elements.forces_in(joint) if resist else ():
+        element.act(seen, loads)
+    for rotor in elements.rotors:
+        if rotor.name == joint:
+            rotor.inertia(loads.instant, loads)
+    return loads.on_b
 
 
 def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:

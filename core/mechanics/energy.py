@@ -26,15 +26,27 @@ def kinetic_of(inertia: Inertia, V: Motion, armature: Scalar, v: Scalars) -> Sca
     return times(0.5, plus(V.dot(inertia.act(V)), rotor))
 
 
-def kinetic(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> Scalar:
-    """Kinetic energy, J; rotors (armature) included, so that it equals ½ vᵀ M v."""
+def kinetic_by_link(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
+    """Kinetic energy of each link, J; the rotor of its joint (armature) included."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     velocities: list[Motion] = []
-    result: Scalar = 0.0
+    result: list[Scalar] = []
     for i, link in enumerate(tree.links):
         V_parent = ZERO if link.parent < 0 else velocities[link.parent]
         velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
-        result = run(plus, result, run(kinetic_of, link.inertia, velocities[i], link.armature, own_v[i]))
+        result.append(run(kinetic_of, link.inertia, velocities[i], link.armature, own_v[i]))
+    return result
+
+
+def kinetic(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> Scalar:
+    """Kinetic energy, J; rotors (armature) included, so that it equals ½ vᵀ M v."""
+    return _sum(kinetic_by_link(tree, q, v, run), run)
+
+
+def _sum(terms: list[Scalar], run: Runner) -> Scalar:
+    result: Scalar = 0.0
+    for term in terms:
+        result = run(plus, result, term)
     return result
 
 
@@ -51,16 +63,21 @@ def spring_potential(law: Any, stiffness: Scalar, rest: Scalars, q: Scalars) -> 
 def potential(tree: Tree, q: Scalars, run: Runner = inline) -> Scalar:
     """Potential energy of the moving bodies and the joints' springs, J; zero at the world's origin
     (at infinity in a point field) and at the springs' rest."""
+    return _sum(potential_by_link(tree, q, run), run)
+
+
+def potential_by_link(tree: Tree, q: Scalars, run: Runner = inline) -> list[Scalar]:
+    """Potential energy of each link and the spring in its joint, J."""
     own = coordinates(tree, q, run)
     poses = link_poses(tree, q, run)
     field = tree.gravity
-    result: Scalar = 0.0
+    result: list[Scalar] = []
     for i, link in enumerate(tree.links):
         if field.is_point:
             term = run(attraction_potential, (field.mu, field.center), link.bodies, poses[i])
         else:
             term = run(weight_potential, link.inertia.mass, link.inertia.moment, field.acceleration, poses[i])
-        result = run(plus, result, term)
         if not is_zero(link.stiffness):
-            result = run(plus, result, run(spring_potential, link.law, link.stiffness, link.rest, own[i]))
+            term = run(plus, term, run(spring_potential, link.law, link.stiffness, link.rest, own[i]))
+        result.append(term)
     return result

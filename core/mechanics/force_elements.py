@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from core.mechanics.chords import TINY, rate
+from core.mechanics.chords import TINY, Chord, rate
 from core.mechanics.forces import End, Law, Loads, Observed, Scalars, Situation, Term, added, along, power_of
 from core.mechanics.sensors import Share, measured
 from core.mechanics.tree import Place
@@ -182,8 +182,43 @@ class JointForce:
         return self.observed(s).potential
 
 
+@dataclass(frozen=True)
+class CutJointForce:
+    """A law in the k-th displacement (from `rest`) of a joint with a quaternion that closes a loop."""
+
+    name: str
+    chord: Chord
+    """The joint's measure; its `axis` is the joint's law."""
+    k: int
+    law: Law
+    rest: tuple[Scalar, ...]
+
+    def _coordinate(self, s: Situation) -> tuple[Force, Scalar, Scalar]:
+        reading, motion = measured(self.chord, s.instant)
+        wrench = reading.wrenches[self.k]
+        value = s.run(displacement, self.chord.axis, reading.values, self.rest)[self.k]
+        return wrench, value, s.run(rate, wrench, motion)
+
+    def act(self, s: Situation, loads: Loads) -> None:
+        """See `ForceElement`."""
+        wrench, value, speed = self._coordinate(s)
+        force, _ = along(self.law, s, value, speed)
+        a, b = self.chord.a, self.chord.b
+        loads.between(a, b, s.instant.frame(b).position, s.run(against_growth, wrench, 1.0, force))
+
+    def observed(self, s: Situation) -> Observed:
+        """See `ForceElement`."""
+        _, value, speed = self._coordinate(s)
+        force, potential = along(self.law, s, value, speed)
+        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
+
+    def potential(self, s: Situation) -> Scalar:
+        """See `ForceElement`."""
+        return self.observed(s).potential
+
+
 def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
-    """Displacement from the neutral position, one number per speed."""
+    """Displacement from a position, one number per speed."""
     return law.spring(q, neutral)
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from core.mechanics.instant import Instant
 from core.mechanics.loads import sign
 from core.mechanics.tree import Coupling, Place
+from core.spatial.force import ZERO as NOTHING
 from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, times
@@ -112,6 +113,18 @@ class Loads:
         ratio = 1.0 if coupling is None else coupling.ratio
         self.speeds[index] = self.run(added, self.speeds[index], ratio, force)
         self.acts = True
+
+
+class Exchanged(Loads):
+    """The sum of what is exerted on b and opposed on a, all at one point."""
+
+    def __init__(self, instant: Instant) -> None:
+        super().__init__(instant)
+        self.on_b = NOTHING
+
+    def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
+        """See `Loads`; only summed."""
+        self.on_b = self.run(Force.__add__, self.on_b, wrench)
 
 
 def added(sum_so_far: Scalar, ratio: Scalar, force: Scalar) -> Scalar:

@@ -35,6 +35,11 @@ def acceleration_of(X_WL: Pose, V: Motion, A: Motion, p: Vector3) -> Vector3:
     return X_WL.rotation.act(A.linear + A.angular.cross(p) + turning)
 
 
+def about(p: Vector3, X_WL: Pose, V: Motion) -> Motion:
+    """A link's motion about the world point p in world axes."""
+    return Pose(X_WL.rotation, X_WL.position - p).motion(V)
+
+
 class Instant:
     """Poses and motions at (q, v), accelerations with a; without v all is at rest."""
 
@@ -89,6 +94,14 @@ class Instant:
             return base_acceleration(self.tree.gravity).linear
         V, A = self.motions[place.link], self.accelerations[place.link]
         return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)
+
+    def spatial(self, place: Place, p: Vector3) -> tuple[Motion, Motion]:
+        """Motion and spatial acceleration (gravity taken off) of a frame's link about the world point p, world axes."""
+        if place.link < 0:
+            return ZERO, base_acceleration(self.tree.gravity)
+        both = self.motions[place.link], self.accelerations[place.link]
+        V, A = (self.run(about, p, self.poses[place.link], motion) for motion in both)
+        return V, A
 
     def frame(self, place: Place) -> Pose:
         """X_WF of a frame on a link."""

@@ -69,6 +69,12 @@ def _spherical(law: Any, X_ab: Pose) -> Reading:
     return Reading(quaternion_of(X_ab.rotation), tuple(Force(axis, ZERO) for axis in axes))
 
 
+def _free(law: Any, X_ab: Pose) -> Reading:
+    turns = _spherical(law, X_ab)
+    slides = tuple(Force(ZERO, axis) for axis in X_ab.rotation.columns())
+    return Reading((*X_ab.position, *turns.values), (*turns.wrenches, *slides))
+
+
 _READINGS: dict[type, Callable[[Any, Pose], Reading]] = {
     joints.Revolute: _revolute,
     joints.Screw: _revolute,
@@ -77,6 +83,7 @@ _READINGS: dict[type, Callable[[Any, Pose], Reading]] = {
     joints.Planar: _planar,
     joints.Universal: _universal,
     joints.Spherical: _spherical,
+    joints.Free: _free,
     joints.Fixed: lambda law, X_ab: Reading((), ()),
 }
 

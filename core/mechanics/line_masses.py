@@ -6,7 +6,6 @@ To the mass matrix they add m J_pᵀ J_p, J_p = ∂p/∂a J_a + ∂p/∂b J_b.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -202,21 +201,5 @@ def resisting(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, accelerati
     return -moved(ZERO, share, e, acceleration).scaled(mass)
 
 
-def add_product(entry: Scalar, mass: Scalar, one: Vector3, other: Vector3) -> Scalar:
-    """M_ij + m J_i · J_j."""
-    return plus(entry, times(mass, one.dot(other)))
-
-
 def _vanishes(v: Vector3) -> bool:
     return all(is_zero(x) for x in v)
-
-
-def add_inertia(M: list[list[Scalar]], masses: Sequence[LineMass], instant: Instant) -> None:
-    """M += Σ m J_pᵀ J_p."""
-    for mass in masses:
-        columns = mass.columns(instant)
-        for i, one in enumerate(columns):
-            for j in range(i + 1):
-                if not (_vanishes(one) or _vanishes(columns[j])):
-                    M[i][j] = instant.run(add_product, M[i][j], mass.mass, one, columns[j])
-                    M[j][i] = M[i][j]

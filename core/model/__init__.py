@@ -1,7 +1,7 @@
 """The document: what the person said, as immutable values."""
 
 from core.model.assemblies import Setting, SubAssembly
-from core.model.bodies import WORLD, Body, Frame, Gravity, Inertia, World
+from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
 from core.model.findings import Finding, Severity
@@ -50,6 +50,7 @@ __all__ = [
     "DHChain",
     "DHRow",
     "Driver",
+    "Figures",
     "Finding",
     "Force",
     "ForceKind",

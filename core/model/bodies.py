@@ -22,11 +22,29 @@ class Gravity(Element):
     center: Vector = vector("length", help="Centre of a point field")
 
 
+PLAIN_LINE = "line"
+"""What a figure is called that is a plain line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures(Element):
+    """How joints and links without shapes of their own are drawn: empty as this program draws them, `line` as plain
+    lines, else a file (STL, OBJ, glTF, or Line, Polygon and Point lists).
+
+    A revolute shape turns with its joint about z, a prismatic one moves along z with its joint; a link's is one unit
+    long in x, or in z, and is stretched to the length of the link along x, or its offset along z."""
+
+    revolute: str = text("Shape of revolute joints, z along the axis", role="file")
+    prismatic: str = text("Shape of prismatic joints, z along the axis", role="file")
+    link: str = text("Shape of links, one unit long in x, or z", role="file")
+
+
 @dataclass(frozen=True, kw_only=True)
 class World(Element):
-    """What surrounds the machine."""
+    """What surrounds the machine, and how what has no shape is drawn."""
 
     gravity: Gravity = part(Gravity, "Gravity field", Gravity())
+    figures: Figures = part(Figures, "Shapes of joints and links", Figures())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -174,7 +174,7 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     if not found.info.coordinates or found.info.nq != found.info.nv:
         raise ModelError(f"A {found.kind} joint has no single coordinate to be driven.", where=f"joint '{joint}'",
                          remedy="Drive a sensor, or use a turning or sliding joint.")  # fmt: skip
-    start = f"{exact(about.values[0]):.6g}" if about.values and abs(about.values[0]) > 1e-9 else ""
+    start = f"{exact(about.values[0]):.12g}" if about.values and abs(about.values[0]) > 1e-9 else ""
     turns = found.info.coordinate_dimensions[0] == "angle"
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""

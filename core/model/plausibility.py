@@ -8,21 +8,19 @@ Sources: the triangle inequality of principal moments, A + B ≥ C (any mass dis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from core.errors import KinetostatError
 from core.model import doubtful_forces
 from core.model.bodies import WORLD, Body, Gravity, Inertia
 from core.model.circles import circles
-from core.model.expression import names, parse
-from core.model.fields import Element, ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.doubtful_formulas import bad_formulas, number_or_nan, parameters, range_words
+from core.model.fields import Element, fields_of, nested_elements
 from core.model.findings import Finding, Severity
 from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model
-from core.model.parameters import value_of
 from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
 from core.model.wrong_units import wrong_units
 
@@ -45,73 +43,8 @@ def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...
     """What is questionable in a model. With `find_file` missing mesh files are told too."""
     checks = _Checks(model.expanded, find_file)
     elements = doubtful_forces.check(model.expanded, checks.values)
-    return (*_bad_formulas(model), *wrong_units(model), *_parameters(model), *doubtful_forces.assemblies(model),
+    return (*bad_formulas(model), *wrong_units(model), *parameters(model), *doubtful_forces.assemblies(model),
             *checks.all(), *elements)  # fmt: skip
-
-
-# ------------------------------------------------------------------------------- formulas, parameters
-
-
-def _bad_formulas(model: Model) -> Iterator[Finding]:
-    """Formulas without a finite value at the present parameters."""
-    values = model.values()
-    for collection, element in [*model.elements(), ("world", model.world)]:
-        for inner in nested_elements(element):
-            for field in fields_of(type(inner)):
-                if isinstance(field.kind, ScalarKind | VectorKind):
-                    value = getattr(inner, field.name)
-                    for item in value if isinstance(value, tuple) else (value,):
-                        known = isinstance(item, str) and names(parse(item)) <= values.keys()  # not time, not states
-                        if known and not np.isfinite(_number(item, values)):
-                            name = getattr(element, "name", "")
-                            yield Finding("error", f"'{item}' has no finite value.", "Change it or its parameters.",
-                                          collection, name, field.name)  # fmt: skip
-
-
-def _number(value: Any, values: Mapping[str, float]) -> float:
-    """A number field's value; NaN where the formula has none, and for None."""
-    if value is None:
-        return np.nan
-    try:
-        return float(value_of(value, values))
-    except (KinetostatError, TypeError, ValueError, OverflowError):
-        return np.nan
-
-
-def _parameters(model: Model) -> Iterator[Finding]:
-    values = model.values()
-    used = _used_names(model)
-    for parameter in model.parameters:
-
-        def found(severity: Severity, text: str, remedy: str, field: str, name: str = parameter.name) -> Finding:
-            return Finding(severity, text, remedy, "parameters", name, field)
-
-        value = values[parameter.name]
-        low, high = _number(parameter.minimum, values), _number(parameter.maximum, values)
-        if low > high:
-            yield found("warning", f"Its range runs from {low:g} down to {high:g}.", "Swap the bounds.", "minimum")
-        elif value < low or value > high:
-            yield found("warning", f"Its value {value:g} lies outside its range {_range(low, high)}.",
-                        "Change the value or the range.", "value")  # fmt: skip
-        if parameter.assumed:
-            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
-        if parameter.name not in used:
-            yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
-
-
-def _range(low: float, high: float) -> str:
-    return f"{'−∞' if np.isnan(low) else f'{low:g}'} … {'∞' if np.isnan(high) else f'{high:g}'}"
-
-
-def _used_names(model: Model) -> set[str]:
-    used: set[str] = set()
-    for inner in nested_elements(model):
-        for field in fields_of(type(inner)):
-            if isinstance(field.kind, ScalarKind | VectorKind):
-                value = getattr(inner, field.name)
-                for item in value if isinstance(value, tuple) else (value,):
-                    used |= names(parse(item)) if isinstance(item, str) else frozenset()
-    return used
 
 
 # ------------------------------------------------------------------------------- bodies, joints
@@ -140,12 +73,13 @@ class _Checks:
             yield from self.axes(joint)
             yield from self.limits(joint)
             yield from self.passive(joint)
-            yield from self.rotors(joint)
+            yield from self.cut_springs(joint)
         yield from self.couplings()
         yield from self.massless()
+        yield from self.loose()
 
     def number(self, value: Any) -> float:
-        return _number(value, self.values)
+        return number_or_nan(value, self.values)
 
     def vector(self, values: Any) -> np.ndarray:
         return np.array([self.number(value) for value in values])
@@ -219,6 +153,22 @@ class _Checks:
                 heavy.add(group[name])  # one message per group
                 yield _of(bodies[name], "warning", "It moves but has no mass: forward dynamics cannot work with it.",
                           "Give it mass, or fix it to its neighbour.", "mass")  # fmt: skip
+
+    def loose(self) -> Iterator[Finding]:
+        """Bodies beside a machine with joints that nothing holds: neither joint nor force nor constraint."""
+        if not self.model.joints:
+            return
+        group = self.rigid_groups()
+        ends = [end for each in (*self.model.joints, *self.model.forces, *self.model.constraints)
+                for end in _ends(each)]  # fmt: skip
+        ends += doubtful_forces.constrained(self.model)
+        sensors = {each.sensor for each in self.model.forces} | {each.sensor for each in self.model.drivers}
+        ends += [end for sensor in self.model.sensors if sensor.name in sensors for end in (sensor.a, sensor.b)]
+        held = {group[end] for end in ends if end in group}
+        for body in self.model.bodies:
+            if group[body.name] not in held:
+                yield _of(body, "hint", "Nothing holds it: it moves freely, apart from the rest.",
+                          "Connect it by a joint, unless it is meant to be free.", "name")  # fmt: skip
 
     def has_mass(self, body: Body) -> bool:
         return body.density is not None or self.number(body.mass) > 0.0
@@ -332,7 +282,7 @@ class _Checks:
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
                 yield _of(joint, "warning", f"The rest position{which} ({rest:g}) lies outside the limits "
-                          f"{_range(low, high)}.", "Move it inside.", "rest")  # fmt: skip
+                          f"{range_words(low, high)}.", "Move it inside.", "rest")  # fmt: skip
 
     def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
         for field in ("velocity", "effort"):
@@ -349,11 +299,11 @@ class _Checks:
                 yield _of(joint, "warning", f"Its {field} is negative: the joint would feed energy in.",
                           "Give a value of 0 or more.", field)  # fmt: skip
 
-    def rotors(self, joint: Joint) -> Iterator[Finding]:
-        """Rotor inertias that count only in the tree."""
-        if joint.cut == "yes" and self.number(joint.armature) > 0.0:
-            yield _of(joint, "warning", "Its rotor inertia does not count where the joint closes a loop.",
-                      "Let another joint of the loop be cut.", "armature")  # fmt: skip
+    def cut_springs(self, joint: Joint) -> Iterator[Finding]:
+        """Springs of joints that are to be cut: their angle is known up to whole turns."""
+        if joint.cut == "yes" and self.number(joint.stiffness) > 0.0 and "angle" in joint.info.coordinate_dimensions:
+            text = "Where it closes a loop its spring counts no turns: it pulls to its rest by the shorter way."
+            yield _of(joint, "hint", text, "Let another joint of the loop be cut, if it turns further.", "stiffness")
 
     def couplings(self) -> Iterator[Finding]:
         """Leaders that cannot lead, circles of followers."""
@@ -372,6 +322,14 @@ class _Checks:
                 yield _of(joint, "error", text, "Remove one of the couplings.", "mimic")
             elif self.number(joint.mimic.ratio) == 0.0:
                 yield _of(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
+
+
+def _ends(element: Element) -> Iterator[str]:
+    """What an element connects."""
+    for field in ("parent", "child", "a", "b", "frame"):
+        end = getattr(element, field, "")
+        if isinstance(end, str):
+            yield end
 
 
 def _of(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:

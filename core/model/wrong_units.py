@@ -1,6 +1,7 @@
 """Formulas whose units cannot be right: "30 mm" where a mass is wanted.
 
-The dimension of a formula is inferred only where it is certain: a number with a unit, sums and multiples of such.
+The dimension of a formula is inferred only where it is certain: a number with a unit, sums, multiples and choices of
+such.
 Names have no unit of their own in a formula, so whatever holds them is taken to fit.
 """
 
@@ -8,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.model.expression import Binary, Negative, Node, Number, names, parse
+from core.model.expression import Binary, Call, Negative, Node, Number, names, parse
 from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
 from core.model.findings import Finding
+from core.model.formula_nodes import COMPARISONS
 from core.model.meant_dimensions import Meant
 from core.model.model import Model
 from core.model.units import SI, UNITS
@@ -36,7 +38,11 @@ def wrong_units(model: Model) -> Iterator[Finding]:
 
 def misfit(text: str, wanted: str) -> tuple[str, str] | None:
     """(what is wrong, remedy) of a formula that is not of the wanted dimension; None if it is or may be."""
-    given = dimension_of(parse(text))
+    node = parse(text)
+    if (pair := unlike(node)) is not None:
+        one, other = pair
+        return f"'{text}' puts {_article(one)} and {_article(other)} side by side.", "Give both in units of one kind."
+    given = dimension_of(node)
     if given in (None, wanted) or wanted not in _JUDGED:
         return None
     return f"'{text}' is {_article(str(given))}; {_article(wanted)} is wanted here.", f"Give it in {_units(wanted)}."
@@ -51,12 +57,37 @@ def dimension_of(node: Node) -> str | None:
             return dimension_of(operand)
         case Binary("+" | "-", left, right):
             return dimension_of(left) or dimension_of(right)
+        case Call("if", (_, one, other)) | Call("min" | "max", (one, other)):
+            return dimension_of(one) or dimension_of(other)
+        case Call("abs", (operand,)):
+            return dimension_of(operand)
         case Binary("*", left, right) if _is_plain(left):
             return dimension_of(right)
         case Binary("*" | "/", left, right) if _is_plain(right):
             return dimension_of(left)
         case _:
             return None
+
+
+def unlike(node: Node) -> tuple[str, str] | None:
+    """Two dimensions that a formula adds, compares or chooses between although they differ; None if there are none."""
+    pairs: tuple[tuple[Node, Node], ...] = ()
+    inner: tuple[Node, ...]
+    match node:
+        case Negative(operand):
+            return unlike(operand)
+        case Binary(operator, left, right):
+            pairs, inner = ((left, right),) if operator in ("+", "-", *COMPARISONS) else (), (left, right)
+        case Call(function, arguments):
+            inner = arguments
+            pairs = ((arguments[-2], arguments[-1]),) if function in ("if", "min", "max") else ()
+        case _:
+            return None
+    for one, other in pairs:
+        both = dimension_of(one), dimension_of(other)
+        if None not in both and both[0] != both[1]:
+            return str(both[0]), str(both[1])
+    return next(filter(None, map(unlike, inner)), None)
 
 
 def _is_plain(node: Node) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, sin, sqrt, times, total
 from core.spatial.vector import Vector3, X, Y, Z
@@ -101,6 +101,15 @@ def about(axis: Vector3, angle: Scalar) -> Rotation:
 def from_angles(angles: Sequence[Scalar]) -> Rotation:
     """Angles about the fixed axes x, y, z in this order: R = Rz(c) Ry(b) Rx(a)."""
     return (about_z(angles[2]) @ about_y(angles[1]) @ about_x(angles[0])).tidied()
+
+
+def angles_of(turn: Any) -> tuple[float, float, float]:
+    """Angles about the fixed axes x, y, z of a (3, 3) array of numbers; about x zero when they are not unique."""
+    level = math.hypot(turn[0, 0], turn[1, 0])
+    pitch = math.atan2(-turn[2, 0], level)
+    if level < 1e-9:
+        return 0.0, pitch, math.atan2(-turn[0, 1], turn[1, 1])
+    return math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0])
 
 
 def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:

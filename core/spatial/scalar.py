@@ -31,6 +31,16 @@ _RENAMED = {
     ("numpy", "acos"): "arccos",
     ("numpy", "atan"): "arctan",
     ("numpy", "atan2"): "arctan2",
+    ("numpy", "lt"): "less",
+    ("numpy", "le"): "less_equal",
+    ("numpy", "gt"): "greater",
+    ("numpy", "ge"): "greater_equal",
+    ("numpy", "eq"): "equal",
+    ("numpy", "ne"): "not_equal",
+    ("numpy", "logic_and"): "logical_and",
+    ("numpy", "logic_or"): "logical_or",
+    ("numpy", "logic_not"): "logical_not",
+    ("numpy", "if_else"): "where",
 }
 _modules: dict[type, ModuleType] = {}
 
@@ -45,6 +55,11 @@ def _module_of(kind: type) -> ModuleType:
 
 
 def _function(module: ModuleType, name: str) -> Any:
+    if name == "step":
+        return lambda x: apply("ge", x, 0.0)
+    if module.__name__ == "numpy" and name in _TRUTHS and name != "if_else":
+        truth = getattr(module, _RENAMED["numpy", name])
+        return lambda *arguments: 1.0 * truth(*arguments)
     return getattr(module, _RENAMED.get((module.__name__, name), name))
 
 
@@ -60,6 +75,20 @@ _PYTHON: dict[str, Callable[..., float]] = {
     "fmax": max,
 }
 
+
+_TRUTHS: dict[str, Callable[..., Any]] = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
+    "logic_and": lambda a, b: bool(a) and bool(b), "logic_or": lambda a, b: bool(a) or bool(b),
+    "logic_not": operator.not_, "if_else": lambda condition, a, b: a if condition else b,
+}  # fmt: skip
+"""Comparisons and what is made of them, of Python's numbers; 1.0 stands for true, 0.0 for false."""
+
+
+def _truth(name: str) -> Callable[..., float]:
+    return lambda *arguments: float(_TRUTHS[name](*arguments))
+
+
+_PYTHON.update({name: _truth(name) for name in _TRUTHS}, step=lambda x: float(x >= 0.0))
 
 _functions: dict[type, Callable[..., Scalar]] = {}
 

@@ -6,6 +6,7 @@ import pytest
 from core.errors import AssemblyError
 from core.kernel import Mechanism, assembly
 from core.kernel.fitting import wrong_way_round
+from core.model import Body, Joint, Model, Pose
 from tests.analysis import overconstrained as machines
 
 
@@ -90,3 +91,48 @@ def _far(joint):
     if joint.name == "J4":
         return dataclasses.replace(joint, b=dataclasses.replace(joint.b, position=(6.0, 0.0, 0.0)))
     return joint
+
+
+def test_a_loop_that_cannot_close_rests_as_near_to_it_as_it_gets():
+    """Two bars of 0.2 m whose feet stand 0.5 m apart: at best they lie in line, 0.1 m short."""
+    foot = Pose(position=(0.5, 0.0, 0.0))
+    joints = (
+        Joint(name="j1", parent="world", child="a", rest=(0.9,)),
+        Joint(name="j2", parent="a", child="b", a=Pose(position=(0.2, 0.0, 0.0)), rest=(-0.5,)),
+        Joint(name="j3", parent="b", child="world", a=Pose(position=(0.2, 0.0, 0.0)), b=foot),
+    )  # fmt: skip
+    mech = Mechanism(Model(name="short", bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0)), joints=joints))
+    a, b = mech.joint_poses(mech.rest())[mech.loops[0].cut]
+    assert np.linalg.norm(a[:3, 3] - b[:3, 3]) == pytest.approx(0.1, abs=1e-3)
+
+
+def _slider_crank():
+    """Crank 0.1 m, rod 0.3 m, slider along x, begun with the crank at 1.2 rad."""
+    x, y = 0.1 * np.cos(1.2), 0.1 * np.sin(1.2)
+    rod = -float(np.arcsin(y / 0.3))
+    joints = (
+        Joint(name="O", parent="world", child="crank", rest=(1.2,)),
+        Joint(name="P", parent="crank", child="rod", a=Pose(position=(0.1, 0.0, 0.0)), rest=(rod - 1.2,)),
+        Joint(name="Q", parent="rod", child="slider", a=Pose(position=(0.3, 0.0, 0.0)), rest=(-rod,), cut="yes"),
+        Joint(name="S", kind="prismatic", parent="world", child="slider", axis=(1.0, 0.0, 0.0),
+              rest=(x + 0.3 * float(np.cos(rod)),)),
+    )  # fmt: skip
+    return Mechanism(Model(name="slider-crank", bodies=tuple(Body(name=n) for n in ("crank", "rod", "slider")),
+                           joints=joints))  # fmt: skip
+
+
+@pytest.mark.parametrize(("wanted", "end"), [(0.7, 0.4), (0.41, 0.4), (0.05, 0.2)])
+def test_a_slider_goes_to_the_end_of_its_travel_and_gives_up_there_soon(monkeypatch, wanted, end):
+    """The ends are the sum and the difference of the lengths."""
+    steps = []
+    bounded = assembly._bounded_step
+    monkeypatch.setattr(assembly, "_bounded_step", lambda *given: steps.append(1) or bounded(*given))
+    mech = _slider_crank()
+    at = mech.q_names.index("S")
+    q = mech.move(mech.rest(), {"S": wanted})
+    assert q[at] == pytest.approx(end, abs=5e-4)
+    assert np.max(np.abs(mech.gaps(q))) < 1e-8
+    steps.clear()
+    again = mech.move(q, {"S": wanted + 0.3 * np.sign(wanted - end)})
+    assert again[at] == pytest.approx(end, abs=5e-4)
+    assert len(steps) <= 60, "closings that cannot succeed are given up early"

@@ -8,7 +8,7 @@ import pytest
 
 from core.kernel import Mechanism
 from core.kernel.closed_forms import closed_forms_of
-from core.model import Body, Constraint, Frame, Joint, Model, Pose
+from core.model import Body, Constraint, Frame, Joint, Model, Pose, Sensor
 from core.simulation import simulate
 from tests.kernel.random_loops import Builder, frame, matrix, pose
 from tests.kernel.test_closed_forms import check, mobility
@@ -129,6 +129,52 @@ def test_rods_and_gears_have_closed_forms(name, seed):
     assert len(forms.independent) == mobility(mech)
     assert not [step for step in mech.solution_order if step.kind in ("iteration", "tied together")]
     check(mech, seed)
+
+
+def held_distances(mech, offset=0.0):
+    """The same machine, every rod said as a distance that is held."""
+    model = mech.model
+    rods = [each for each in model.constraints if each.kind == "rod"]
+    sensors = tuple(Sensor(name=f"s{each.name}", kind="distance", a=each.a, b=each.b, offset=offset) for each in rods)
+    holds = tuple(Constraint(name=each.name, sensor=f"s{each.name}", value=each.length - offset) for each in rods)
+    others = tuple(each for each in model.constraints if each.kind != "rod")
+    return Mechanism(replace(model, sensors=sensors, constraints=(*holds, *others)))
+
+
+@pytest.mark.parametrize("name", ["RR", "SP", "R on R", "train", "four-bar"])
+@pytest.mark.parametrize("offset", [0.0, 0.05])
+def test_a_distance_that_is_held_is_a_rod(name, offset):
+    builder = Rods(1)
+    MACHINES[name](builder)
+    rods = builder.machine()
+    mech = held_distances(rods, offset)
+    forms = closed_forms_of(mech._program)
+    assert forms.kept_rows == []
+    assert len(forms.independent) == mobility(mech) == mobility(rods)
+    assert [str(step) for step in mech.solution_order] == [str(step) for step in rods.solution_order]
+    check(mech, 1)
+
+
+def test_a_difference_of_distances_is_no_rod():
+    builder = Rods(1)
+    MACHINES["RR"](builder)
+    mech = held_distances(builder.machine())
+    first = mech.model.sensors[0]
+    sensors = (replace(first, minus="other"), Sensor(name="other", kind="distance", a=first.a, b="world"))
+    value = mech.sensor(mech.neutral(), np.zeros(mech.nv), first.name)[0]
+    changed = Mechanism(replace(mech.model, sensors=sensors, constraints=tuple(
+        replace(each, value=float(value) - 1.0) for each in mech.model.constraints)))  # fmt: skip
+    assert not closed_forms_of(changed._program).found
+
+
+def test_geared_joints_stay_in_the_tree():
+    """Where any other joint of the loop can be cut, a gear keeps its closed form."""
+    for one, two in itertools.combinations(range(5), 2):
+        builder = Rods(4)
+        names, _ = builder.loop("rrrrr")
+        builder.gear(names[one][0], names[two][0], 1.3)
+        mech = builder.machine()
+        assert mech.loops[0].cut not in (names[one][0], names[two][0])
 
 
 def test_a_five_bar_between_geared_cranks():

@@ -24,9 +24,10 @@ from core.model.expression import (
     substitute,
     text_of,
 )
+from core.model.formula_nodes import LOGIC, PRECEDENCE
 from core.model.units import UNITS
 
-ALPHABET = st.text(st.sampled_from("0123456789.eE+-*/^()[],_ °abqxPisnmdgrt\t\néλ\0$%&=\"'"), max_size=40)
+ALPHABET = st.text(st.sampled_from("0123456789.eE+-*/^()[],_ °abqxPisnmdgrtfo<>!|\t\néλ\0$%&=\"'"), max_size=40)
 VARIABLES = {"x": 0.7, "q1": -1.3, "l_2": 2.5}
 PYTHON = {
     "sin": math.sin,
@@ -48,6 +49,7 @@ PYTHON = {
     "ceil": lambda x: float(math.ceil(x)),
     "min": min,
     "max": max,
+    "step": lambda x: float(x >= 0.0),
     "pow": math.pow,
     "pi": math.pi,
     "tau": math.tau,
@@ -69,7 +71,11 @@ def test_any_text_is_a_tree_or_a_message(text, dialect):
         return
 
 
-def trees(units=tuple(UNITS), variables=(*VARIABLES, *CONSTANTS), functions=tuple(FUNCTIONS), largest=1e300):
+ARITHMETIC = ("+", "-", "*", "/", "^")
+
+
+def trees(units=tuple(UNITS), variables=(*VARIABLES, *CONSTANTS), functions=tuple(FUNCTIONS), largest=1e300,
+          operators=tuple(PRECEDENCE)):  # fmt: skip
     """Random trees of the kind that the parser makes: literals are not negative."""
     numbers = st.one_of(st.integers(0, 50).map(float), st.floats(0.0, largest, allow_subnormal=False))
     leaves = st.one_of(
@@ -86,7 +92,7 @@ def trees(units=tuple(UNITS), variables=(*VARIABLES, *CONSTANTS), functions=tupl
         leaves,
         lambda children: st.one_of(
             st.builds(Negative, children),
-            st.builds(Binary, st.sampled_from("+-*/^"), children, children),
+            st.builds(Binary, st.sampled_from(operators), children, children),
             calls(children),
         ),
         max_leaves=12,
@@ -118,7 +124,8 @@ def _value(node, variables):
     return value if abs(value) < 1e200 else math.inf
 
 
-@given(trees(units=(), variables=tuple(VARIABLES)))
+@given(trees(units=(), variables=tuple(VARIABLES), operators=ARITHMETIC,
+             functions=tuple(set(FUNCTIONS) - {"if", "not"})))  # fmt: skip
 @settings(max_examples=200)
 def test_mathematica_trees_without_huge_numbers_are_equal(node):
     assume("e" not in text_of(node).replace("exp", "").replace("ceil", ""))
@@ -161,7 +168,13 @@ def _python(node):
         case Binary(operator, left, right):
             if operator == "^":  # the real power: Python's ** would leave the real numbers
                 return f"pow({_python(left)}, {_python(right)})"
-            return f"({_python(left)}{operator}{_python(right)})"
+            if operator in LOGIC:  # what is true is 1, not one of the operands
+                return f"(1.0 if ({_python(left)} {operator} {_python(right)}) else 0.0)"
+            return f"(({_python(left)} {operator} {_python(right)})*1.0)"
+        case Call("if", (condition, one, other)):
+            return f"({_python(one)} if {_python(condition)} else {_python(other)})"
+        case Call("not", (operand,)):
+            return f"((not {_python(operand)})*1.0)"
         case Call(function, arguments):
             return f"{function}({','.join(map(_python, arguments))})"
 
@@ -257,3 +270,110 @@ def test_substitution_is_evaluation_in_two_steps(outer, inner):
     except ExpressionError:
         return
     assert found == pytest.approx(wanted, rel=1e-9, nan_ok=True)
+
+
+# ------------------------------------------------------------------------------- conditions
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 < 2", 1.0), ("2 <= 1", 0.0), ("2 > 1", 1.0), ("2 >= 2", 1.0), ("2 == 2", 1.0), ("2 != 2", 0.0),
+        ("1 ≤ 1", 1.0), ("1 ≥ 2", 0.0), ("1 ≠ 2", 1.0), ("5*(3 > 2) - 1", 4.0), ("1 + 1 == 2", 1.0),
+        ("1 < 2 and 2 < 3", 1.0), ("1 < 2 and 3 < 2", 0.0), ("3 < 2 or 1 < 2", 1.0), ("not 1 < 2", 0.0),
+        ("not 3 < 2 and not 2 < 1", 1.0), ("not (1 < 2 and 3 < 2)", 1.0), ("1 > 2 or 1 < 2 and 3 < 2", 0.0),
+        ("2 == 2 && 1 < 0 || 1 > 0", 1.0), ("!(1 > 2)", 1.0), ("not -1", 0.0), ("-1 < 0", 1.0),
+        ("if(1 < 2, 10, 20)", 10.0), ("if(2 < 1, 10, 20)", 20.0), ("if(1 > 2, 1, if(3 > 2, 2, 3))", 2.0),
+        ("if(x > 0, sqrt(x), sqrt(-x))", math.sqrt(0.7)), ("if(q1 > 0, log(q1), 1/(q1 + 1.3 + 4))", 0.25),
+        ("step(0)", 1.0), ("step(-1e-9)", 0.0), ("step(x)*3", 3.0), ("50 mm < 5.1 cm", 1.0), ("90 deg >= pi/2", 1.0),
+        ("max(2, 3) > min(2, 3)", 1.0), ("2^3 > 7", 1.0), ("if(0, 1, 2)", 2.0), ("if(x, 1, 2)", 1.0),
+    ],
+)  # fmt: skip
+def test_conditions(text, value):
+    assert evaluate(parse(text), VARIABLES) == pytest.approx(value, rel=1e-15)
+
+
+def test_names_that_are_words_of_conditions_stay_names():
+    assert parse("step + if") == Binary("+", Name("step"), Name("if"))
+    assert evaluate(parse("not + 0"), {"not": 3.0}) == 1.0  # in front of an operand it is the word
+    assert parse("not") == Name("not")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 < x < 2", r"'<' in column 7 compares what is a comparison already"),
+        ("a == b == c", r"'==' in column 8 compares"),
+        ("a = 1", "'=' in column 3"),
+        ("if(x > 0, 1)", "if in 'if(x > 0, 1)' takes 3 arguments, not 2"),
+        ("x >", "the formula ends where a number"),
+        ("x > and y", "'and' stands in column 5|the formula ends|'y' stands in column 9"),
+        ("< 2", "'<' stands in column 1 where a number"),
+        ("if x > 0", "'x' stands in column 4 where an operator"),
+        ("not", None),
+        ("a and", "the formula ends"),
+        ("x => 2", "'=' in column 3"),
+        ("1 + not x", "'x' stands in column 9"),
+    ],
+)
+def test_wrong_conditions_are_messages_with_their_place(text, message):
+    if message is None:
+        with pytest.raises(ExpressionError, match="Nothing is called 'not'"):
+            evaluate(parse(text), {})
+        return
+    with pytest.raises(ExpressionError) as caught:
+        parse(text)
+    assert any(part in caught.value.what for part in message.replace("\\", "").split("|"))
+    assert caught.value.remedy
+
+
+def test_how_conditions_are_written():
+    for text in ("if(t < 1, t^2, 2*t - 1)", "not a > b and (c or d) == 1", "(a < b) == (c < d)", "(not a) < b",
+                 "2*(a >= b) + 1", "not (a and b) or c", "a - b != c"):  # fmt: skip
+        assert text_of(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("if(x > 0, x, -x)", "If[x > 0, x, -x]"),
+        ("2*(x < 1 and not y == 2)", "2*Boole[x < 1 && Not[y == 2]]"),
+        ("if(x, 1, 0)", "If[x != 0, 1, 0]"),
+        ("step(x - 1)", "UnitStep[x - 1]"),
+        ("(x < 1) == (y < 1)", "Boole[Boole[x < 1] == Boole[y < 1]]"),
+    ],
+)
+def test_conditions_in_mathematica(text, written):
+    assert text_of(parse(text), "mathematica") == written
+    again = parse(written, "mathematica")
+    for x in (-1.0, 0.0, 0.5, 1.0, 2.0):
+        for y in (0.0, 2.0):
+            variables = {"x": x, "y": y}
+            assert evaluate(again, variables) == evaluate(parse(text), variables)
+
+
+def test_symbols_choose_the_same_and_neither_branch_spoils_the_others_derivative():
+    """Against the closed forms of each side; the root and the logarithm have no value on the other side."""
+    ca = pytest.importorskip("casadi")
+    x = ca.SX.sym("x")
+    text = "if(x < 1, sqrt(1 - x), if(x > 0, log(x)/(x - 0.5), asin(x))) + 3*(x > 2 or x < -1)"
+    value = evaluate(parse(text), {"x": x})
+    for slope in (ca.jacobian(value, x), ca.jtimes(value, x, ca.SX(1)), ca.jtimes(value, x, ca.SX(1), True)):
+        f = ca.Function("f", [x], [value, slope, ca.jacobian(slope, x)])
+        for at in (-3.0, 0.25, 0.96, 1.5, 3.0):
+            found = [float(y) for y in f(at)]
+            assert found[0] == pytest.approx(evaluate(parse(text), {"x": at}), rel=1e-14)
+            if at < 1.0:
+                wanted = -0.5 * (1.0 - at) ** -0.5, -0.25 * (1.0 - at) ** -1.5
+            else:
+                u, w = math.log(at), at - 0.5
+                wanted = (1 / (at * w) - u / w**2, -1 / (at**2 * w) - 2 / (at * w**2) + 2 * u / w**3)
+            assert found[1:] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_arrays_choose_entry_by_entry():
+    np = pytest.importorskip("numpy")
+    x = np.array([-1.0, 0.5, 4.0])
+    with np.errstate(all="raise"):  # what does not count is not computed with forbidden arguments
+        found = evaluate(parse("if(x > 0 and not x > 3, sqrt(x), if(x <= 0, x^2, 7))"), {"x": x})
+    np.testing.assert_allclose(found, [1.0, math.sqrt(0.5), 7.0])

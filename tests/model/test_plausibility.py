@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from core.model import (
     Body,
     Box,
+    Constraint,
     DHChain,
     DHRow,
+    Force,
     Frame,
     Inertia,
     Joint,
@@ -199,6 +202,18 @@ def test_massless_parts():
     assert check(Model(bodies=(BODY, tip), frames=frames, joints=mounted)) == ()
     (only,) = check(Model(bodies=(tip,)))
     assert (only.severity, only.name) == ("hint", "")
+
+
+def test_a_body_that_nothing_holds_beside_a_machine_is_told():
+    alone = Body(name="alone", mass=1.0)
+    model = Model(bodies=(BODY, alone), joints=(HINGE,))
+    (finding,) = check(model)
+    assert (finding.severity, finding.name) == ("hint", "alone")
+    hung = Force(name="spring", kind="line", a="", b="alone", stiffness=10.0, rest=1.0)
+    assert check(dataclasses.replace(model, forces=(hung,))) == ()
+    tied = Constraint(name="rod", kind="rod", b="alone", length=1.0)
+    assert check(dataclasses.replace(model, constraints=(tied,))) == ()
+    assert check(Model(bodies=(alone,))) == ()  # flies as it is meant to
 
 
 def test_followers():

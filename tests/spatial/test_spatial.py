@@ -148,3 +148,16 @@ def test_literals_vanish_from_products():
     assert is_zero(Rotation(X, Y, Z).x.y)
     with pytest.raises(ZeroDivisionError):
         over(1.0, 0.0)
+
+
+@pytest.mark.parametrize("pitch", [-np.pi / 2, -0.4, 0.0, 1.2, np.pi / 2])
+def test_angles_of_a_rotation_give_it_again(pitch):
+    rng = np.random.default_rng(3)
+    for roll, yaw in rng.uniform(-3.0, 3.0, (20, 2)):
+        R = Peer.from_euler("xyz", (roll, pitch, yaw)).as_matrix()
+        again = rotation.angles_of(R)
+        np.testing.assert_allclose(Peer.from_euler("xyz", again).as_matrix(), R, atol=1e-9)
+        if abs(pitch) < 1.5:
+            np.testing.assert_allclose(again, (roll, pitch, yaw), atol=1e-12)
+        else:
+            assert again[0] == 0.0

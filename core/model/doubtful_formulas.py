@@ -1,0 +1,79 @@
+"""Doubts about formulas and parameters: no finite value, outside a range, assumed, unused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.model.expression import names, parse
+from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.findings import Finding, Severity
+from core.model.model import Model
+from core.model.parameters import value_of
+
+
+def bad_formulas(model: Model) -> Iterator[Finding]:
+    """Formulas without a finite value at the present parameters."""
+    values = model.values()
+    for collection, element in [*model.elements(), ("world", model.world)]:
+        for inner in nested_elements(element):
+            for field in fields_of(type(inner)):
+                if isinstance(field.kind, ScalarKind | VectorKind):
+                    value = getattr(inner, field.name)
+                    for item in value if isinstance(value, tuple) else (value,):
+                        known = isinstance(item, str) and names(parse(item)) <= values.keys()  # not time, not states
+                        if known and not np.isfinite(number_or_nan(item, values)):
+                            name = getattr(element, "name", "")
+                            yield Finding("error", f"'{item}' has no finite value.", "Change it or its parameters.",
+                                          collection, name, field.name)  # fmt: skip
+
+
+def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
+    """A number field's value; NaN where the formula has none, and for None."""
+    if value is None:
+        return np.nan
+    try:
+        return float(value_of(value, values))
+    except (KinetostatError, TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def parameters(model: Model) -> Iterator[Finding]:
+    """Parameters outside their ranges, without a value of their own, or used by nothing."""
+    values = model.values()
+    used = _used_names(model)
+    for parameter in model.parameters:
+
+        def found(severity: Severity, text: str, remedy: str, field: str, name: str = parameter.name) -> Finding:
+            return Finding(severity, text, remedy, "parameters", name, field)
+
+        value = values[parameter.name]
+        low, high = number_or_nan(parameter.minimum, values), number_or_nan(parameter.maximum, values)
+        if low > high:
+            yield found("warning", f"Its range runs from {low:g} down to {high:g}.", "Swap the bounds.", "minimum")
+        elif value < low or value > high:
+            yield found("warning", f"Its value {value:g} lies outside its range {range_words(low, high)}.",
+                        "Change the value or the range.", "value")  # fmt: skip
+        if parameter.assumed:
+            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
+        if parameter.name not in used:
+            yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
+
+
+def range_words(low: float, high: float) -> str:
+    """Bounds as text; NaN for none."""
+    return f"{'−∞' if np.isnan(low) else f'{low:g}'} … {'∞' if np.isnan(high) else f'{high:g}'}"
+
+
+def _used_names(model: Model) -> set[str]:
+    used: set[str] = set()
+    for inner in nested_elements(model):
+        for field in fields_of(type(inner)):
+            if isinstance(field.kind, ScalarKind | VectorKind):
+                value = getattr(inner, field.name)
+                for item in value if isinstance(value, tuple) else (value,):
+                    used |= names(parse(item)) if isinstance(item, str) else frozenset()
+    return used
