@@ -155,11 +155,12 @@ class Closure:
         """q after a displacement."""
         return self.mech.integrate(q, step)
 
-    def closed(self, q: Array) -> tuple[Array, float]:
-        """The closed pose nearest to q, and the gap left."""
+    def closed(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> tuple[Array, float]:
+        """The closed pose nearest to q, and the gap left; fixed : (nv,) speeds that stand still."""
         if not self._positions.any():
             return q, 0.0
-        return assembly.close(self.problem, q, 1.0 / self.units, np.zeros(self.mech.nv, dtype=bool))
+        still = np.zeros(self.mech.nv, dtype=bool) if fixed is None else fixed
+        return assembly.close(self.problem, q, 1.0 / self.units, still)
 
     def follow(self, q: Array, v: Array, length: float) -> Array | None:
         """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""

@@ -7,6 +7,7 @@ many parameters as possible vanish. A base and a tool transform take up what no 
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from core.errors import ModelError
 from core.kernel import Mechanism
 from core.model import DHChain, DHRow, Joint, Model, Pose
 from core.model.parameters import value_of
+from core.spatial.rotation import angles_of
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
@@ -53,6 +55,10 @@ class Fit:
     tip: str
     position: float
     rotation: float
+    bodies: tuple[str, ...] = ()
+    """What frames 0 … n move with."""
+    attached: Array | None = None
+    """(n + 1, 4, 4) body ← frame i."""
 
     def chain(self, name: str = "arm") -> DHChain:
         """The table as a chain of the document."""
@@ -63,11 +69,9 @@ class Fit:
 
 def pose_of(X: Array) -> Pose:
     """A pose of the document from a 4×4 matrix."""
-    from scipy.spatial.transform import Rotation
-
     x, y, z = (float(c) + 0.0 for c in X[:3, 3])
-    turn = tuple(float(c) + 0.0 for c in Rotation.from_matrix(X[:3, :3]).as_euler("xyz"))
-    return Pose(position=(x, y, z), rotation=turn)
+    a, b, c = (angle + 0.0 for angle in angles_of(X[:3, :3]))
+    return Pose(position=(x, y, z), rotation=(a, b, c))
 
 
 def fit(model: Model, tip: str = "", convention: str = "standard") -> Fit:
@@ -88,7 +92,15 @@ def fit(model: Model, tip: str = "", convention: str = "standard") -> Fit:
     tool = np.linalg.inv(frames[-1]) @ X_tip
     found = Fit(convention, rows, frames[0], _tidied(tool), np.array(frames), tip, 0.0, 0.0)
     position, rotation = residual(mech, found, [line.joint for line in lines])
-    return Fit(convention, rows, frames[0], _tidied(tool), np.array(frames), tip, position, rotation)
+    bodies = _bodies(mech, [line.joint for line in lines])
+    attached = np.array([np.linalg.inv(mech.frame(q, body)) @ X for body, X in zip(bodies, frames, strict=True)])
+    return dataclasses.replace(found, position=position, rotation=rotation, bodies=bodies, attached=attached)
+
+
+def _bodies(mech: Mechanism, joints: list[str]) -> tuple[str, ...]:
+    """The body the first joint stands on, and those behind the joints."""
+    branches = {branch.joint.name: branch for branch in mech._program.topology.branches}
+    return (branches[joints[0]].inner, *(branches[name].outer for name in joints))
 
 
 def obstacle(model: Model, mech: Mechanism) -> str:

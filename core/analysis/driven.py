@@ -9,14 +9,9 @@ from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
 from core.kernel import constraints
-from core.kernel.closures import Row
+from core.kernel.contradictions import LEVELS, demanded, disagreement, repeated_drivers
 
 Array = NDArray[np.float64]
-
-TAKES = 1e-6
-"""Part of a driver's row (in machine units) that must move something that is not driven yet."""
-DIFFERS = 1e-8
-"""Speed (rad/s, machine sizes per second) or gap by which two demands contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -28,38 +23,29 @@ class Drive:
     inconsistent: tuple[str, ...]
 
 
-def drive(closure: Closure, q: Array, N: Array) -> Drive:
-    """Drivers of a machine (all rows in `closure`) against its free motions N (nv, k) at a closed pose q."""
-    rows = [(k, row) for k, row in enumerate(closure.names) if row.collection == "drivers"]
-    if not rows:
+def drive(closure: Closure, q: Array) -> Drive:
+    """Drivers of a machine (all rows in `closure`) at a closed pose q, speeds as the drivers want them."""
+    rows = closure.names
+    if not any(row.collection == "drivers" for row in rows):
         return Drive((), (), ())
-    units = closure.row_units
-    G = closure.jacobian(q) / units[:, None]
-    wanted = -constraints.speed_gap(closure.mech, closure.t, closure.p)[closure.kept] / units
-    gaps = closure.mech.gaps(q, p=closure.p, t=closure.t)[closure.kept] / units
-    taken: list[tuple[int, Row]] = []
+    mech, units = closure.mech, closure.row_units
+    G = closure.jacobian(q) / units[:, None] * closure.units
+    v = constraints.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), closure.p, closure.t)
+    demands = [each[closure.kept] / units for each in demanded(mech, q, v, closure.p, closure.t)]
+    taken, repeated = repeated_drivers(G, rows)
     superfluous: list[str] = []
     inconsistent: list[str] = []
-    for k, row in rows:
-        own = G[k] @ N
-        before = np.array([G[i] @ N for i, _ in taken]).reshape(len(taken), N.shape[1])
-        share = np.linalg.lstsq(before.T, own, rcond=1e-9)[0] if taken else np.zeros(0)
-        if np.linalg.norm(own - share @ before) > TAKES * max(float(np.linalg.norm(G[k] * closure.units)), 1e-12):
-            taken.append((k, row))
-            continue
-        sources = [i for i, part in zip((i for i, _ in taken), share, strict=True) if abs(part) > 1e-6]
-        parts = share[np.abs(share) > 1e-6]
-        speed = 0.0 if row.level == 2 else abs(float(wanted[k] - parts @ wanted[sources]))
-        gap = abs(float(gaps[k] - parts @ gaps[sources])) if row.level == 0 else 0.0
-        names = [str(closure.names[i]) for i in sources]
-        contradicts = max(speed, gap) > DIFFERS
-        (inconsistent if contradicts else superfluous).append(_sentence(str(row), names, contradicts))
-    return Drive(tuple(str(row) for _, row in taken), tuple(superfluous), tuple(inconsistent))
+    for each in repeated:
+        found = disagreement(each, rows, demands)
+        text = _sentence(str(rows[each.row]), [str(rows[i]) for i in each.drivers], None if found is None else found[0])
+        (superfluous if found is None else inconsistent).append(text)
+    return Drive(tuple(str(rows[k]) for k in taken), tuple(superfluous), tuple(inconsistent))
 
 
-def _sentence(name: str, others: list[str], contradicts: bool) -> str:
+def _sentence(name: str, others: list[str], level: int | None) -> str:
+    """What is wrong with a driver that takes no freedom; level: on which it contradicts others, None: it does not."""
     if not others:
-        return f"Driver {name} moves what the joints hold fixed" if contradicts else (
-            f"Driver {name} has nothing to move: the joints hold it")  # fmt: skip
-    already = f"what {' and '.join(others)} drive{'s' if len(others) == 1 else ''} already"
-    return f"Driver {name} moves {already}, and differently" if contradicts else f"Driver {name} moves {already}"
+        return f"Driver {name} has nothing to move: the joints hold it" if level is None else (
+            f"Driver {name} moves what the joints hold fixed")  # fmt: skip
+    already = f"Driver {name} moves what {' and '.join(others)} drive{'s' if len(others) == 1 else ''} already"
+    return already if level is None else f"{already}, but with another {LEVELS[level]}"

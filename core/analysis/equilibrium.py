@@ -2,19 +2,21 @@
 
 With free motions N (G N = 0) the forces balance when g = Nᵀ h(q, 0) = τ-free load vanishes. Newton's method on the
 manifold with the stiffness K = Nᵀ ∂(h − Gᵀ λ)/∂q N; where K is not positive its eigenvalues are taken by size, so that
-each step goes down in energy and stable equilibria are found (Nocedal and Wright, Numerical Optimization, 3.4).
+each step goes down in energy and stable equilibria are found (Nocedal and Wright, Numerical Optimization, 3.4). Limits
+of joints hold: a step ends at the first one, which holds as long as it need not pull (active set, 16.5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
+from core.analysis.stops import Stops
 from core.errors import SimulationError
 from core.kernel import Mechanism, assembly, constraints
 from core.kernel.derivatives import derivatives
@@ -39,7 +41,8 @@ class Equilibrium:
 
     q : (nq,); residual : largest generalised force left (N·m, N); forces : (nv,) those that act in the joints of the
     tree, held by the constraints; stiffness : (k,) eigenvalues of the stiffness in units of the machine, smallest first
-    stability : "stable", "asymptotically stable", "indifferent", "unstable"; linear : the motion about the pose
+    stability : "stable", "asymptotically stable", "indifferent", "unstable"; linear : the motion about the pose (None
+    where it rests against limits); stops : coordinate → force (N·m, N) with which its limit pushes, along its growth
     """
 
     q: Array
@@ -49,13 +52,14 @@ class Equilibrium:
     stability: str
     steps: int
     linear: Linearisation | None
+    stops: dict[str, float] = field(default_factory=dict)
 
 
 class _Balance:
     """Loads at poses of a machine, in units of its size."""
 
     def __init__(self, closure: Closure, tau: Array) -> None:
-        self.closure, self.tau = closure, tau
+        self.closure, self.tau, self.stops = closure, tau, Stops(closure)
 
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
@@ -66,15 +70,22 @@ class _Balance:
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""
-        N = self.closure.motions(q)
+        N = self.stops.motions(q)
         return N, N.T @ self.load(q)
+
+    def holding(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
+        """(multipliers of the closure, forces of the limits that hold, what neither takes) of a load h."""
+        closure = self.closure
+        G = closure.jacobian(q) if closure.rows else np.zeros((0, closure.mech.nv))
+        rows = np.concatenate([G, self.stops.rows()])
+        found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=1e-9)[0], dtype=float)
+        return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
     def stiffness(self, q: Array, N: Array) -> Array:
         """(k, k) of the loads along N, symmetric part and all."""
         closure, mech = self.closure, self.closure.mech
         h = self.load(q)
-        G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
-        multipliers = np.asarray(np.linalg.lstsq(G.T, h, rcond=1e-9)[0], dtype=float)
+        multipliers = self.holding(q, h)[0]
         still = np.zeros(mech.nv)
         state = {"q": q, "v": still, "u": still, "x": states_at_rest(closure, q), "t": mech.clock(closure.t, closure.p)}
         slopes = derivatives(mech._program)(state, multipliers, closure.p)
@@ -87,23 +98,26 @@ def equilibrium(
 ) -> Equilibrium:  # fmt: skip
     """The pose of rest reached from q (nq,), default the rest pose.
 
-    tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones too, instead of downhill
+    tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones and such beyond limits, too,
+    instead of downhill within the limits
     Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
     """
     closure = Closure(mech, p, t)
     start = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    start = start if nearest else mech.clamp(start)
     pose = np.asarray(mech.assemble(start, p=closure.p, t=t)) if closure.rows else start
     balance = _Balance(closure, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
     pose, steps = _descended(balance, pose, nearest)
-    N = closure.motions(pose)
+    N = balance.stops.motions(pose)
     load = balance.load(pose)
-    G = closure.jacobian(pose) if closure.rows else np.zeros((0, mech.nv))
-    left = load - G.T @ np.linalg.lstsq(G.T, load, rcond=1e-9)[0] if closure.rows else load
+    _, pushes, left = balance.holding(pose, load)
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
-    linear = _linear(mech, pose, closure, balance.tau)
+    held = balance.stops.held
+    linear = None if held else _linear(mech, pose, closure, balance.tau)
     return Equilibrium(pose, float(np.max(np.abs(left), initial=0.0)), load - left, eigenvalues,
-                       _verdict(eigenvalues, linear), steps, linear)  # fmt: skip
+                       _verdict(eigenvalues, linear), steps, linear,
+                       {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)})  # fmt: skip
 
 
 def _linear(mech: Mechanism, q: Array, closure: Closure, tau: Array) -> Linearisation | None:
@@ -132,7 +146,9 @@ def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
     for step in range(MAX_STEPS):
         N, g = balance.gradient(q)
         if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _on_a_ridge(balance, q, N)):
-            return q, step
+            if not balance.stops.release(balance.holding(q, balance.load(q))[1], BALANCED * scale):
+                return q, step
+            continue
         K = balance.stiffness(q, N)
         way = _newton(K, g) if nearest else _downhill(K, g, scale)
         length = float(np.linalg.norm(way))
@@ -140,7 +156,9 @@ def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
         trial, accepted = _accepted(balance, q, N, g, way, scale, nearest)
         if not accepted:
             break
-        q = trial
+        reached = trial if nearest else balance.stops.reached(q, trial)
+        longest = 0.5 * longest if reached is None else longest
+        q = q if reached is None else reached
     N, g = balance.gradient(q)
     if np.max(np.abs(g), initial=0.0) > 1e-7 * scale:
         raise _falls(closure, N, g)
@@ -191,7 +209,7 @@ def _accepted(
     """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
     before = float(g @ way)
     for _ in range(30):
-        trial, gap = balance.closure.closed(balance.closure.moved(q, N @ way))
+        trial, gap = balance.closure.closed(balance.closure.moved(q, N @ way), balance.stops.flags())
         if gap < assembly.ACCEPTABLE:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.random_pose import random_pose
-from core.errors import AssemblyError
 from core.kernel import Mechanism
+from core.kernel.constraints import closed_near
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ TOLERANCE = 1e-9
 FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e6
 LARGEST_STEP = 0.5
 """Bound on the norm of one step (rad, m), so that a far target does not throw the arm about."""
+SHORTER = 0.25
+"""Part of a step that brought the frame no nearer, beyond which the next is not to go."""
 SAME_POSE = 1e-4
 """Poses closer than this (rad, m) are one branch."""
 
@@ -128,7 +130,7 @@ class _Problem:
     def solve(self, q: Array, iterations: int) -> Reach:
         """Levenberg–Marquardt from q."""
         mech = self.mech
-        damping, done = FIRST_DAMPING, 0
+        damping, longest, done = FIRST_DAMPING, math.inf, 0
         q = self.mech.clamp(q)
         error, jacobian = self._error(q), self._jacobian(q)
         for done in range(iterations):  # noqa: B007
@@ -139,16 +141,22 @@ class _Problem:
             free = self._free(q, descent)
             if float(descent[free] @ descent[free]) <= self.settle * norm * float(np.sum(jacobian[:, free] ** 2)):
                 break
-            trial = self._advance(q, _step(jacobian, error, damping, free))
+            step = _step(jacobian, error, damping, free)
+            while math.sqrt(float(step @ step)) > longest and damping < LARGEST_DAMPING:
+                damping *= 10.0
+                step = _step(jacobian, error, damping, free)
+            if longest < math.inf and 2.0 * float(error @ jacobian @ step) < self.settle * norm:
+                break
+            trial = self._advance(q, step)
             trial_error = self._error(trial)
             if float(trial_error @ trial_error) < norm:
                 gain = norm - float(trial_error @ trial_error)
                 q, error, jacobian = trial, trial_error, self._jacobian(trial)
-                damping = max(damping * 0.1, SMALLEST_DAMPING)
+                damping, longest = max(damping * 0.1, SMALLEST_DAMPING), 2.0 * longest
                 if gain < self.settle * norm:
                     break
             else:
-                damping *= 10.0
+                damping, longest = 10.0 * damping, SHORTER * math.sqrt(float(step @ step))
                 if damping > LARGEST_DAMPING:
                     break
         position, orientation = self._errors(q)
@@ -158,10 +166,8 @@ class _Problem:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.loops:
             return moved
-        try:
-            return np.asarray(self.mech.assemble(moved, p=self.p))
-        except AssemblyError:
-            return q
+        closed = closed_near(self.mech, moved, self.p)
+        return q if closed is None else closed
 
     def _pose(self, q: Array) -> Array:
         """(4, 4) the frame's axes placed at the point that is to meet the target."""

@@ -57,6 +57,10 @@ class Release:
     """Of the components, in the world."""
     freed: str = ""
     """The single direction that is released in a joint, in words."""
+    motions: tuple[str, ...] = ()
+    """"translation" or "rotation", per component."""
+    element: tuple[str, str] = ("", "")
+    """(collection, name) of an element that is removed as a whole."""
 
 
 def proposal(
@@ -133,13 +137,25 @@ def _options(active: Sequence[int], components: tuple[Component, ...], kinds: di
         by_joint[components[i].name if components[i].motion else ""].append(i)
     spare = by_joint.pop("", [])
     result = [
-        Release(joint, kind, chosen, f"make {joint} {kind}", tuple(components[i].direction for i in chosen))
+        Release(
+            joint,
+            kind,
+            chosen,
+            f"make {joint} {kind}",
+            tuple(components[i].direction for i in chosen),
+            motions=tuple(components[i].motion for i in chosen),
+        )
         for joint, own in by_joint.items()
         for kind, wanted in EXCHANGES.get(kinds.get(joint, ""), ())
         for chosen in _matching(own, components, wanted)
     ]
     result.sort(key=lambda change: (-len(change.components), change.kind not in ("spherical", "cylindrical")))
-    return result + [Release("", "", (i,), f"remove {_named(components[i])}") for i in spare]
+    return result + [_removal("", i, components[i]) for i in spare]
+
+
+def _removal(joint: str, index: int, component: Component) -> Release:
+    element = (component.collection, component.name) if component.collection != "joints" else ("", "")
+    return Release(joint, "", (index,), f"remove {_named(component)}", element=element)
 
 
 def _named(component: Component) -> str:
@@ -173,9 +189,9 @@ def _one_by_one(
 ) -> list[Release]:
     """Exchanges as long as each is worth all that it releases, then single directions."""
     singles = [
-        Release(c.name, "", (i,), f"free the {c.text} in {c.name}", (c.direction,), c.text)
+        Release(c.name, "", (i,), f"free the {c.text} in {c.name}", (c.direction,), c.text, (c.motion,))
         if c.motion
-        else Release(c.name, "", (i,), f"remove {_named(c)}")
+        else _removal(c.name, i, c)
         for i, c in ((i, components[i]) for i in active)
     ]
     space, result, changed = entries, [], set()

@@ -23,6 +23,7 @@ from core.analysis.closure_rank import Closure
 from core.errors import ModelError, near_misses
 from core.kernel import Mechanism, constraints
 from core.kernel.derivatives import Equations, derivatives
+from core.kernel.junctions import DUST
 from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
@@ -115,14 +116,13 @@ def linearise(
     x = states_at_rest(closure, q)
     a, multipliers = _motion(closure, q, v, tau, x, B, chosen)
     state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, closure.p)}
-    slopes = balanced(derivatives(mech._program)(state, multipliers, closure.p))
+    slopes, states = held_by_dampers(derivatives(mech._program)(state, multipliers, closure.p), mech.x_names)
     A, M = _reduced(closure, slopes, q, B, chosen)
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
     modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure)
-    states = tuple(mech.x_names[len(slopes.follow) :])
     return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
 
 
@@ -136,6 +136,30 @@ def balanced(slopes: Equations) -> Equations:
         x_q=slopes.x_q[count:] + slopes.x_x[count:, :count] @ slopes.follow, x_v=slopes.x_v[count:],
         x_x=slopes.x_x[count:, count:],
     )  # fmt: skip
+
+
+def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
+    """Junctions in motion, and the names of the states that are left: where springs alone act on a junction it follows
+    in balance, W · f = 0 along the directions W without damping, ẇ of the others is theirs.
+
+    With the linear form L_q ξ + L_x x = 0 of that balance x = T ξ + Y y, y some of the entries of x.
+    """
+    if not len(slopes.sum_w):
+        return slopes, tuple(names)
+    C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
+    sizes, axes = np.linalg.eigh(C)
+    W = axes[:, sizes <= DUST * max(float(np.max(np.abs(sizes))), 1e-300)]
+    L_q, L_x = W.T @ slopes.sum_q, W.T @ slopes.sum_x
+    T, free = -np.linalg.pinv(L_x, rcond=1e-9) @ L_q, scipy.linalg.null_space(L_x, rcond=1e-9)
+    pivots = scipy.linalg.qr(free.T, mode="economic", pivoting=True)[2] if free.size else np.zeros(0, dtype=int)
+    kept = sorted(int(i) for i in pivots[: free.shape[1]])
+    Y = free @ np.linalg.inv(free[kept])
+    T = T - Y @ T[kept]
+    changed = slopes._replace(
+        f_q=slopes.f_q + slopes.f_x @ T, f_x=slopes.f_x @ Y, x_q=(slopes.x_q + slopes.x_x @ T)[kept],
+        x_v=slopes.x_v[kept], x_x=(slopes.x_x @ Y)[kept],
+    )  # fmt: skip
+    return changed, tuple(names[i] for i in kept)
 
 
 def states_at_rest(closure: Closure, q: Array) -> Array:

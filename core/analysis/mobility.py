@@ -19,7 +19,7 @@ from core.analysis.driven import drive
 from core.analysis.free_motions import FreeMotion, free_motions
 from core.analysis.isostatic import Release
 from core.analysis.self_stress import Component, Stresses, dependences, stresses
-from core.kernel import Mechanism, assembly, constraints
+from core.kernel import Mechanism, assembly, constraints, open_loops
 from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
@@ -131,7 +131,7 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
     surplus = found.multipliers.shape[1]
     parts = _redundancies(closure, pose, found) if surplus else _NONE
     dof = found.freedoms
-    driven = drive(Closure(mech, p, t), pose, N)
+    driven = drive(Closure(mech, p, t), pose)
     return Mobility(
         degrees_of_freedom=dof, at_pose=N.shape[1], equations=tree + closure.rows,
         rank=tree + closure.rows - surplus, count=mech.nv - closure.rows, redundant=parts[0], proposal=parts[1],
@@ -150,7 +150,7 @@ def _closed(closure: Closure, q: Array) -> Array:
     flags = np.zeros(closure.mech.nv, dtype=bool)
     pose, gap = assembly.close_from(closure.upright, q, 1.0 / closure.units, flags)
     if not gap < assembly.ACCEPTABLE:
-        raise constraints.assembly_error(closure.mech, pose, closure.p, closure.t)
+        raise open_loops.assembly_error(closure.mech, pose, closure.p, closure.t)
     return pose
 
 

@@ -227,7 +227,7 @@ def transmitted(closure: Closure, q: Array, multipliers: Array) -> dict[str, Arr
     result = {name: np.zeros(6) for name in mech.joint_names}
     for cut, (inner, outer), F, point in holding_wrenches(mech, q, everything, p):
         if cut:
-            result[cut] = F
+            result[cut] = result[cut] + F
         for side, sign in ((outer, -1.0), (inner, 1.0)):
             for carrier in topology.path(side):
                 share = np.concatenate([F[:3] + np.cross(point - origins[carrier], F[3:]), F[3:]])

@@ -1,7 +1,8 @@
 """A machine over ranges of its coordinates, parameters and Denavit–Hartenberg entries.
 
-Several ranges run together (Robotica's ShowRobot, RElp), or one after another (SeqShowRobot). A DH entry that is a
-plain number is made a parameter for the purpose, so that any of them can run: `a2`, `alpha2`, `d2`, `theta2`.
+Several ranges run together (Robotica's ShowRobot, RElp), or one after another (SeqShowRobot). A DH entry is made a
+parameter for the purpose, so that any of them can run: `a2`, `alpha2`, `d2`, `theta2`. The entry that the joint itself
+moves (θ of a revolute joint, d of a prismatic one) is its coordinate plus the offset that stands in the table.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from core.errors import ModelError
 from core.kernel import Mechanism
 from core.model import Model, edits
+from core.model.parameters import value_of as parameter_value
 from core.model.units import display
 
 Array = NDArray[np.float64]
@@ -44,7 +46,7 @@ class Sweep:
 def variables(model: Model, mech: Mechanism) -> dict[str, str]:
     """What may run: name → "coordinate", "parameter" or "entry", in this order of precedence."""
     found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none"}
-    for alias in coordinate_aliases(model):
+    for alias in (*coordinate_aliases(model), *_own_entries(model)):
         found.setdefault(alias, "coordinate")
     for name in mech.p_names:
         found.setdefault(name, "parameter")
@@ -55,7 +57,7 @@ def variables(model: Model, mech: Mechanism) -> dict[str, str]:
 
 def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
     """Dimension of a variable that may run."""
-    name = coordinate_aliases(model).get(name, name)
+    name = _coordinate(model, mech, name)
     for coordinate in mech.coordinates:
         if coordinate.name == name:
             return coordinate.dimension
@@ -69,13 +71,11 @@ def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
 
 def value_of(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
     """Present value of a variable that may run (SI)."""
-    coordinate = coordinate_aliases(model).get(name, name)
+    coordinate = _coordinate(model, mech, name)
     if coordinate in mech.q_names:
-        return float(q[list(mech.q_names).index(coordinate)])
+        return float(q[list(mech.q_names).index(coordinate)]) + _offset(model, mech, p, name)
     if name in (entries := _entries(model)):
-        chain, path = entries[name]
-        _, row, field = path.split(".")
-        return float(getattr(model.chain(chain).rows[int(row)], field))
+        return _number(model, p, *entries[name])
     return float(model.values(dict(p))[name])
 
 
@@ -97,15 +97,19 @@ def sweep(
     for name in dict.fromkeys(r[0] for r in ranges):
         if names[name] == "entry":
             chain, path = _entries(model)[name]
+            number = _number(promoted, p, chain, path)
             promoted = edits.promote(promoted, "chains", chain, path, name)
+            promoted = edits.change(promoted, "parameters", name, value=number)
     moved = mech.updated(promoted) if promoted is not model else mech
     steps = _sequential(ranges) if sequential else _together(ranges)
     poses, values = [], []
     current = np.array(q, dtype=float)
-    aliases = coordinate_aliases(model)
     for step in steps:
-        coordinates = {aliases.get(n, n): x for n, x in step.items() if names[n] == "coordinate"}
         parameters = {**p, **{n: x for n, x in step.items() if names[n] != "coordinate"}}
+        coordinates = {
+            _coordinate(model, mech, n): x - _offset(promoted, moved, parameters, n)
+            for n, x in step.items() if names[n] == "coordinate"
+        }  # fmt: skip
         current = _moved(moved, current, coordinates, parameters)
         poses.append(current)
         values.append(parameters)
@@ -168,8 +172,44 @@ def coordinate_aliases(model: Model) -> dict[str, str]:
     return found
 
 
+def _coordinate(model: Model, mech: Mechanism, name: str) -> str:
+    """The coordinate that a name stands for; the name itself if for none."""
+    if name in mech.q_names:
+        return name
+    aliases = coordinate_aliases(model)
+    if name in aliases or name in mech.p_names or name not in (own := _own_entries(model)):
+        return aliases.get(name, name)
+    return own[name][0]
+
+
+def _offset(model: Model, mech: Mechanism, p: Mapping[str, float], name: str) -> float:
+    """What the table adds to the coordinate where the name is that of a DH entry; else 0."""
+    if name in mech.q_names or name in mech.p_names or name in coordinate_aliases(model):
+        return 0.0
+    own = _own_entries(model).get(name)
+    return _number(model, p, *own[1:]) if own else 0.0
+
+
+def _number(model: Model, p: Mapping[str, float], chain: str, path: str) -> float:
+    """The number in an entry of a chain."""
+    _, row, field = path.split(".")
+    known = {name: x for name, x in p.items() if any(parameter.name == name for parameter in model.parameters)}
+    return float(parameter_value(getattr(model.chain(chain).rows[int(row)], field), model.values(known)))
+
+
+def _own_entries(model: Model) -> dict[str, tuple[str, str, str]]:
+    """DH entries that joints move: name → (coordinate, chain, path of the field with the offset)."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for chain in model.chains:
+        for i, row in enumerate(chain.rows):
+            own = "theta" if row.kind == "revolute" else "d"
+            found.setdefault(f"{chain.prefix}{own}{i + 1}",
+                             (f"{chain.prefix}joint{i + 1}", chain.name, f"rows.{i}.{own}"))  # fmt: skip
+    return found
+
+
 def _entries(model: Model) -> dict[str, tuple[str, str]]:
-    """DH entries that are plain numbers and not the joint's own variable: name → (chain, path of the field)."""
+    """DH entries that are no parameters and not the joint's own variable: name → (chain, path of the field)."""
     taken = {parameter.name for parameter in model.parameters}
     found: dict[str, tuple[str, str]] = {}
     for chain in model.chains:
@@ -177,6 +217,6 @@ def _entries(model: Model) -> dict[str, tuple[str, str]]:
             own = "theta" if row.kind == "revolute" else "d"
             for entry in ENTRIES:
                 name = f"{chain.prefix}{entry}{i + 1}"
-                if entry != own and not isinstance(getattr(row, entry), str) and name not in taken:
+                if entry != own and name not in taken:
                     found.setdefault(name, (chain.name, f"rows.{i}.{entry}"))
     return found

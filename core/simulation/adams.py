@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.native import native, view
+from core.simulation.native import native, scratch, view
 from core.simulation.work import (
     ACCEPTED,
     COLLAPSED,
@@ -247,7 +247,8 @@ def multistep(work: int, g: Any, f: Any) -> Any:
 def step_entry(work: int, t: float, first: int, second: int) -> int:
     """One step."""
     w = load_work(work)
-    g, f = np.zeros(DIFFERENCES + 1), np.empty(len(w.y))
+    g, f = scratch(DIFFERENCES + 1), scratch(len(w.y))
+    g[:] = 0.0
     happened: int = FINE
     if w.counts[ORDER] == 0:
         happened = start(work, t)
@@ -263,7 +264,8 @@ def within_entry(work: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
     w = load_work(work)
     point, h, count = view(out, len(w.y)), w.numbers[TAKEN], w.counts[USED] + 1
-    g = np.zeros(DIFFERENCES + 1)
+    g = scratch(DIFFERENCES + 1)
+    g[:] = 0.0
     span = (theta - 1.0) * h
     for m in range(w.A.shape[1]):
         s, product = w.A[0, m] * span, w.A[1, m] * span

@@ -120,7 +120,8 @@ class Assembly:
                    np.array(_quaternions(mech), dtype=np.int64), u, words, memory,
                    np.zeros(room_for(mech.nq, mech.nv, rows)), np.zeros(max(rows, 1), dtype=np.int64),
                    independent, np.array(kept, dtype=np.int64), mech.nx, program.levels,
-                   np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx), *mech.splines(p))
+                   np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
+                   np.full(1 + independent**2, np.nan), *mech.splines(p))
         )  # fmt: skip
         at = begins[0] + int(chosen[0].words[-1])
         self.u = memory[at : at + mech.nv] if chosen[0].words[0] else u

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Protocol
 
 import casadi as ca
@@ -77,7 +78,7 @@ class Channels:
         """Those every joint of the tree has; one that follows another has no force of its own."""
         return JOINT[:4] if self.mech._coordinates.coupling(joint)[0] == joint else JOINT[:3]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """All channels."""
         of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]

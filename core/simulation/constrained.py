@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.native import native
+from core.simulation.native import address_of, inserted, native, view
 from core.simulation.system import (
     BIAS,
     DRIFT,
@@ -61,11 +61,22 @@ def room_for(nq: int, nv: int, rows: int) -> int:
 
 
 @native
-def vector(place: int, index: int) -> Any:
-    """A vector of the room, long enough for q, v or the rows."""
+def vector_size(place: int) -> Any:
+    """Enough for q, v or the rows."""
     s = load_system(place)
-    size = max(s.nq, s.nv, s.rows)
-    return s.room[index * size : (index + 1) * size]
+    return max(s.nq, s.nv, s.rows)
+
+
+@native
+def vector_place(place: int, index: int) -> Any:
+    """Address of a vector of the room."""
+    return address_of(load_system(place).room) + 8 * index * vector_size(place)
+
+
+@inserted
+def vector(place: int, index: int) -> Any:
+    """A vector of the room, long enough for q, v or the rows; a view."""
+    return view(vector_place(place, index), vector_size(place))
 
 
 @native

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import KinetostatError
 from core.kernel import Mechanism
+from core.kernel.contradictions import demanded, unit
 
 Array = NDArray[np.float64]
 OPEN = 1e-7
@@ -14,6 +17,8 @@ OPEN = 1e-7
 REDUNDANT, LOST = 1e-9, 2e-3
 """Parts of the largest singular value of the closure's Jacobian between which a direction is being lost: below the
 first one constraints are redundant everywhere."""
+RACING = 1e4
+"""Speed (rad/s, m/s) that no machine has: a driver's function has a pole."""
 SHOWN = 3
 """Coordinates that describe a pose."""
 
@@ -41,6 +46,16 @@ def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> tuple[str, str] |
     return _name(mech, row.collection, row.element), _pose(mech, q)
 
 
+def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
+    """(driver, speed) of the fastest driver if its function runs away at t; None otherwise."""
+    speeds = np.abs(demanded(mech, mech.neutral(), None, p, t)[1]) if mech._program.closure_rows else np.zeros(0)
+    driven = [(speeds[i], row) for i, row in enumerate(mech._program.closure_rows) if row.collection == "drivers"]
+    fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
+    if row is None or not fastest > RACING:
+        return None
+    return f"driver '{row.element}'", f"{fastest:.3g} {unit(mech, row)}/s"
+
+
 def _name(mech: Mechanism, collection: str, element: str) -> str:
     """The loop of a cut joint, or the constraint or driver."""
     for loop in mech.loops:
@@ -53,5 +68,11 @@ def _pose(mech: Mechanism, q: Array) -> str:
     """Values of the first independent coordinates."""
     independent = [name for step in mech.solution_order if step.kind == "independent" for name in step.joints]
     chosen = [c for name in independent for c in mech.coordinates if c.joint == name] or list(mech.coordinates)
-    units = {"angle": " rad", "length": " m"}
-    return ", ".join(f"{c.name} = {q[c.index]:.5g}{units.get(c.dimension, '')}" for c in chosen[:SHOWN])
+    return ", ".join(f"{c.name} = {_amount(c.dimension, float(q[c.index]))}" for c in chosen[:SHOWN])
+
+
+def _amount(dimension: str, x: float) -> str:
+    """A coordinate in words, angles in both units people use."""
+    if dimension == "angle":
+        return f"{x:.5g} rad ({math.degrees(x):.4g}°)"
+    return f"{x:.5g}" + (" m" if dimension == "length" else "")

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.kernel import Mechanism
-from core.model import Sensor
+from core.kernel.cut_joints import unwound
+from core.model import Force, Sensor
 
 Array = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ class ElementChannels:
             value, rate = self._cached(f"sensor {sensor.name}", both)
             if what == "rate":
                 return np.asarray(rate)
-            return np.unwrap(value) if sensor.kind == "angle" else np.asarray(value)
+            return unwound(s.time, value, rate) if sensor.kind == "angle" else np.asarray(value)
 
         return compute
 
@@ -117,8 +118,20 @@ class ElementChannels:
                 at += 7
                 continue
             for k, word in enumerate(_ALONG):
-                yield f"{force.name}.{word}", Channel(self._shown(at + k))
+                turns = word == "length" and self._turns(force)
+                yield f"{force.name}.{word}", Channel(self._turning(at) if turns else self._shown(at + k))
             at += len(_ALONG) + 1
+
+    def _turns(self, force: Force) -> bool:
+        """Whether it acts along an angle that is measured, up to whole turns."""
+        if force.kind == "sensor":
+            return self.model.find("sensors", force.sensor).kind == "angle"
+        elements = self.mech._program.tracer.elements
+        law = getattr(elements.named_forces[self.model.forces.index(force)], "law", None)
+        return force.kind == "joint" and law is not None and law.turns
+
+    def _turning(self, at: int) -> Callable[[], Array]:
+        return lambda: unwound(self.samples.time, self._shown(at)(), self._shown(at + 1)())
 
     def _shown(self, columns: int | slice) -> Callable[[], Array]:
         s = self.samples

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from core.simulation.constrained import project, project_free
 from core.simulation.equations import by_mass_matrix, by_recursion
 from core.simulation.explicit import derivative as by_closed_forms
 from core.simulation.explicit import project as project_by_closed_forms
-from core.simulation.native import address_of, call_entry, native, view
+from core.simulation.native import address_of, call_entry, native, scratch, view
 from core.simulation.slopes import slopes
 from core.simulation.system import FINE, NOT_FINITE, UNSUITABLE, load_system, rates
 
@@ -85,7 +83,7 @@ def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
     """∂f/∂y into out (n n,), row by row, from the traced derivatives."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
-    f = np.empty(n)
+    f = scratch(n)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
@@ -100,7 +98,7 @@ def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, J = view(y, n), view(out, n * n)
-    f, g = np.empty(n), np.empty(n)
+    f, g = scratch(n), scratch(n)
     if call_entry(s.derivative, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     for j in range(n):
@@ -120,7 +118,7 @@ def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
 def sampled_accelerations(place: int, times: Any, states: Any, out: Any, u: Any, forces: Any) -> int:
     """a and τ at every sample, from where u (nv,) stands; the number of samples with a result that is not finite."""
     s = load_system(place)
-    bad, f = 0, np.empty(s.nq + s.nv + s.nx)
+    bad, f = 0, scratch(s.nq + s.nv + s.nx)
     for k in range(len(times)):
         if call_entry(s.derivative, place, times[k], address_of(states[k]), address_of(f)) != FINE:
             bad += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.constrained import by_matrix
-from core.simulation.native import native
+from core.simulation.native import address_of, inserted, native, view
 from core.simulation.system import (
     BASE,
     FIRST,
@@ -24,6 +24,7 @@ from core.simulation.system import (
     put_states,
     rates,
     result,
+    result_place,
     tick,
 )
 
@@ -37,15 +38,21 @@ def begin(place: int, t: float, y: Any) -> Any:
 
 
 @native
-def joint_forces(place: int, t: float, y: Any) -> Any:
-    """u (nv,)."""
+def forces_place(place: int, t: float, y: Any) -> Any:
+    """Address of u, evaluated if it changes."""
     s = load_system(place)
     if s.words[TORQUE, KIND] == 0:
-        return s.u
+        return address_of(s.u)
     s.memory[s.words[TORQUE, BASE]] = t
     put(place, TORQUE, SECOND, y[: s.nq + s.nv])
     evaluate(place, TORQUE)
-    return result(place, TORQUE, s.nv)
+    return result_place(place, TORQUE)
+
+
+@inserted
+def joint_forces(place: int, t: float, y: Any) -> Any:
+    """u (nv,); a view."""
+    return view(forces_place(place, t, y), load_system(place).nv)
 
 
 @native

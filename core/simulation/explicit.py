@@ -17,14 +17,17 @@ import numpy as np
 
 from core.simulation.constrained import back_substitute, cholesky, forward_substitute, project_free
 from core.simulation.equations import begin, finish, joint_forces
-from core.simulation.native import native
+from core.simulation.native import native, scratch
 from core.simulation.system import (
+    BASE,
     DRIFT,
     FINE,
     FIRST,
     JACOBIAN,
     NOT_FINITE,
+    OF_X,
     REDUCED,
+    RESULT,
     UNSUITABLE,
     evaluate,
     load_system,
@@ -49,9 +52,34 @@ RANK = 1e-10
 
 
 @native
+def known(place: int, t: float, q: Any, v: Any) -> Any:
+    """Whether the reduced equations were evaluated last at this state, or at one that they bring there: the end of a
+    step is its last stage, its projection, and the beginning of the next."""
+    s = load_system(place)
+    if s.last[0] != t:
+        return False
+    w = s.words[REDUCED]
+    first, closed = w[BASE], w[BASE] + w[RESULT]
+    for i in range(s.nq):
+        if q[i] != s.memory[first + i] and q[i] != s.memory[closed + i]:
+            return False
+    for i in range(s.nq, s.nq + s.nv):
+        if v[i - s.nq] != s.memory[first + i] and v[i - s.nq] != s.memory[closed + i]:
+            return False
+    if w[OF_X] >= 0:
+        for i in range(2 * s.nx):
+            if s.own[i] != s.memory[first + w[OF_X] + i]:
+                return False
+    return True
+
+
+@native
 def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     """Evaluate the reduced equations; GOOD, DOUBLE or NONE."""
     s = load_system(place)
+    if known(place, t, q, v):
+        return GOOD
+    s.last[0] = np.nan
     put(place, REDUCED, FIRST, q)
     put(place, REDUCED, s.nq, v)
     put_rest(place, REDUCED)
@@ -61,6 +89,7 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     r = result(place, REDUCED, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
     if reach > 0.0 and (sine > SURE or (sine > NEAR and gain < STEEP)):
+        s.last[0] = t
         return GOOD
     return DOUBLE if sine <= NEAR else NONE
 
@@ -73,7 +102,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
     r = result(place, REDUCED, s.nq + 2 * nv + n * nv + n * n + n)
     b, begin = s.nq + nv, s.nq + 2 * nv
     mass, load = begin + n * nv, begin + n * nv + n * n
-    own = np.empty(n)
+    own = scratch(n)
     for i in range(n):
         own[i] = -r[load + i]
         for k in range(nv):
@@ -83,7 +112,9 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
             return False
         own[0] /= r[mass]
     else:
-        L = r[mass:load]
+        L = s.last[1:]
+        for i in range(n * n):
+            L[i] = r[mass + i]
         if not cholesky(L, n):
             return False
         forward_substitute(L, own, n)
@@ -113,7 +144,7 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     put_rest(place, DRIFT)
     evaluate(place, DRIFT)
     drift = result(place, DRIFT, s.rows)
-    Y, row = np.zeros((m, n)), np.empty(n)
+    Y, row = scratch(m * n), scratch(n)
     count, largest = 0, 0.0
     # orthonormal rows one after another; wanted: components of `own` along them
     for j in range(m):
@@ -124,16 +155,17 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
         forward_substitute(L, row, n)
         largest = max(largest, dot(row, row))
         for k in range(count):
-            part = dot(Y[k], row)
-            target -= part * dot(Y[k], own)
+            before = Y[k * n : (k + 1) * n]
+            part = dot(before, row)
+            target -= part * dot(before, own)
             for i in range(n):
-                row[i] -= part * Y[k, i]
+                row[i] -= part * before[i]
         square = dot(row, row)
         if square > RANK * largest:
             change = (target - dot(row, own)) / square
             for i in range(n):
                 own[i] += change * row[i]
-                Y[count, i] = row[i] / np.sqrt(square)
+                Y[count * n + i] = row[i] / np.sqrt(square)
             count += 1
 
 
@@ -155,7 +187,7 @@ def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
         largest = max(largest, abs(v[k]))
     if not largest > 1e-9:
         return False
-    qdot, point, own = np.empty(s.nq), np.empty(s.nq), np.empty(s.nv)
+    qdot, point, own = scratch(s.nq), scratch(s.nq), scratch(s.nv)
     rates(place, q, v, qdot)
     for k in range(s.nv):
         a[k] = 0.0

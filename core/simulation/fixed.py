@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from core.simulation.native import address_of, call_entry
+from core.simulation.native import address_of, call_entry, scratch
 from core.simulation.work import CALLS, IMPULSE, SYSTEM, TAKEN, copy, load_work
 
 
 def impulse_step(work: int, t: float, first: int, second: int) -> int:
     """One step of the length w.numbers[TAKEN], in place."""
     w = load_work(work)
-    room = np.empty(len(w.y) + 1)
+    room = scratch(len(w.y) + 1)
     room[0] = w.numbers[TAKEN]
     w.counts[CALLS] += 1
     happened: int = call_entry(w.addresses[IMPULSE], w.addresses[SYSTEM], t, address_of(w.y), address_of(room))

@@ -22,7 +22,7 @@ from core.kernel import Mechanism
 from core.model.expression import evaluate, parse
 from core.model.parameters import environment
 from core.simulation.run import Run, Statistics
-from core.simulation.simulator import simulate
+from core.simulation.slices import Slices
 from core.simulation.torques import Torque, constant, names_of
 
 Array = NDArray[np.float64]
@@ -67,6 +67,7 @@ class Live:
         self._strength = STIFFNESS * _mass(mech)
         self.q, self.v = np.array(q, dtype=float), np.zeros(mech.nv) if v is None else np.array(v, dtype=float)
         self.x: Array | None = None
+        self._slices: Slices | None = None
         self._rows: list[Run] = []
         self.seconds = 0.0
         """Time of calculation so far, s."""
@@ -94,8 +95,8 @@ class Live:
         Raises AssemblyError if the loops do not close.
         """
         q, v = np.array(q, dtype=float), np.zeros(self.mech.nv) if v is None else np.array(v, dtype=float)
-        if self.mech.loops:
-            q, v = self.mech.assemble(q, v, p=self._p)
+        if self.mech.held:
+            q, v = self.mech.assemble(q, v, p=self._p, t=self.time)
         self.q, self.v, self.x = np.asarray(q), np.asarray(v), None
 
     def point(self) -> Array:
@@ -117,9 +118,13 @@ class Live:
 
     def _slice(self, h: float) -> None:
         tau = self._forces(h)
-        run = simulate(self.mech, h, rtol=RTOL, atol=ATOL, q0=self.q, v0=self.v, x0=self.x, output=h, torque=tau,
-                       parameters=self.parameters or None, start=self.time, max_steps=MOST_STEPS)  # fmt: skip
-        self.seconds += run.statistics.seconds + run.statistics.preparation
+        if self._slices is None:
+            self._slices = Slices(self.mech, self.q, self.v, h, parameters=self.parameters or None, rtol=RTOL,
+                                  atol=ATOL, max_steps=MOST_STEPS)  # fmt: skip
+        if self.x is None:
+            self.x = np.asarray(self.mech.x_rest(self.q, p=self._p, t=self.time, v=self.v))
+        run = self._slices.go(np.concatenate([self.q, self.v, self.x]), self.time, h, tau)
+        self.seconds += run.statistics.seconds
         self._rows.append(run)
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 

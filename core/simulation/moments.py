@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from core.kernel import Mechanism
 from core.simulation import setup
+from core.simulation.between import between
 from core.simulation.run import Run, Statistics
 from core.simulation.setup import Array
 
@@ -18,22 +19,13 @@ from core.simulation.setup import Array
 def resampled(run: Run, times: ArrayLike) -> Run:
     """The run at these times (n,), s; times outside of it count as its start or end.
 
-    Positions are interpolated on the manifold of the coordinates, all else linearly. The result computes channels as
-    any run does: `resampled(run, [t])["tool.velocity"]` is (1, 3).
+    Positions are interpolated on the manifold of the coordinates with loops closed, all else linearly. The result
+    computes channels as any run does: `resampled(run, [t])["tool.velocity"]` is (1, 3).
     """
     wanted = np.atleast_1d(np.asarray(times, dtype=float))
-    count = len(run.time)
-    if count < 2:
-        first, part = np.zeros(len(wanted), dtype=int), np.zeros(len(wanted))
-        last = first
-    else:
-        clipped = np.clip(wanted, run.time[0], run.time[-1])
-        first = np.clip(np.searchsorted(run.time, clipped, side="right") - 1, 0, count - 2)
-        last = first + 1
-        part = (clipped - run.time[first]) / (run.time[last] - run.time[first])
     made: dict[str, Array] = {"time": np.clip(wanted, run.time[0], run.time[-1])}
-    step = np.reshape(run.mech.difference(run.q[first], run.q[last]), (len(wanted), run.mech.nv))
-    made["q"] = np.reshape(run.mech.integrate(run.q[first], step, part), (len(wanted), run.mech.nq))
+    made["q"], first, last, part = between(run, made["time"])
+    count = len(run.time)
     for field in dataclasses.fields(run):
         values = getattr(run, field.name)
         if field.name not in made and isinstance(values, np.ndarray) and len(values) == count:

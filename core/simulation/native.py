@@ -1,6 +1,8 @@
 """Loops in machine code: Numba's compiler, its cache on disk, and calls of code by its address.
 
-What these functions hold in common with Python is their text; while they run no lock is held.
+What these functions hold in common with Python is their text; while they run no lock is held. They own no arrays: those
+they see belong to the caller, room comes from `scratch`. Numba then counts no references, which would take longer than
+the equations of motion of an arm.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def _folder(function: Callable[..., Any]) -> str:
 
 
 def _made(function: Any, how: Callable[..., Any], *arguments: Any) -> Any:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
     before = config.CACHE_DIR
     config.CACHE_DIR = _folder(function)
     try:
@@ -72,14 +74,10 @@ def _made(function: Any, how: Callable[..., Any], *arguments: Any) -> Any:
         config.CACHE_DIR = before
 
 
-def short(function: Function) -> Function:
-    """`native` for a few lines that are put where they are called."""
-    made: Function = _made(function, _inlined)
+def inserted(function: Function) -> Function:
+    """A line that is put where it is called before types are known: it may give a view."""
+    made: Function = jit(inline="always")(function)
     return made
-
-
-def _inlined(**options: Any) -> Any:
-    return jit(forceinline=True, **options)
 
 
 def native(function: Function) -> Function:
@@ -100,8 +98,8 @@ def address(function: Callable[..., Any]) -> int:
     return int(made.address)
 
 
-def _callback(signature: Any, *, cache: bool = False, nogil: bool = True, error_model: str = "numpy") -> Any:
-    return cfunc(signature, cache=cache, nopython=True, nogil=nogil, error_model=error_model)
+def _callback(signature: Any, **options: Any) -> Any:
+    return cfunc(signature, nopython=True, **options)
 
 
 _addresses: dict[Callable[..., Any], Any] = {}
@@ -196,6 +194,20 @@ def loader(kind: Any) -> Any:
         return kind(types.int64), code
 
     return load
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def scratch(_context: Any, _count: Any) -> Any:
+    """(count,) numbers on the stack, not set, until the function returns; not for loops, which would take ever more."""
+    kind = types.Array(types.float64, 1, "C")
+
+    def code(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        data = builder.alloca(ir.DoubleType(), size=arguments[0])
+        made, size = context.make_array(kind)(context, builder), context.get_constant(types.intp, 8)
+        arrays.populate_array(made, data=data, shape=[arguments[0]], strides=[size], itemsize=size, meminfo=None)
+        return made._getvalue()
+
+    return kind(types.int64), code
 
 
 @intrinsic  # type: ignore[untyped-decorator]

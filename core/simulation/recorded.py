@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 from core.errors import FileError, near_misses
 from core.simulation.run import Run, Statistics
 from core.simulation.setup import Array, Settings
+from core.simulation.tableaux import RECORDED
 
 if TYPE_CHECKING:
     from core.kernel import Mechanism
@@ -58,7 +59,7 @@ def run_of(
         )
         v[:, j], a[:, j] = spline(time, 1)[:, i], spline(time, 2)[:, i]
     tau = mech.inverse_dynamics(q, v, a, p=dict(p)) if not mech.loops else np.zeros_like(v)
-    settings = Settings(method="recorded", duration=float(time[-1] - time[0]), step=None, rtol=0.0, atol=0.0,
+    settings = Settings(method=RECORDED.id, duration=float(time[-1] - time[0]), step=None, rtol=0.0, atol=0.0,
                         output=float(np.min(np.diff(time))), start=float(time[0]), parameters=dict(p), torque=title,
                         max_steps=0)  # fmt: skip
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())

@@ -15,6 +15,9 @@ from core.model import Model
 from core.simulation.channels import Channels
 from core.simulation.setup import Array, Settings
 
+CANCELLED = "cancelled"
+"""How a run ended that was stopped by whoever asked for it."""
+
 
 class Statistics(NamedTuple):
     """What a run cost, and how it ended."""
@@ -89,13 +92,10 @@ class Run:
         return self._channels.names
 
     def at(self, time: float) -> Array:
-        """(nq,) the position at a time, between samples along the shortest way."""
-        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, max(len(self) - 2, 0)))
-        if len(self) < 2:
-            return np.array(self.q[0])
-        part = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
-        step = self.mech.difference(self.q[k], self.q[k + 1])
-        return self.mech.integrate(self.q[k], step, float(np.clip(part, 0.0, 1.0)))
+        """(nq,) the position at a time, between samples along the shortest way with loops closed."""
+        from core.simulation.between import between
+
+        return between(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
 
     def states_at(self, time: float) -> Array:
         """(nx,) states of force elements at a time, between samples in proportion; empty if none were kept."""

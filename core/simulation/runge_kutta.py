@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.native import native, view
+from core.simulation.native import native, scratch, view
 from core.simulation.work import (
     ACCEPTED,
     COLLAPSED,
@@ -42,16 +42,22 @@ BETA = 0.04
 
 
 @native
+def add(factor: float, x: Any, y: Any) -> None:
+    """y ← y + factor x, (n,): entries do not wait for one another, and many coefficients are zero."""
+    if factor != 0.0:
+        for j in range(len(y)):
+            y[j] += factor * x[j]
+
+
+@native
 def stages(work: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
     """Stages first … last − 1 into w.k; `point` is the last point they were taken at."""
     w = load_work(work)
     k = w.k
     for i in range(first, last):
-        for j in range(len(point)):
-            x = 0.0
-            for m in range(i):
-                x += w.A[i, m] * k[m, j]
-            point[j] = w.y[j] + h * x
+        copy(w.y, point)
+        for m in range(i):
+            add(h * w.A[i, m], k[m], point)
         if not derivative(work, t + w.rows[1, i] * h, point, k[i]):
             return False
     return True
@@ -61,12 +67,11 @@ def stages(work: int, first: int, last: int, t: float, h: float, point: Any) -> 
 def error_of(work: int, h: float, e: Any, e_low: Any) -> Any:
     """The error estimates of a step, (n,) each."""
     w = load_work(work)
-    for j in range(len(e)):
-        high, low = 0.0, 0.0
-        for i in range(w.counts[STAGES]):
-            high += w.rows[2, i] * w.k[i, j]
-            low += w.rows[3, i] * w.k[i, j]
-        e[j], e_low[j] = h * high, h * low
+    e[:] = 0.0
+    e_low[:] = 0.0
+    for i in range(w.counts[STAGES]):
+        add(h * w.rows[2, i], w.k[i], e)
+        add(h * w.rows[3, i], w.k[i], e_low)
 
 
 @native
@@ -128,7 +133,7 @@ def step_entry(work: int, t: float, first: int, second: int) -> int:
     """One step with its continuous extension."""
     w = load_work(work)
     n = len(w.y)
-    e, e_low = np.empty(n), np.empty(n)
+    e, e_low = scratch(n), scratch(n)
     if w.counts[FRESH] == 0:
         if not derivative(work, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)

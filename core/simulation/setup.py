@@ -12,17 +12,21 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError, SimulationError, near_misses
 from core.kernel import Mechanism
+from core.kernel.reading import Numbers
+from core.model.parameters import environment
 from core.simulation import torques
 from core.simulation.start_speeds import start_speeds
-from core.simulation.tableaux import METHODS, Method
+from core.simulation.tableaux import METHODS, RECORDED, Method
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float] | Sequence[float] | Array | None
 
 SAMPLES = 1000
-"""Samples of a run with a variable step unless `output` says otherwise."""
+"""Samples of a run with a variable step unless `output` says otherwise, and it is long."""
+LONGEST_OUTPUT = 0.02
+"""Seconds between two samples of a long run with a variable step: motions that people follow keep their form."""
 MOST_SAMPLES = 20_000
-"""Samples of a run with a fixed step unless `output` says otherwise: then several steps lie between two."""
+"""Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
 HELD = 1e6
 """Unwillingness of speeds that were given by name to change when others are made consistent with them."""
 MOST_NUMBERS = 400_000_000
@@ -50,8 +54,8 @@ class Settings:
 
     @property
     def rule(self) -> Method:
-        """The method."""
-        return METHODS[self.method]
+        """The method; that of a recorded trace is no integrator."""
+        return RECORDED if self.method == RECORDED.id else METHODS[self.method]
 
     def times(self) -> Array:
         """(n,) times of the samples: multiples of `output`, and the end."""
@@ -80,7 +84,9 @@ def settings(
         step = 1e-3
     if output is None and step is not None and not METHODS[method].adaptive:
         output = step * max(1, math.ceil(duration / step / MOST_SAMPLES - 1e-9))
-    output = min(duration / SAMPLES if output is None else output, duration)
+    if output is None:
+        output = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
+    output = min(output, duration)
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
@@ -112,8 +118,10 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     """(nq + nv + nx,) the state to begin with at time t: loops closed, drivers followed, quaternions unit, speeds
     consistent; force elements at rest unless x0 (nx,) is given.
 
-    Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite.
+    Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite and for masses
+    that are negative.
     """
+    _refuse_negative_masses(mech, p)
     given = None if np.array_equal(p, mech.parameter_values()) else p
     if q0 is None:
         q = mech.rest(given, t=t)
@@ -143,6 +151,18 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
         weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
         q, v = mech.assemble(q, v, p=given, weights=weights, t=t)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
+
+
+def _refuse_negative_masses(mech: Mechanism, p: Array) -> None:
+    """Bodies of negative mass would gain energy as they slow down: such motions mean nothing."""
+    model = mech.model.expanded
+    read = Numbers(environment(model.parameters, dict(zip(mech.p_names, map(float, p), strict=True))))
+    for body in model.bodies:
+        field = "density" if body.density is not None else "mass"
+        value = read.scalar(getattr(body, field), f"body '{body.name}', {field}")
+        if value < 0.0:
+            raise SimulationError(f"The {field} {value:g} is negative.", where=f"body '{body.name}'",
+                                  remedy=f"Give a positive {field}, or change its parameters.")  # fmt: skip
 
 
 def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:

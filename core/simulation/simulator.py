@@ -11,11 +11,12 @@ import numpy as np
 from core.errors import KinetostatError, SimulationError
 from core.kernel import Mechanism
 from core.kernel.broken_formulas import REMEDY, broken
+from core.kernel.contradictions import contradiction, drivers_repeat, told
 from core.model import Body, Joint, Model
 from core.simulation import setup
 from core.simulation.assembled import Assembly
 from core.simulation.methods import begun
-from core.simulation.run import Run, Statistics
+from core.simulation.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
 from core.simulation.torques import Torque
 
@@ -24,8 +25,11 @@ PIECE = 0.05
 FIRST_PIECE = 64
 """Samples of the first piece."""
 LARGEST_PIECE = 20_000
+FIRST_STEPS = 500
+"""Steps of the first piece at most: what is slow or has few samples can be stopped soon, too."""
+LEAST_STEPS = 50
 STEPS = 20_000
-"""Steps of a piece at most."""
+"""Steps of any piece at most."""
 
 
 class Recorder(Protocol):
@@ -70,7 +74,7 @@ def simulate(
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
-    job = _Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.method == "radau5"), y)
+    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.method == "radau5"), y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -89,7 +93,7 @@ def _never() -> bool:
     return False
 
 
-class _Job:
+class Job:
     """A run in the making."""
 
     def __init__(self, mech: Mechanism, chosen: Settings, assembly: Assembly, y: Array) -> None:
@@ -97,9 +101,13 @@ class _Job:
         self.begun = begun(assembly, chosen, y)
         self.state = self.begun.work
         self.pieces: list[Run] = []
+        self.budget = FIRST_STEPS
         self.prepared = 0.0
         self.seconds = self.cpu = 0.0
         self.watch: Callable[[Run], None] = _ignore
+        self.p = mech.parameter_values(chosen.parameters or None)
+        self.watched = drivers_repeat(mech, y[: mech.nq], self.p)
+        """Whether drivers must be watched, because several of them move the same."""
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
         """All pieces; the run, or SimulationError."""
@@ -113,16 +121,20 @@ class _Job:
             self.seconds += lasted
             self.cpu += time.thread_time() - used
             done += len(piece.time)
+            if self.watched:
+                piece, error = self.agreeing(piece)
             self.pieces.append(piece)
             if recorder is not None:
                 recorder.append(piece)
             self.watch(piece)
             progress(done / total)
-            if happened:
+            if error is None and happened:
                 error = self.error(happened)
             elif done < total and cancelled():
-                ended = "cancelled"
-            size = int(min(max(size * min(PIECE / max(lasted, 1e-6), 4.0), 1.0), LARGEST_PIECE))
+                ended = CANCELLED
+            growth = min(PIECE / max(lasted, 1e-6), 4.0)
+            size = int(min(max(size * growth, 1.0), LARGEST_PIECE))
+            self.budget = int(min(max(self.budget * growth, LEAST_STEPS), STEPS))
         run = self.run(str(error) if error else ended)
         if recorder is not None:
             recorder.finish(run)
@@ -139,7 +151,7 @@ class _Job:
 
         mech = self.mech
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
-        self.state.counts[BUDGET] = STEPS
+        self.state.counts[BUDGET] = min(self.budget, STEPS)
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(
             int(self.state.addresses[SELF]), out
         )
@@ -169,14 +181,22 @@ class _Job:
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
+        from core.simulation.dead_ends import racing
         from core.simulation.work import COLLAPSED, NOT_FINITE, TIME, TORN
 
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "
         worst = self.component()
-        culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED) else ""
+        culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED, TORN) else ""
+        differing = self.differing(t, self.state.y) if self.watched and not culprit else None
+        if differing is not None:
+            return differing
+        runaway = None if culprit else racing(self.mech, self.p, t)
         closed = None if culprit or happened not in (NOT_FINITE, COLLAPSED, TORN) else self.dead_end(t)
-        if closed is not None:
+        if runaway is not None:
+            remedy = "Its function may have a pole here: end the run earlier, or change the function."
+            error = SimulationError(at + f"it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
+        elif closed is not None:
             remedy = "Begin on another branch, change lengths or drivers, or let another joint drive the loop."
             error = SimulationError(at + f"the loop cannot close any further, at {closed[1]}.", where=closed[0],
                                     remedy=remedy)  # fmt: skip
@@ -194,6 +214,26 @@ class _Job:
         else:
             error = SimulationError(at + f"the limit of {self.chosen.max_steps} steps was reached.", where=worst,
                                     remedy="Raise max_steps, or loosen the tolerances.")  # fmt: skip
+        error.time = t
+        return error
+
+    def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
+        """The samples of a piece in which drivers agree, and the message if they end before the piece does."""
+        for k, t in enumerate(piece.time):
+            error = self.differing(float(t), np.concatenate([piece.q[k], piece.v[k]]))
+            if error is not None:
+                return Run(self.mech, self.chosen, piece.time[:k], piece.q[:k], piece.v[:k], piece.a[:k],
+                           piece.tau[:k], Statistics(), piece.x[:k]), error  # fmt: skip
+        return piece, None
+
+    def differing(self, t: float, y: Array) -> SimulationError | None:
+        """The message for drivers that contradict each other at a state."""
+        q, v = y[: self.mech.nq], y[self.mech.nq : self.mech.nq + self.mech.nv]
+        found = contradiction(self.mech, q, v, self.p, t) if np.isfinite(y).all() else None
+        if found is None:
+            return None
+        said = told(self.mech, found)
+        error = SimulationError(f"At t = {t:.6g} s: {said.what}", where=said.where, remedy=said.remedy)
         error.time = t
         return error
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from core.simulation.constrained import (
     VECTORS,
     back_substitute,
@@ -22,7 +20,7 @@ from core.simulation.constrained import (
     vector,
 )
 from core.simulation.equations import joint_forces
-from core.simulation.native import native
+from core.simulation.native import native, scratch
 from core.simulation.system import (
     BASE,
     BIAS,
@@ -50,7 +48,7 @@ def multipliers(place: int, rank: int, a: Any, u: Any, out: Any) -> None:
     n, m, weight = s.nv, s.rows, s.room[-1]
     L, Y = result(place, MASS, n * n), result(place, JACOBIAN, m * n)
     h, drift, R = result(place, BIAS, n), result(place, DRIFT, m), s.room[VECTORS * max(s.nq, n, m) :]
-    free, w = np.empty(n), np.empty(n)
+    free, w = scratch(n), scratch(n)
     for i in range(n):
         free[i], w[i] = u[i] - h[i], a[i]
     by_transpose(L, w, n)
@@ -102,7 +100,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     by_y, by_u, L = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0), result(place, MASS, nv * nv)
     if forced:
         by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))
-    w, wanted, total = np.empty(nv), vector(place, 0), 0.0
+    w, wanted, total = scratch(nv), vector(place, 0), 0.0
     for j in range(n):
         column = by_y[j * tall : (j + 1) * tall]
         for i in range(nv):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from core.simulation.native import address_of, call_single, call_table, loader, native, store
+from core.simulation.native import address_of, call_single, call_table, inserted, loader, native, store, view
 
 FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
 """What a call says: all is well; a result is not a finite number; a loop does not close any more; the equations do not
@@ -70,6 +70,8 @@ class System(NamedTuple):
     """(nt,) the time argument (`core.kernel.clock`), as `tick` left it."""
     own: Any
     """(2 nx,) x and ẋ, as `put_states` left them."""
+    last: Any
+    """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
     points: Any
     """(signals + 1,) where the points of each recorded signal begin."""
     times: Any
@@ -92,6 +94,7 @@ _KINDS = {
     "levels": _I1,
     "now": _F1,
     "own": _F1,
+    "last": _F1,
     "points": _I1,
     "times": _F1,
     "cubics": numba.float64[:, ::1],
@@ -134,11 +137,16 @@ def put(place: int, function: int, offset: int, x: Any) -> None:
 
 
 @native
+def result_place(place: int, function: int) -> Any:
+    """Address of an entry's result."""
+    s = load_system(place)
+    return address_of(s.memory) + 8 * (s.words[function, BASE] + s.words[function, RESULT])
+
+
+@inserted
 def result(place: int, function: int, count: int) -> Any:
     """The first `count` numbers of an entry's result; a view."""
-    s = load_system(place)
-    at = s.words[function, BASE] + s.words[function, RESULT]
-    return s.memory[at : at + count]
+    return view(result_place(place, function), count)
 
 
 @native

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from core.analysis.equilibrium import equilibria, equilibrium
 from core.analysis.linearisation import linearise
 from core.errors import ModelError, SimulationError
+from core.functions import Context, call
 from core.kernel import Mechanism
-from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Model, Pose, World
+from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Limit, Model, Pose, World
+from core.simulation import simulate
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -224,6 +227,116 @@ def test_two_springs_joined_without_a_mass_are_one_softer_spring():
     (mode,) = found.linear.modes
     assert abs(mode.eigenvalue) == pytest.approx(np.sqrt(k1 * k2 / (k1 + k2) / m), rel=1e-9)
     assert found.stability == "stable"
+
+
+def limited(lower, upper, **more):
+    """A pendulum of length 1 that hangs in −z at 0, and turns about y."""
+    bob = Body(name="bob", mass=2.0, center_of_mass=(0.0, 0.0, -1.0), inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+    pin = Joint(
+        name="pin", parent="world", child="bob", axis=(0.0, 1.0, 0.0), limits=(Limit(lower=lower, upper=upper),)
+    )
+    return Mechanism(Model(name="limited", bodies=(bob,), joints=(pin,), **more))
+
+
+@pytest.mark.parametrize(("lower", "upper", "start"), [(0.4, 2.0, 1.5), (-2.0, -0.7, -1.2), (0.4, 2.0, 0.4)])
+def test_a_pendulum_rests_against_its_limit(lower, upper, start):
+    """The stop carries the weight's moment, m g sin q."""
+    found = equilibrium(limited(lower, upper), np.array([start]))
+    stop = lower if start > 0.0 else upper
+    assert found.q[0] == stop
+    assert found.stops == {"pin": pytest.approx(2.0 * 9.81 * np.sin(stop), rel=1e-12)}
+    assert (found.residual, found.stability, found.linear) == (pytest.approx(0.0, abs=1e-9), "stable", None)
+
+
+def test_the_function_tells_the_force_of_the_limit():
+    mech = limited(0.4, 2.0)
+    report = call("static_equilibrium", Context(mech.model, mech, np.array([1.5]), {}))
+    message, table = report.parts[0], report.parts[1]
+    assert "pin rests against its limit, which pushes with 7.64 N·m" in message.text
+    assert [row[-1] for row in table.rows] == ["rests against it"]
+    told = call("static_equilibrium", Context(mech.model, mech, np.array([0.5]), {}), search="nearest")
+    assert [row[-1] for row in told.parts[1].rows] == ["below"]
+
+
+def test_a_limit_that_would_have_to_pull_lets_go():
+    mech = limited(-0.5, 2.0)
+    found = equilibrium(mech, np.array([2.0]))
+    assert found.q[0] == pytest.approx(0.0, abs=1e-9)
+    assert found.stops == {}
+    assert found.stability == "stable"
+    beyond = equilibrium(limited(0.4, 2.0), np.array([0.5]), nearest=True)
+    assert beyond.q[0] == pytest.approx(0.0, abs=1e-9)  # the nearest balance does not ask for limits
+
+
+def test_the_rest_goes_on_where_one_joint_rests_against_its_limit():
+    """The upper of two bars lies on its stop, the lower one hangs down: q₁ = 0.6, q₂ = −q₁."""
+    mech = Mechanism(chain([1.0, 2.0], [1.0, 1.0], True))
+    model = mech.model
+    upper = dataclasses.replace(model.joints[0], limits=(Limit(lower=0.6, upper=3.0),))
+    found = equilibrium(Mechanism(dataclasses.replace(model, joints=(upper, *model.joints[1:]))), np.array([1.4, 0.3]))
+    np.testing.assert_allclose(found.q, [0.6, -0.6], atol=1e-8)
+    g = CHAINS["parameters"]["g"]
+    assert found.stops == {"j0": pytest.approx((0.5 * 1.0 + 1.0 * 2.0) * g * np.sin(0.6), rel=1e-8)}
+    assert len(found.stiffness) == 1
+    assert found.stiffness[0] > 0.0
+
+
+def test_a_loop_rests_against_a_limit():
+    """A parallelogram that would hang down, held by a limit of its first crank: the stop carries d(weight)/dθ."""
+    model = spring_fourbar()
+    data = FOURBAR["parameters"]
+    crank = dataclasses.replace(model.joint("A"), limits=(Limit(lower=-1.0, upper=2.0),))
+    mech = Mechanism(dataclasses.replace(model, forces=(), joints=tuple(
+        crank if j.name == "A" else j for j in model.joints)))  # fmt: skip
+    found = equilibrium(mech, parallelogram_at(0.3))
+    assert mech.coordinate(found.q, "A")[0] == pytest.approx(-1.0, abs=1e-12)
+    assert np.max(np.abs(mech.gaps(found.q))) < 1e-9
+    # two cranks with their middle at L/2, the coupler at L: weight moment 2 m g L cos θ
+    wanted = 2.0 * data["m"] * data["g"] * data["L"] * np.cos(1.0)
+    assert found.stops == {"A": pytest.approx(wanted, rel=1e-8)}
+
+
+def maxwell(damping, *further):
+    """A block on a slide, a damper to a knot without mass, a spring from there to the wall; springs across hold the
+    knot on the line."""
+    block = Body(name="block", mass=2.0)
+    slide = Joint(name="x", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))
+    sides = [(0.5, 1.0, 0.0), (0.5, -1.0, 0.0), (0.5, 0.0, 1.0), (0.5, 0.0, -1.0)]
+    frames = [Frame(name=f"s{k}", parent="world", pose=Pose(position=p)) for k, p in enumerate(sides)]
+    wall = Frame(name="wall", parent="world", pose=Pose(position=(-0.5, 0.0, 0.0)))
+    across = [Force(name=f"f{k}", kind="line", a=f"s{k}", b="knot", stiffness=50.0, rest=1.0) for k in range(4)]
+    forces = (Force(name="spring", kind="line", a="wall", b="knot", stiffness=300.0, rest=1.0),
+              Force(name="damper", kind="line", a="knot", b="block", damping=damping), *across, *further)  # fmt: skip
+    knot = Junction(name="knot", guess=(0.5, 0.0, 0.0))
+    return Mechanism(Model(name="maxwell", bodies=(block,), joints=(slide,), junctions=(knot,), forces=forces,
+                           frames=(*frames, wall), world=World(gravity=Gravity(kind="none"))))  # fmt: skip
+
+
+@pytest.mark.parametrize("damping", [5.0, 20.0, 1e4])
+def test_a_damper_to_a_knot_without_mass(damping):
+    """m ẍ = −c (ẋ − ṙ) = −k r: the knot's place along the damper is a state, the ones across are not."""
+    m, k = 2.0, 300.0
+    mech = maxwell(damping)
+    found = linearise(mech, np.array([2.0]))
+    assert found.states == ("knot.x",)
+    wanted = [[0.0, 1.0, 0.0], [0.0, 0.0, -k / m], [0.0, 1.0, -k / damping]]
+    np.testing.assert_allclose(found.A, wanted, rtol=1e-7, atol=1e-6)
+    assert found.stability == "indifferent"  # nothing brings the block back
+
+
+def test_a_damper_and_springs_along_the_same_knot():
+    """With a spring beside the damper (standard linear solid), and against the run."""
+    m, k, c, k2 = 2.0, 300.0, 20.0, 120.0
+    mech = maxwell(c, Force(name="beside", kind="line", a="wall", b="block", stiffness=k2, rest=2.5))
+    found = linearise(mech, np.array([2.0]))
+    wanted = np.linalg.eigvals([[0.0, 1.0, 0.0], [-k2 / m, 0.0, -k / m], [0.0, 1.0, -k / c]])
+    np.testing.assert_allclose(np.sort_complex(found.eigenvalues), np.sort_complex(wanted), rtol=1e-7)
+    assert found.stability == "asymptotically stable"
+    run = simulate(mech, 1.0, q0=[2.0 + 1e-4], rtol=1e-11, atol=1e-14, output=0.25)
+    start = np.array([run.q[0, 0] - 2.0, run.v[0, 0], run.x[0, 0] - 0.5])
+    for k_, t in enumerate(run.time):
+        y = scipy.linalg.expm(found.A * t) @ start
+        np.testing.assert_allclose([run.q[k_, 0] - 2.0, run.v[k_, 0], run.x[k_, 0] - 0.5], y, atol=2e-8)
 
 
 def test_massless_bodies_of_a_loop_do_not_matter():

@@ -33,7 +33,8 @@ def test_what_may_run():
     names = variables(MODEL, MECH)
     assert names["joint1"] == names["joint2"] == names["q1"] == names["phi"] == "coordinate"
     assert names["l2"] == "parameter"
-    assert {n for n, kind in names.items() if kind == "entry"} == {"a1", "alpha1", "d1", "alpha2", "d2"}
+    assert {n for n, kind in names.items() if kind == "entry"} == {"a1", "alpha1", "d1", "a2", "alpha2", "d2"}
+    assert names["theta1"] == names["theta2"] == "coordinate"
     assert dimension_of(MODEL, MECH, "alpha1") == "angle"
     assert dimension_of(MODEL, MECH, "d1") == dimension_of(MODEL, MECH, "l2") == "length"
     assert dimension_of(MODEL, MECH, "phi") == "angle"
@@ -77,6 +78,24 @@ def test_parameters_and_entries():
         # closed form of the planar arm: l1 cos q1 + l2 cos(q1 + q2)
         assert x == pytest.approx(p["a1"] * math.cos(0.1) + p["l2"] * math.cos(0.3))
         assert y == pytest.approx(p["a1"] * math.sin(0.1) + p["l2"] * math.sin(0.3))
+
+
+def test_entries_that_are_formulas_and_entries_that_the_joint_moves():
+    rows = (DHRow(a=0.6, alpha="pi/2", theta=0.25), DHRow(kind="prismatic", d="2*l2", theta="pi/6"))
+    model = Model(parameters=MODEL.parameters, chains=(DHChain(name="arm", rows=rows),))
+    mech = Mechanism(model)
+    q, p = np.array([0.1, 0.2]), {"l2": 0.4}
+    assert value_of(model, mech, q, p, "theta1") == pytest.approx(0.35)
+    assert value_of(model, mech, q, p, "d2") == pytest.approx(1.0)
+    assert value_of(model, mech, q, p, "alpha1") == pytest.approx(math.pi / 2)
+    ranges = [Range(*r) for r in (("theta1", 0.0, 1.0, 2), ("alpha1", 0.2, 0.4, 2), ("d2", 1.0, 3.0, 2))]
+    result = sweep(model, mech, q, p, ranges)
+    for k, (theta, alpha, d) in enumerate(((0.0, 0.2, 1.0), (0.5, 0.3, 2.0), (1.0, 0.4, 3.0))):
+        tip = result.mech.frame(result.q[k], "tool", p=result.p[k])[:3, 3]
+        # frame 1 stands at a1 along its x axis, its z axis is tilted by alpha1 about x
+        along = np.array([math.sin(theta) * math.sin(alpha), -math.cos(theta) * math.sin(alpha), math.cos(alpha)])
+        foot = 0.6 * np.array([math.cos(theta), math.sin(theta), 0.0])
+        np.testing.assert_allclose(tip, foot + d * along, atol=1e-12)
 
 
 def test_beyond_a_limit_is_refused_by_name():

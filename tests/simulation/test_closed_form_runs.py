@@ -178,3 +178,19 @@ def test_the_one_cylinder_engine_turns_as_published():
     for channel, column in (("phi.q", "phi"), ("phi.v", "w")):
         expected = np.interp(run.time, t, table[column])
         np.testing.assert_allclose(run[channel], expected, atol=1e-6 * np.ptp(table[column]))
+
+
+@pytest.mark.parametrize("straight", [False, True])
+def test_a_rigid_frame_stands_still(straight):
+    """Two bars and the ground: nothing is left to integrate (straight: shaky, all determinants are zero)."""
+    foot = Pose(position=(0.4 if straight else 0.3, 0.0, 0.0))
+    joints = (
+        Joint(name="j1", parent="world", child="a", rest=(0.0 if straight else 0.7,)),
+        Joint(name="j2", parent="a", child="b", a=Pose(position=(0.2, 0.0, 0.0)), rest=(0.0 if straight else -1.4,)),
+        Joint(name="j3", parent="b", child="world", a=Pose(position=(0.2, 0.0, 0.0)), b=foot),
+    )  # fmt: skip
+    bodies = tuple(machines.body(name, 1.0, (0.1, 0, 0), (0.01, 0.01, 0.01)) for name in "ab")
+    mech = Mechanism(Model(name="triangle", bodies=bodies, joints=joints))
+    run = simulate(mech, 0.2, output=0.1)
+    assert not run.statistics.ended
+    np.testing.assert_allclose(run.q, run.q[:1].repeat(3, axis=0), atol=1e-9)

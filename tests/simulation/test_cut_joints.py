@@ -125,11 +125,10 @@ def test_coordinate_of_a_cut_joint() -> None:
 
 
 def test_joints_with_rotor_inertia_stay_in_the_tree() -> None:
-    """A cut joint has no place for it, and says so where it must be cut."""
+    """Where something else can be cut; there they only add to the diagonal."""
     for name in "ABCD":
         assert Mechanism(four_bar(**{name: {"armature": 0.1}})).loops[0].cut != name
-    doubts = check(four_bar(C={"armature": 0.1, "cut": "yes"}))
-    assert [(doubt.field, doubt.severity) for doubt in doubts if "rotor" in doubt.text] == [("armature", "warning")]
+    assert not [doubt for doubt in check(four_bar(C={"armature": 0.1, "cut": "yes"})) if doubt.field == "armature"]
 
 
 @pytest.mark.parametrize("joint", ["A", "B", "C", "D"])

@@ -1,11 +1,15 @@
 """Runs that cannot go on: what, when, where, why, what to do; and the past is kept."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from core.errors import KinetostatError, SimulationError
-from core.model import Body, Driver, Inertia, Joint, Model, Pose
+from core.files import load
+from core.model import Body, Constraint, Driver, Frame, Inertia, Joint, Model, Parameter, Pose, Sphere
 from core.simulation import METHODS, simulate
+from resources import EXAMPLES
 from tests.simulation import published_machines as machines
 
 ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive]
@@ -76,9 +80,57 @@ def test_a_machine_without_mass_is_named_in_a_loop_too():
     assert any(name in f"{error} {error.where}" for name in ("B", "C", "D", "coupler", "rocker"))
 
 
-def test_a_loop_that_does_not_close_at_the_start_is_named():
-    import dataclasses
+def test_a_free_body_without_mass_is_called_a_body():
+    model = Model(name="chip", bodies=(Body(name="chip"),))
+    with pytest.raises(KinetostatError) as caught:
+        simulate(model, 1.0)
+    assert caught.value.where == "body 'chip'"
+    assert "fix it" in caught.value.remedy
 
+
+@pytest.mark.parametrize(("field", "shapes"), [("mass", ()), ("density", (Sphere(radius=0.1),))])
+def test_a_negative_mass_is_refused(field, shapes):
+    bob = Body(name="bob", shapes=shapes, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1), **{field: "m - 3"})
+    model = Model(name="pendulum", parameters=(Parameter(name="m", value=5.0),), bodies=(bob,),
+                  joints=(Joint(name="hinge", parent="world", child="bob"),))  # fmt: skip
+    simulate(model, 0.1)
+    with pytest.raises(SimulationError, match="negative") as caught:
+        simulate(model, 0.1, parameters={"m": 1.0})
+    assert caught.value.where == "body 'bob'"
+
+
+@pytest.mark.parametrize("formula", ["1/t", "log(t)", "sqrt(-1 - t)"])
+def test_a_driver_without_value_at_the_start_is_named(formula, recwarn):
+    with pytest.raises(KinetostatError, match="no finite number") as caught:
+        simulate(four_bar(Driver(name="motor", joint="A", function=formula)), 1.0, q0={"A": 1.0})
+    assert caught.value.where == "driver 'motor'"
+    assert caught.value.remedy
+    assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]
+
+
+@pytest.mark.parametrize("formula", ["1 + sqrt(0.25 - t) - 0.5", "1 - 0.1*sqrt(1 - 4*t)"])
+def test_a_driver_that_loses_its_value_is_told_as_such(formula):
+    """Its speed grows beyond all bounds just before: yet it is no loop that is at its end."""
+    error = failed(four_bar(Driver(name="motor", joint="A", function=formula)), 1.0, q0={"A": 1.0})
+    assert "no finite number" in str(error)
+    assert error.where == "driver 'motor'"
+
+
+def test_rods_that_contradict_each_other_are_named_with_millimetres():
+    """A point at 1 m from the hinge, the anchor at 2 m: rods of 1.2 and 1.5 m meet it at different angles."""
+    frames = (Frame(name="tip", parent="bar", pose=Pose(position=(1.0, 0.0, 0.0))),
+              Frame(name="anchor", parent="world", pose=Pose(position=(2.0, 0.0, 0.0))))  # fmt: skip
+    rods = tuple(Constraint(name=f"rod{k}", kind="rod", a="anchor", b="tip", length=length)
+                 for k, length in ((1, 1.2), (2, 1.5)))  # fmt: skip
+    bar = Body(name="bar", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+    model = Model(name="rods", bodies=(bar,), frames=frames, constraints=rods,
+                  joints=(Joint(name="hinge", parent="world", child="bar"),))  # fmt: skip
+    with pytest.raises(KinetostatError, match=r"it is 1\d\d(\.\d+)? mm away") as caught:
+        simulate(model, 1.0)
+    assert caught.value.where in ("constraint 'rod1'", "constraint 'rod2'")
+
+
+def test_a_loop_that_does_not_close_at_the_start_is_named():
     model = four_bar()
     far = dataclasses.replace(model.joints[2], a=Pose(position=(4.0, 0.0, 0.0)))
     model = dataclasses.replace(model, joints=(*model.joints[:2], far, model.joints[3]))
@@ -91,6 +143,17 @@ def test_limit_of_steps_keeps_the_past(method):
     error = failed(machines.point_pendulum(), 100.0, method=method, q0=[1.0], max_steps=50, output=0.01)
     assert "50 steps" in str(error)
     assert 0 < len(error.run) < 10_001
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_a_driver_that_runs_away_is_told(method):
+    """Whatever stops the run first: the pole of 0.3/(1/2 − t) is the driver's fault."""
+    model = load(EXAMPLES / "four_bar.kst")
+    model = dataclasses.replace(model, drivers=(Driver(name="pole", joint="crank_pin", function="0.3/(0.5 - t)"),))
+    error = failed(model, 2.0, method=method, max_steps=100_000)
+    assert "driver 'pole'" in str(error)
+    assert "pole here" in str(error)
+    assert error.time == pytest.approx(0.5, abs=1e-3)
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)

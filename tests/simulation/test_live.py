@@ -6,7 +6,7 @@ import pytest
 from core.files import load
 from core.kernel import Mechanism
 from core.simulation import simulate
-from core.simulation.live import Live
+from core.simulation.live import SLICE, Live
 from resources import examples
 
 
@@ -110,3 +110,26 @@ def test_a_spring_and_damper_in_series_goes_on_from_slice_to_slice():
     recorded = live.run()
     assert recorded.x.shape == (len(recorded), series.nx)
     assert np.allclose(recorded.states_at(0.2), whole.states_at(0.2), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "stewart", "forces"])
+def test_a_slice_is_what_simulate_gives_over_the_same_time(name):
+    mech = machine(name)
+    live = Live(mech, mech.rest())
+    live.advance(0.2)
+    q, v, x, start = live.q, live.v, live.x, live.time
+    tau = np.linspace(-1.0, 1.0, mech.nv)
+    live._forces = lambda h: tau
+    live.advance(SLICE)
+    whole = simulate(mech, SLICE, q0=q, v0=v, x0=x, start=start, torque=tau, rtol=1e-12, atol=1e-13)
+    assert np.allclose(live.q, whole.q[-1], rtol=0.0, atol=1e-7)
+    assert np.allclose(live.v, whole.v[-1], rtol=0.0, atol=1e-5 * max(1.0, np.abs(v).max()))
+    assert np.allclose(live.x, whole.x[-1], rtol=0.0, atol=1e-6)
+
+
+def test_loops_stay_closed_in_slices_that_follow_one_another(four_bar):
+    live = Live(four_bar, four_bar.rest())
+    live.grab(four_bar.frame_names[-1], np.zeros(3), [0.3, 0.1, 0.2])
+    live.advance(4.0)
+    assert np.abs(four_bar.gaps(live.q)).max() < 1e-8
+    assert np.abs(four_bar.loop_jacobian(live.q) @ live.v).max() < 1e-6 * max(1.0, np.abs(live.v).max())

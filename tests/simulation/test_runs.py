@@ -55,7 +55,18 @@ def test_unknown_channel_offers_near_ones(swing):
         swing["phi1.qq"]
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda e: e.name)
+KINEMATIC = "three_link"
+"""The arm of the manual's figures has no masses."""
+
+
+def test_an_arm_without_masses_says_so():
+    from core.files import load
+
+    with pytest.raises(SimulationError, match=r"joint1.*moves no mass"):
+        simulate(load(next(e.path for e in examples() if e.name == KINEMATIC)), 0.2)
+
+
+@pytest.mark.parametrize("example", [e for e in examples() if e.name != KINEMATIC], ids=lambda e: e.name)
 def test_every_example_moves_and_every_channel_is_finite(example):
     from core.files import load
 
