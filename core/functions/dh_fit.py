@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from core.functions.function import Context, Function, needs_motion
 from core.functions.options import Choice, FrameName, OutputFile
-from core.functions.results import Amount, Column, Matrix, Message, Report, Result, Table, rows_of
+from core.functions.results import (
+    Amount,
+    Column,
+    FrameTable,
+    Matrix,
+    Message,
+    PlacedFrame,
+    Report,
+    Result,
+    rows_of,
+)
+
+if TYPE_CHECKING:
+    from core.analysis.dh_fit import Fit
+    from core.model import DHChain, Finding, Model
 
 
 def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Result:
@@ -21,18 +37,36 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     note = (f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
             f"residual of '{found.tip}' over poses {found.position:.1e} m, {found.rotation:.1e} rad")  # fmt: skip
     parts: list[Result] = [
-        Table(title=f"DH table to {found.tip}", columns=columns, rows=rows, note=note),
+        FrameTable(
+            title=f"DH table to {found.tip}", columns=columns, rows=rows, note=note, convention=convention,
+            joints=tuple(row.joint for row in found.rows), own=found.bodies, frames=_placed(found), chain=found.chain(),
+        ),
         Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
         Matrix(title="Tool", symbol=f"X_{{{len(rows)}T}}", entries=rows_of(found.tool), note=f"{found.tip} in frame "
                f"{len(rows)}"),
     ]  # fmt: skip
     if file:
-        from core.files import save
-        from core.model import Model
-
-        save(Model(name=f"{context.model.name} (DH)", world=context.model.world, chains=(found.chain(),)), file)
+        write_table(context.model, found.chain(), file)
         parts.append(Message(text=f"Wrote {file}."))
     return Report(title="DH table of the chain", parts=tuple(parts))
+
+
+def _placed(found: Fit) -> tuple[PlacedFrame, ...]:
+    """Frames 0 … n on their bodies."""
+    assert found.attached is not None
+    return tuple(PlacedFrame(str(i), body, rows_of(X))
+                 for i, (body, X) in enumerate(zip(found.bodies, found.attached, strict=True)))  # fmt: skip
+
+
+def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
+    """A model file of the table alone (native, CSV, TOML, Robotica); what the format cannot hold comes back.
+
+    Raises FileError if it cannot be written.
+    """
+    from core.files import save
+    from core.model import Model
+
+    return tuple(save(Model(name=f"{model.name} (DH)", world=model.world, chains=(chain,)), file))
 
 
 def needs_serial_chain(context: Context) -> str:

@@ -36,6 +36,7 @@ def manipulability(
     display: str,
     scale: bool,
     graphics: bool,
+    measures: bool,
     file: str,
 ) -> Result:
     """Ellipsoids of a frame along ranges."""
@@ -46,7 +47,7 @@ def manipulability(
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
     poses = sweep(context.model, context.mech, context.q, context.p, ranges)
     count = 1 if display == "single" else poses.count
-    m = analysis.dimension(poses.mech, frame, part, poses.p[0])  # type: ignore[arg-type]
+    m = _dimension(poses, frame, part)
     found = []
     for k in range(count):
         context.step(k, count, "ellipsoids")
@@ -57,13 +58,70 @@ def manipulability(
         q=rows_of(poses.q[:count]), p=poses.p[:count], display=display,  # type: ignore[arg-type]
         model=poses.model if poses.model is not context.model else None, ranges=ranges,
     )  # fmt: skip
-    measures = _measures(context, poses, found, ranges, m, kind, part, frame)
+    table = _measures(context, poses, found, ranges, m, kind, part, frame)
     if file:
-        _append(file, measures)
+        store(file, table)
+    remarks = (_singular(found, table, len(ranges), m, part),
+               context.assumed_words((r.name for r in ranges), _geometric(context)))  # fmt: skip
     return EllipsoidField(
         title=f"{kind.capitalize()} ellipsoid of {frame}", kind=kind, part=part, frame=frame, dimension=m,
-        ellipsoids=tuple(map(_value, found)), measures=measures, poses=sequence, scaled=scale, graphics=graphics,
+        ellipsoids=tuple(map(_value, found)), measures=table, poses=sequence, scaled=scale, graphics=graphics,
+        listed=measures, remark=" ".join(filter(None, remarks)),
     )  # fmt: skip
+
+
+def _dimension(poses: Any, frame: str, part: str) -> int:
+    """Of the space the frame can move in at general poses, with the parameter values along the ranges."""
+    from core.analysis.manipulability import dimension
+
+    places = dict.fromkeys((0, len(poses.p) // 2, len(poses.p) - 1))
+    values = [poses.p[k] for k in places]
+    different = [p for k, p in enumerate(values) if p not in values[:k]]
+    return max(dimension(poses.mech, frame, part, p) for p in different)  # type: ignore[arg-type]
+
+
+def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
+    """At which poses the frame cannot move in every direction of its space, and in which not; '' if at none."""
+    from core.analysis.manipulability import RANK_TOLERANCE
+
+    places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] <= RANK_TOLERANCE * max(e.singular)]
+    if not places:
+        return ""
+    named = [_place(table, ranges, k) for k in places[:4]] if ranges else []
+    where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
+    count = f"{len(places)} of {len(found)} poses" if len(found) > 1 else "this pose"
+    first = found[places[0]]
+    order = sorted(range(3), key=lambda i: -first.singular[i])[m - 1]
+    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _tidy(first.axes[:, order]))
+    motion, load = ("move along", "forces") if part == "translation" else ("turn about", "moments")
+    one = " at the first of them" if len(places) > 1 else ""
+    return f"Singular at {count}{where}:{one} the frame cannot {motion} ({axis}), and {load} there load no joint."
+
+
+def _place(table: Table, ranges: int, k: int) -> str:
+    """A pose by the variables that run: q1 = 90°, d2 = 3 m."""
+    from core.functions.text import cell_text
+
+    pairs = zip(table.columns[:ranges], table.rows[k][:ranges], strict=True)
+    return ", ".join(f"{column.title} = {cell_text(cell, Column(column.title), degrees=True)}"
+                     for column, cell in pairs)  # fmt: skip
+
+
+def _geometric(context: Context) -> set[str]:
+    """Names in the DH entries of the chains: masses do not matter to an ellipsoid."""
+    from core.model.expression import names, parse
+
+    rows = [row for chain in context.model.chains for row in chain.rows]
+    texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta) if isinstance(text, str)]
+    return {name for text in texts for name in names(parse(text))}
+
+
+def _tidy(axis: Any) -> Any:
+    """A direction without rounding errors, its first entry that counts positive."""
+    import numpy as np
+
+    kept = np.where(np.abs(axis) < 1e-9, 0.0, axis)
+    return kept * np.sign(kept[np.flatnonzero(kept)[0]]) + 0.0
 
 
 def _value(found: Any) -> Ellipsoid:
@@ -96,7 +154,7 @@ def _measures(context: Context, poses: Any, found: list[Any], ranges: tuple[Rang
     return Table(title="Measures", columns=columns, rows=tuple(rows), note=note)
 
 
-def _append(path: str, table: Table) -> None:
+def store(path: str, table: Table) -> None:
     """The measures as text at the end of a file (Robotica's `file`), or as a new CSV file."""
     from pathlib import Path
 
@@ -136,6 +194,7 @@ FUNCTIONS = (
                 ("composite", "animate", "single")),
          Flag("scale", "Scale", "Largest axis of each drawn two units long"),
          Flag("graphics", "Draw in the scene", "Off: only the measures", True),
+         Flag("measures", "List measures", "Off: only the picture", True),
          OutputFile("file", "Measures to file", "Text file (appended) or CSV", "", (".txt", ".csv"))),
         needs=(needs_motion,), live=True, robotica="RElp",
     ),

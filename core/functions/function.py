@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,16 @@ def _never() -> bool:
     return False
 
 
+def _unseen(result: Result) -> None:
+    """A result that is not finished, which nobody looks at."""
+
+
 @dataclass(frozen=True)
 class Context:
     """The machine as it stands when a function is called.
 
     q : (nq,) coordinates (rad, m); p : values of independent parameters (SI).
-    `progress(fraction, text)` reports, `cancelled()` tells whether to stop.
+    `progress(fraction, text)` reports, `cancelled()` tells whether to stop, `show(result)` shows what is there already.
     """
 
     model: Model
@@ -45,6 +49,7 @@ class Context:
     p: Mapping[str, float] = field(default_factory=dict)
     progress: Callable[..., None] = _no_progress
     cancelled: Callable[[], bool] = _never
+    show: Callable[[Result], None] = _unseen
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
@@ -60,6 +65,24 @@ class Context:
     def values(self) -> Mapping[str, float]:
         """The value of every parameter."""
         return self.model.values(self.p)
+
+    @cached_property
+    def assumed(self) -> tuple[str, ...]:
+        """Parameters to which neither the file nor anybody gave a value: they stand at what was assumed."""
+        from core.files.dh_rows import assumed_parameters
+
+        likely = [p for p in self.model.parameters if p.assumed]
+        first = {p.name: p.value for p in assumed_parameters([p.name for p in likely])}
+        return tuple(p.name for p in likely if self.values[p.name] == first.get(p.name))
+
+    def assumed_words(self, given: Iterable[str] = (), among: Iterable[str] | None = None) -> str:
+        """Which values are only assumed, in a sentence; '' if none is.
+
+        given : names that have got one; among : names that matter, default: all.
+        """
+        wanted = set(self.assumed if among is None else among) - set(given)
+        taken = [f"{name} = {self.values[name]:g}" for name in self.assumed if name in wanted]
+        return f"The file gives these no value; assumed: {', '.join(taken)}." if taken else ""
 
     @cached_property
     def tool(self) -> str:
@@ -129,6 +152,16 @@ def needs_motion(context: Context) -> str:
 def needs_bodies(context: Context) -> str:
     """The machine must have a body."""
     return "" if context.mech.frame_names else "The model has no body; add one."
+
+
+def needs_mass(context: Context) -> str:
+    """Something must have mass or inertia: without any there are no accelerations."""
+    from core.model import Inertia
+
+    model = context.model.expanded
+    bodies = any(body.density is not None or body.mass != 0.0 or body.inertia != Inertia() for body in model.bodies)
+    moved = bodies or any(joint.armature != 0.0 for joint in model.joints)
+    return "" if moved else "The model has no mass; give its bodies masses."
 
 
 def needs_chain(context: Context) -> str:

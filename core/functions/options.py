@@ -7,13 +7,14 @@ parameters and may carry a unit ("30 deg", "2*l1").
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
+from core.functions.option_texts import clip, items, listed, one_of, pair, quantity, range_text
 
 if TYPE_CHECKING:
     from core.functions.function import Context
@@ -48,7 +49,7 @@ class Option:
         except KinetostatError:
             raise
         except (TypeError, ValueError, LookupError, OverflowError):
-            raise self.refuse(f"{_clip(value)} is no value for this.", f"{self.help or self.title}.") from None
+            raise self.refuse(f"{clip(value)} is no value for this.", f"{self.help or self.title}.") from None
 
     def _read(self, value: Any, context: Context) -> Any:
         """The value the function gets, for values of a sensible type."""
@@ -77,7 +78,7 @@ class Number(Option):
             return None
         number = quantity(value, context, self)
         if not self.minimum <= number <= self.maximum:
-            raise self.refuse(f"{number:g} is out of range.", f"Give {_range_text(self.minimum, self.maximum)}.")
+            raise self.refuse(f"{number:g} is out of range.", f"Give {range_text(self.minimum, self.maximum)}.")
         return number
 
 
@@ -92,7 +93,7 @@ class Integer(Option):
         number = quantity(value, context, self)
         if number != int(number) or not self.minimum <= number <= self.maximum:
             raise self.refuse(
-                f"{_clip(value)} is not a whole number in range.", f"Give {_range_text(self.minimum, self.maximum)}."
+                f"{clip(value)} is not a whole number in range.", f"Give {range_text(self.minimum, self.maximum)}."
             )
         return int(number)
 
@@ -112,7 +113,7 @@ class Flag(Option):
                 return False
         elif isinstance(value, bool) or value in (0, 1):
             return bool(value)
-        raise self.refuse(f"{_clip(value)} is neither yes nor no.", "Give yes or no.")
+        raise self.refuse(f"{clip(value)} is neither yes nor no.", "Give yes or no.")
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Choice(Option):
     choices: tuple[str, ...] = ()
 
     def _read(self, value: Any, context: Context) -> str:
-        return _one_of(self, value, self.choices, "choice")
+        return one_of(self, value, self.choices, "choice")
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Text(Option):
 
     def _read(self, value: Any, context: Context) -> str:
         if not isinstance(value, str):
-            raise self.refuse(f"Text is needed, not {_clip(value)}.")
+            raise self.refuse(f"Text is needed, not {clip(value)}.")
         return value
 
 
@@ -152,6 +153,20 @@ class OutputFile(Option):
 
 
 @dataclass(frozen=True)
+class InputFile(Option):
+    """The path of a file to read; empty: none. `near` lists files a person may mean for a machine."""
+
+    default: Any = ""
+    suffixes: tuple[str, ...] = ()
+    near: Callable[[Context], Sequence[str]] = lambda _: ()
+
+    def _read(self, value: Any, context: Context) -> str:
+        if not isinstance(value, str | os.PathLike):
+            raise self.refuse(f"{clip(value)} is no path.", "Give the name of a file.")
+        return os.fspath(value)
+
+
+@dataclass(frozen=True)
 class FrameName(Option):
     """A body or frame, or `world`; empty: the tool."""
 
@@ -162,7 +177,7 @@ class FrameName(Option):
     def _read(self, value: Any, context: Context) -> str:
         if not value:
             return context.tool if self.fallback == "tool" else "world"
-        return _one_of(self, value, self.names(context), "body or frame")
+        return one_of(self, value, self.names(context), "body or frame")
 
     def names(self, context: Context) -> tuple[str, ...]:
         """Names a person may choose from."""
@@ -180,12 +195,12 @@ class FrameNames(Option):
         return True
 
     def _read(self, value: Any, context: Context) -> tuple[str, ...]:
-        names = _items(value)
+        names = items(value)
         if not names:
             return (context.tool,)
         if names == ("all",):
             return tuple(context.mech.frame_names)
-        return tuple(_one_of(self, name, self.names(context), "body or frame") for name in names)
+        return tuple(one_of(self, name, self.names(context), "body or frame") for name in names)
 
     def names(self, context: Context) -> tuple[str, ...]:
         """Names a person may choose from."""
@@ -204,13 +219,13 @@ class Vector(Option):
             if self.default is None:
                 return None
             value = self.default
-        items = _items(value)
-        if len(items) != len(self.labels):
+        parts = items(value)
+        if len(parts) != len(self.labels):
             raise self.refuse(
-                f"{len(self.labels)} numbers are needed, {len(items)} given.",
+                f"{len(self.labels)} numbers are needed, {len(parts)} given.",
                 f"Give {', '.join(self.labels)} with commas between them.",
             )
-        return tuple(quantity(item, context, self) for item in items)
+        return tuple(quantity(part, context, self) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -237,15 +252,45 @@ class Values(Option):
     def _read(self, value: Any, context: Context) -> dict[str, float]:
         names = self.names(context)
         if isinstance(value, Mapping):
-            pairs = list(value.items())
+            pairs: list[tuple[str, Any]] = list(value.items())
         elif isinstance(value, str) or all(isinstance(item, str) and "=" in item for item in value):
-            pairs = [_pair(self, item) for item in _items(value)]
+            pairs = [pair(self, item) for item in items(value)]
         else:
-            items = [float(item) for item in value]
-            if len(items) != len(names):
-                raise self.refuse(f"{len(names)} numbers are needed, {len(items)} given.", f"Names: {_list(names)}.")
-            pairs = list(zip(names, items, strict=True))
-        return {_one_of(self, name, names, "coordinate"): quantity(item, context, self) for name, item in pairs}
+            numbers = [float(item) for item in value]
+            if len(numbers) != len(names):
+                raise self.refuse(f"{len(names)} numbers are needed, {len(numbers)} given.",
+                                  f"Names: {listed(names)}.")  # fmt: skip
+            pairs = list(zip(names, numbers, strict=True))
+        known = {alias: name for alias, name in self.aliases(context).items() if alias not in names}
+        return {
+            one_of(self, known.get(name, name), names, "coordinate"): quantity(item, context, self)
+            for name, item in pairs
+        }
+
+    def aliases(self, context: Context) -> dict[str, str]:
+        """Symbols of DH joint variables, which may stand for the names of coordinates and speeds."""
+        from core.analysis.sweep import coordinate_aliases
+
+        return coordinate_aliases(context.model)
+
+
+@dataclass(frozen=True)
+class SymbolValues(Option):
+    """Numbers for symbols that formulas use, by name, as a mapping or as texts `name=value`.
+
+    `needed(context, options)` tells which symbols want one with the other options as given: None, or what is assumed.
+    """
+
+    default: Any = ()
+    needed: Callable[[Context, Mapping[str, Any]], Mapping[str, float | None]] = lambda *_: {}
+
+    @property
+    def many(self) -> bool:
+        return True
+
+    def _read(self, value: Any, context: Context) -> dict[str, float]:
+        pairs = value.items() if isinstance(value, Mapping) else [pair(self, item) for item in items(value or ())]
+        return {str(name): quantity(item, context, self) for name, item in pairs}
 
 
 @dataclass(frozen=True)
@@ -279,14 +324,14 @@ class Ranges(Option):
 
     def _range(self, item: Any, context: Context) -> Range:
         if isinstance(item, str):
-            name, text = _pair(self, item)
+            name, text = pair(self, item)
             item = (name, *text.split(":"))
         elif isinstance(item, Mapping):
             item = (item["name"], item["start"], item["stop"], item.get("divisions", DIVISIONS))
         if not 3 <= len(item) <= 4:
             given = "=".join((str(item[0]), ":".join(map(str, item[1:]))))
-            raise self.refuse(f"{_clip(given)} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
-        name = _one_of(self, item[0], self.names(context), "coordinate or parameter")
+            raise self.refuse(f"{clip(given)} is not a range.", "Write name=start:stop or name=start:stop:divisions.")
+        name = one_of(self, item[0], self.names(context), "coordinate or parameter")
         start, stop = (quantity(end, context, self) for end in item[1:3])
         divisions = quantity(item[3], context, self) if len(item) == 4 else DIVISIONS
         if divisions != int(divisions) or not 1 <= divisions <= MAX_DIVISIONS:
@@ -294,70 +339,3 @@ class Ranges(Option):
                 f"{item[3]} is not a number of divisions.", f"Give a whole number from 1 to {MAX_DIVISIONS}."
             )
         return Range(name, start, stop, int(divisions))
-
-
-# ------------------------------------------------------------------------------------- reading values
-
-
-def quantity(value: Any, context: Context, option: Option) -> float:
-    """A finite float from a number or from the text of a formula (with unit) in the model's parameters."""
-    if isinstance(value, str):
-        from core.model.expression import evaluate, parse
-        from core.model.wrong_units import misfit
-
-        try:
-            if (said := misfit(value, getattr(option, "dimension", "none"))) is not None:
-                raise option.refuse(*said)
-            value = evaluate(parse(value), context.values)
-        except KinetostatError as error:
-            raise option.refuse(error.what, error.remedy) from None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise option.refuse(f"{_clip(value)} is not a number.", "Give a number or a formula.") from None
-    if isinstance(value, bool) or not math.isfinite(number):
-        raise option.refuse(f"{_clip(value)} is not a finite number.", "Give a finite number.")
-    return number
-
-
-def _clip(value: Any) -> str:
-    """A value in a message, not longer than a line."""
-    shown = repr(value)
-    return shown if len(shown) < 60 else shown[:57] + "…"
-
-
-def _items(value: Any) -> tuple[Any, ...]:
-    """Items of a sequence, or of a text with commas; a sequence of one such text counts as that text."""
-    if not isinstance(value, str) and isinstance(value, Iterable):
-        items = tuple(value)
-        if len(items) != 1 or not isinstance(items[0], str):
-            return items
-        value = items[0]
-    text = str(value).strip().strip("()[]")
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _pair(option: Option, text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise option.refuse(f"{_clip(text)} is not of the form name=value.", "Write a name, = and a value.")
-    return name.strip(), value.strip()
-
-
-def _one_of(option: Option, value: Any, names: Sequence[str], word: str) -> str:
-    if value in names:
-        return str(value)
-    close = difflib.get_close_matches(str(value), names, 3, 0.5)
-    remedy = f"Did you mean {', '.join(close)}?" if close else f"Use one of {_list(names)}."
-    raise option.refuse(f"There is no {word} {_clip(value)}.", remedy)
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:12])
-    return f"{shown} …" if len(names) > 12 else shown or "(none)"
-
-
-def _range_text(minimum: float, maximum: float) -> str:
-    if math.isinf(minimum):
-        return f"at most {maximum:g}" if not math.isinf(maximum) else "any number"
-    return f"at least {minimum:g}" if math.isinf(maximum) else f"{minimum:g} … {maximum:g}"

@@ -40,6 +40,8 @@ class Result:
     call: str = ""
     function: str = ""
     live: bool = False
+    growth: int = 0
+    """Results with the same number (not 0) are one that grows: a newer one takes the place of the one before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +89,8 @@ class Formulas(Result):
     proof: str = ""
     proved: bool | None = None
     recognised: tuple[str, ...] = ()
+    by_element: bool = False
+    """As text, an entry per line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +107,40 @@ class Table(Result):
         return tuple(row[index] for row in self.rows)
 
 
+class PlacedFrame(NamedTuple):
+    """A frame that moves with a body: its name, the body, its pose in it as a 4×4 matrix."""
+
+    name: str
+    body: str
+    pose: Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameTable(Table):
+    """A Denavit–Hartenberg table: row i takes frame i − 1 to frame i by `joints[i − 1]`.
+
+    frames : frames 0 … n; own : the robot's bodies that carry them; chain : the table as a chain of a document.
+    """
+
+    convention: str
+    joints: tuple[str, ...]
+    frames: tuple[PlacedFrame, ...]
+    own: tuple[str, ...]
+    chain: Any = None
+
+    @property
+    def axis_after(self) -> bool:
+        """Whether the axis of row i is the z axis of frame i; else it is that of frame i − 1."""
+        return self.convention == "modified"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PoseSequence(Result):
     """Poses to show: one after another (`animate`) or all at once (`composite`).
 
     q : (n, nq) coordinates per pose; p : parameter values per pose.
     model : the model they belong to, if a DH entry had to become a parameter; None: the open one.
+    frame : draw a box round them; view : the side to look from, as a flat drawing ("" : as the person looks).
     """
 
     q: Rows
@@ -116,6 +148,8 @@ class PoseSequence(Result):
     display: Display = "composite"
     model: Any = None
     ranges: tuple[tuple[Any, ...], ...] = ()
+    frame: bool = False
+    view: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,6 +170,7 @@ class EllipsoidField(Result):
 
     kind : "velocity" or "force"; part : "translation" or "rotation"; dimension : 3, 2 for planar arms, or 1.
     scaled : each ellipsoid is to be drawn with its largest axis two units long (`drawn` gives such radii).
+    listed : whether the measures are to be shown; remark : what a reader must know, e.g. that poses are singular.
     """
 
     kind: str
@@ -147,6 +182,8 @@ class EllipsoidField(Result):
     poses: PoseSequence
     scaled: bool = False
     graphics: bool = True
+    listed: bool = True
+    remark: str = ""
 
     def drawn(self, index: int) -> Ellipsoid:
         """The ellipsoid as it is drawn: infinite radii cut to the largest finite one's tenfold, scaled if wanted."""
@@ -181,7 +218,7 @@ class Motion(Result):
     """A run to be kept, played or plotted (core.simulation.Run).
 
     curves : (channel along, channel up) to be plotted; aspect : height over width, 0: as it fits;
-    trace : draw the way of the tool; animate : play it.
+    trace : draw the way of the tool; animate : play it; files : pictures of the curves (.png, .svg, .pdf) to write.
     """
 
     run: Any
@@ -190,6 +227,7 @@ class Motion(Result):
     aspect: float = 0.0
     trace: bool = False
     animate: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +241,22 @@ class Picture(Result):
     transparent: bool = False
     q: tuple[float, ...] = ()
     p: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Print(Result):
+    """A result to be drawn into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`."""
+
+    path: str
+    of: Result
+    ranges: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewRanges(Result):
+    """The part of space that views and pictures show from now on: (low, high) along x, y, z, m; () for all of it."""
+
+    ranges: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +281,7 @@ def to_json(value: Any) -> Any:
         fields: dict[str, Any] = {"kind": type(value).__name__}
         for field in dataclasses.fields(value):
             if (
-                field.name in ("live", "model", "run")
+                field.name in ("live", "model", "run", "chain", "growth")
                 or (field.name == "entries" and isinstance(value, Formulas))
                 or (field.name in ("call", "function") and not getattr(value, field.name))
             ):

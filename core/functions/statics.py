@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from core.errors import SimulationError
-from core.functions.function import Context, Function, needs_motion
+from core.functions.function import Context, Function, needs_mass, needs_motion
 from core.functions.mobility import names_of
 from core.functions.options import Choice, Text, Values
 from core.functions.results import (
@@ -52,15 +52,21 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         found = equilibrium(mech, context.q, p, tau=tau, nearest=search == "nearest")
     except SimulationError as error:
         return Message(title="Static equilibrium", text=str(error), severity="warning")
-    text = f"All forces balance in this pose, up to {found.residual:.1e} N·m. {_WORDS[found.stability]}"
+    rests = "; ".join(
+        f"{name} rests against its limit, which pushes with {abs(force):.4g} "
+        f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
+        for name, force in found.stops.items()
+    )
+    text = f"All forces balance in this pose, up to {found.residual:.1e} N·m. {f'{rests}. ' if rests else ''}" + (
+        _WORDS[found.stability])  # fmt: skip
     rows = tuple(
         (c.name, Amount(float(before), _dimension(c.dimension)), Amount(float(after), _dimension(c.dimension)),
-         _beyond(c, float(after)))
+         "rests against it" if c.name in found.stops else _beyond(c, float(after)))
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
     )  # fmt: skip
     titles = ("Coordinate", "Present", "At rest", "Limit")
     table = Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows,
-                  note="limits of joints do not hold here: what is beyond its limit would rest against it")  # fmt: skip
+                  note="" if search != "nearest" else "limits of joints do not hold in this search")  # fmt: skip
     pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
     parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
     if found.linear is not None and found.linear.modes:
@@ -74,6 +80,10 @@ def _severity(stability: str) -> str:
 
 def _dimension(dimension: str) -> str:
     return dimension if dimension in ("angle", "length") else "none"
+
+
+def _dimension_of(mech: Any, name: str) -> str:
+    return next(c.dimension for c in mech.coordinates if c.name == name)
 
 
 def _beyond(coordinate: Any, value: float) -> str:
@@ -153,8 +163,9 @@ FUNCTIONS = (
     Function(
         "static_equilibrium", "Static equilibrium", "Mechanisms",
         "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
-        "balance there; loops are closed. Beginning from the present pose the search goes downhill in energy and ends "
-        "in a stable pose, or it goes to the nearest balance, whether stable or not.",
+        "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
+        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
+        "nearest balance, whether stable or not, where limits do not hold.",
         static_equilibrium,
         (Choice("search", "Search", "Downhill to a stable pose, or the nearest balance", "stable",
                 ("stable", "nearest")), _TORQUES),
@@ -169,6 +180,6 @@ FUNCTIONS = (
         linearise,
         (Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
          Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1), _TORQUES),
-        needs=(needs_motion,),
+        needs=(needs_motion, needs_mass),
     ),
 )  # fmt: skip

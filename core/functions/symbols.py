@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import Any
 
 from core.errors import ModelError
 from core.functions.function import Cancelled, Context, Function, needs_motion
-from core.functions.options import Choice, Flag, FrameName, Integer, OutputFile, Text
-from core.functions.results import Formulas, Message, Report, Result
+from core.functions.growing import Growing
+from core.functions.options import Choice, Flag, FrameName, Integer, Number, OutputFile, Text
+from core.functions.results import Formulas, Message, Result
 
 NAMES = {
     "A": "frame i in frame i − 1", "T": "frame j in frame i", "J": "Jacobian", "M": "mass matrix",
     "c": "Christoffel symbols", "C": "Coriolis and centrifugal matrix", "G": "gravity vector",
     "tau": "equations of motion", "K": "kinetic energy", "P": "potential energy",
+    "Ki": "kinetic energy of link i", "Pi": "potential energy of link i",
     "Jvc": "Jacobian of a centre of mass, velocity", "Jwc": "Jacobian of a link, rotation",
 }  # fmt: skip
-_LABELS = {"C": "CM", "c": "c", "tau": "tau"}
-_PROVED = ("T", "J", "M", "C", "G", "tau", "K")
-LONGEST_PROOF = 60_000
-"""Operations of a form up to which it is compared with the kernel at once."""
+_LABELS = {"C": "CM", "Ki": "K", "Pi": "P"}
 
 
 def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
@@ -56,17 +57,21 @@ _kept: dict[str, Any] = {}
 
 
 def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formulas:
-    """One result of a robot as a value, compared with the compiled kernel where that is quick."""
-    from core.symbolic.export import CONVENTIONS, Cost
-    from core.symbolic.owners import owners
+    """One result of a robot as a value, compared with the compiled kernel."""
     from core.symbolic.proof import proof
 
-    entries = robot.form(what, *indices)
-    told, passed = "", None
-    is_whole = what != "T" or indices == (0, robot.n)
-    if check and what in _PROVED and is_whole and Cost(f for row in entries for f in row).written < LONGEST_PROOF:
-        made = proof(robot, what)
-        told, passed = str(made), made.passed
+    found = described(robot, what, indices, robot.form(what, *indices))
+    if not check:
+        return found
+    made = proof(robot, what, *indices)
+    return dataclasses.replace(found, proof=str(made), proved=made.passed)
+
+
+def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]) -> Formulas:
+    """Entries with all that a reader must know, not compared with anything yet."""
+    from core.symbolic.export import conventions
+    from core.symbolic.owners import owners
+
     label = _LABELS.get(what, what) + (f"[{','.join(map(str, indices))}]" if indices else "")
     variables = tuple(v.joint for v in robot.chain.variables)
     square = what in ("M", "C")
@@ -74,7 +79,7 @@ def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formul
         title=NAMES[what][0].upper() + NAMES[what][1:], label=label, entries=entries,
         rows=variables if square or what in ("G", "tau") else (),
         columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
-        symbols=meanings(robot), owners=owners(robot), conventions=CONVENTIONS, proof=told, proved=passed,
+        symbols=meanings(robot), owners=owners(robot), conventions=conventions(),
         recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
     )  # fmt: skip
 
@@ -88,41 +93,51 @@ def meanings(robot: Any) -> dict[str, str]:
     return found
 
 
-def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, tip: str, recognise: bool) -> Result:
+def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, tip: str, recognise: bool,
+           seconds: float, notation: str) -> Result:  # fmt: skip
     """One result in symbols."""
+    take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
-    indices = {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k)}.get(what, ())
+    growing = Growing(context, robot, NAMES[what], seconds, 1)
+    growing.add(what, *indices_of(robot, what, i, j, k))
+    return growing.result()
+
+
+def indices_of(robot: Any, what: str, i: int, j: int, k: int) -> tuple[int, ...]:
+    """The indices a result takes; T(1, 1) stands for T(0, n)."""
     if what == "T" and (i, j) == (1, 1):
-        indices = (0, robot.n)
-    context.step(0, 1, f"{what} …")
-    return formulas(robot, what, *indices)
+        return 0, robot.n
+    return {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k), "Ki": (i,), "Pi": (i,)}.get(what, ())
 
 
-def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool) -> Result:
+def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool, notation: str) -> Result:
     """All A_i, T(0, i) and the Jacobian."""
+    take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
-    parts: list[Result] = []
+    growing = Growing(context, robot, "Forward kinematics in symbols", math.inf, 2 * robot.n + 1)
     for index in range(1, robot.n + 1):
-        context.step(index - 1, robot.n, f"A and T of joint {index}")
-        parts += [formulas(robot, "A", index), formulas(robot, "T", 0, index)]
-    parts.append(formulas(robot, "J"))
-    return Report(title="Forward kinematics in symbols", parts=tuple(parts))
+        growing.add("A", index, done=2 * index - 2)
+        growing.add("T", 0, index, done=2 * index - 1)
+    growing.add("J", done=2 * robot.n)
+    return growing.report()
 
 
-def euler_lagrange(context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool) -> Result:
-    """Energies, M, C, G and the equations of motion."""
+def euler_lagrange(
+    context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool, seconds: float, notation: str
+) -> Result:
+    """Potential energy, M, C and G; Christoffel symbols if they are wanted."""
+    take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
     wanted: list[tuple[Any, ...]] = [("P",), ("M",), ("C",), ("G",)]
     if christoffel:
         n = robot.n
         wanted += [("c", a, b, c) for c in range(1, n + 1) for a in range(1, n + 1) for b in range(1, a + 1)]
-    parts: list[Result] = []
+    growing = Growing(context, robot, "Euler–Lagrange equations", seconds, len(wanted))
     for done, (what, *indices) in enumerate(wanted):
-        context.step(done, len(wanted), f"{what} …")
-        part = formulas(robot, what, *indices)
-        if what != "c" or not _is_zero(part):
-            parts.append(part)
-    return Report(title="Euler–Lagrange equations", parts=tuple(parts))
+        part = growing.add(what, *indices, done=done)
+        if what == "c" and part is not None and _is_zero(part):
+            growing.parts.pop()
+    return growing.report()
 
 
 def _is_zero(part: Formulas) -> bool:
@@ -132,15 +147,24 @@ def _is_zero(part: Formulas) -> bool:
 
 
 def write_equations(
-    context: Context, what: str, i: int, j: int, k: int, language: str, label: str, file: str, symbols: str, tip: str
+    context: Context,
+    what: str,
+    i: int,
+    j: int,
+    k: int,
+    language: str,
+    label: str,
+    file: str,
+    symbols: str,
+    tip: str,
+    notation: str,
 ) -> Result:
     """A result as text in a language, appended to a file if one is named."""
     from core.symbolic.export import export
 
+    take_notation(notation)
     robot = robot_of(context, tip, symbols, True)
-    indices = {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k)}.get(what, ())
-    if what == "T" and (i, j) == (1, 1):
-        indices = (0, robot.n)
+    indices = indices_of(robot, what, i, j, k)
     if language in ("recursion in Python", "recursion in C"):
         from core.symbolic.recursion_code import code, recursion
 
@@ -163,17 +187,38 @@ def append(file: str, text: str) -> None:
                          remedy="Choose another file.") from None  # fmt: skip
 
 
-def simplify(context: Context, expression: str) -> Result:
+def simplify(context: Context, expression: str, notation: str) -> Result:
     """A typed expression in short form."""
+    take_notation(notation)
     from core.symbolic.expression import simplified
 
     form = simplified(expression)
     return Formulas(title="Simplified expression", label="result", entries=((form,),))
 
 
+def take_notation(notation: str) -> None:
+    """Write sines and cosines as wished from now on: "short" C12, "full" cos(q1 + q2); "as set" leaves it."""
+    from core.symbolic.notation import write_short
+
+    if notation != "as set":
+        write_short(notation == "short")
+
+
+def trig_notation(context: Context, notation: str) -> Result:
+    """Choose how sines and cosines are written in all that follows."""
+    from core.symbolic.notation import writes_short
+
+    take_notation(("full" if writes_short() else "short") if notation == "the other" else notation)
+    shown = "C1 for cos(q1), S12 for sin(q1 + q2)" if writes_short() else "cos(q1), sin(q1 + q2) in full"
+    return Message(title="Notation of sines and cosines", text=f"From now on results show {shown}.")
+
+
+NOTATION = Choice("notation", "Notation", "short: C12; full: cos(q1 + q2); it stays for what follows", "as set",
+                  ("as set", "short", "full"))  # fmt: skip
 SYMBOLS = Text("symbols", "Symbols", "named: the model's parameters stay symbols; all: every length, mass, centre and "
                 "inertia becomes one; none; or names with commas between them", "named")  # fmt: skip
 TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
+SECONDS = Number("seconds", "Time limit", "What is there by then is shown", 120.0, "time", minimum=0.01)
 RECOGNISE = Flag(
     "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
 )
@@ -200,21 +245,22 @@ FUNCTIONS = (
         "of motion or an energy.\n\nThe recursions of the numeric kernel run over exact polynomials; angle sums of "
         "parallel axes are collected (C12), common factors taken out. Each result is compared with the compiled kernel "
         "over random states. T(0, n) is shown for i = j = 1.",
-        derive, (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE), (needs_motion, needs_open_chain),
+        derive, (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION), (needs_motion, needs_open_chain),
         robotica="FKin, ELDynamics",
     ),
     Function(
         "symbolic_kinematics", "Forward kinematics in symbols", "Symbols",
         "All A matrices, the T matrices from frame 0, and the Jacobian, in symbols.\n\nRows of J are [v; ω] of the tip "
         "in the axes of frame 0, as in Robotica.",
-        forward_kinematics, (SYMBOLS, TIP, RECOGNISE), (needs_motion, needs_open_chain), robotica="FKin",
+        forward_kinematics, (SYMBOLS, TIP, RECOGNISE, NOTATION), (needs_motion, needs_open_chain), robotica="FKin",
     ),
     Function(
         "symbolic_dynamics", "Euler–Lagrange dynamics in symbols", "Symbols",
         "Potential energy, mass matrix M, C matrix from Christoffel symbols, and gravity vector G, simplified.\n\n"
         "M q̈ + C q̇ + G = τ; Ṁ − 2C is skew-symmetric.",
         euler_lagrange,
-        (SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), TIP, RECOGNISE),
+        (SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), TIP, RECOGNISE,
+         SECONDS, NOTATION),
         (needs_motion, needs_open_chain), robotica="ELDynamics",
     ),
     Function(
@@ -226,14 +272,24 @@ FUNCTIONS = (
          Choice("language", "Language", "How it is written", "text", LANGUAGES),
          Text("label", "Label", "Name it gets; empty: its own"),
          OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
-         SYMBOLS, TIP),
+         SYMBOLS, TIP, NOTATION),
         (needs_motion, needs_open_chain), robotica="MPrint, EPrint, CPrint, APrint, TPrint",
     ),
     Function(
         "simplify_expression", "Simplify expression", "Symbols",
         "The short form of a typed expression: angle sums collected, s² + c² = 1, common factors out.\n\n"
         "Sin[q1] Cos[q2] + Cos[q1] Sin[q2] becomes S12.",
-        simplify, (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"),),
+        simplify,
+        (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"), NOTATION),
         robotica="SimplifyExpression",
+    ),
+    Function(
+        "trig_notation", "Notation of sines and cosines", "Symbols",
+        "Whether results show C1 and S12 or cos(q1) and sin(q1 + q2).\n\n"
+        "Every result from then on is written so: on cards, as text, LaTeX and in files. Code is always in full.",
+        trig_notation,
+        (Choice("notation", "Notation", "short: C12; full: cos(q1 + q2); the other: not the one of now", "the other",
+                ("the other", "short", "full")),),
+        robotica="SimplifyTrigNotation",
     ),
 )  # fmt: skip

@@ -48,7 +48,10 @@ def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False)
     if isinstance(result, Table):
         return table_text(result, degrees=degrees, millimetres=millimetres)
     if isinstance(result, EllipsoidField):
-        return f"{result.title}\n{text_of(result.measures, degrees=degrees, millimetres=millimetres)}"
+        count = len(result.ellipsoids)
+        lines = [result.title if result.listed else f"{result.title}: {count} pose{'s' * (count != 1)}"]
+        lines += [text_of(result.measures, degrees=degrees, millimetres=millimetres)] if result.listed else []
+        return "\n".join([*lines, *([result.remark] if result.remark else [])])
     if isinstance(result, PoseSequence):
         return f"{result.title}: {len(result.q)} pose{'s' * (len(result.q) != 1)}, {result.display}"
     if isinstance(result, Arrows):
@@ -72,7 +75,8 @@ def formulas_text(formulas: Formulas) -> str:
     from core.symbolic.export import elements, grid
 
     body = grid(formulas.entries, formulas.label)
-    if max(map(len, body.splitlines())) > NARROW:
+    several = len(formulas.entries) * len(formulas.entries[0]) > 1
+    if formulas.by_element or (several and max(map(len, body.splitlines())) > NARROW):
         body = elements(formulas.entries, formulas.label)
     notes = [*formulas.recognised, *([formulas.proof] if formulas.proof else []), *formulas.conventions]
     return body + "\n".join(f"  {note}" for note in notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ExpressionError
-from core.robotica.meaning import shown
+from core.robotica.meaning import said, shown
 from core.robotica.syntax import Call, Name, Tree
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form
@@ -36,8 +36,10 @@ def exact_of(session: Session, tree: Tree) -> Rows | None:
         indices = _whole_numbers(session, tree)
         if len(indices) == 1 and len(rows[0]) == 1:
             indices.append(1)
-        if len(indices) != 2 or not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
-            raise ExpressionError(f"'{shown(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).",
+        if len(indices) != 2:
+            raise ExpressionError(f"{name} takes 2 indices, {len(indices)} given.", remedy=f"Write {name}[1, 1].")
+        if not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
+            raise ExpressionError(f"'{said(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).",
                                   remedy="Count from 1.")  # fmt: skip
         return [[rows[indices[0] - 1][indices[1] - 1]]]
     return None
@@ -89,7 +91,7 @@ def forms_of(session: Session, tree: Tree) -> Form:
     def note(call: Call) -> Any:
         nonlocal refers
         if exact_of(session, call) is None:
-            raise ExpressionError(f"'{shown(call)}' is not known.", remedy="Use entries such as M[1,1] or c[1,1,1].")
+            raise ExpressionError(f"'{said(call)}' is not known.", remedy="Use entries such as M[1,1] or c[1,1,1].")
         refers = True
         return 1.0
 
@@ -103,7 +105,7 @@ def forms_of(session: Session, tree: Tree) -> Form:
     def entry(call: Call) -> Any:
         rows = exact_of(session, call)
         if rows is None or len(rows) != 1 or len(rows[0]) != 1:
-            raise ExpressionError(f"'{shown(call)}' has several entries.", remedy="Name one entry.")
+            raise ExpressionError(f"'{said(call)}' has several entries.", remedy="Name one entry.")
         return rows[0][0]
 
     result = evaluated(tree, ring.symbol, entry)

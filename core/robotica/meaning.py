@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,9 @@ FUNCTIONS = {
 }  # fmt: skip
 """Mathematica's elementary functions, by the name of ours."""
 CONSTANTS = {"Pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
+
+LONGEST = 80
+"""Characters of a formula in a message."""
 
 LookUp = Callable[[Name], Scalar]
 Refer = Callable[[Call], Scalar]
@@ -40,23 +44,27 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
         if ours is None or tree.head.primes:
             return refer(tree)
         return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
-    raise ExpressionError(f"'{shown(tree)}' is no number.", remedy="Write a formula.")
+    raise ExpressionError(f"'{said(tree)}' is no number.", remedy="Write a formula.")
 
 
 def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
     plain = isinstance(left, float) and isinstance(right, float)
     try:
-        if tree.operator == "+":
-            return left + right
-        if tree.operator == "-":
-            return left - right
-        if tree.operator == "*":
-            return left * right
-        if tree.operator == "/":
-            return left / right
-        return math.pow(left, right) if plain else left**right
+        result = _OPERATIONS[tree.operator](left, right) if tree.operator != "^" else _power(left, right)
+        if plain and not math.isfinite(result):
+            raise OverflowError
     except (ZeroDivisionError, OverflowError, ValueError):
-        raise ExpressionError(f"'{shown(tree)}' has no finite value.", remedy="Change the formula.") from None
+        raise ExpressionError(f"'{said(tree)}' has no finite value.", remedy="Change the formula.") from None
+    return result
+
+
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+}  # fmt: skip
+
+
+def _power(left: Scalar, right: Scalar) -> Scalar:
+    return math.pow(left, right) if isinstance(left, float) and isinstance(right, float) else left**right
 
 
 def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
@@ -68,7 +76,7 @@ def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
     try:
         return apply(ours, *arguments)
     except ValueError:
-        raise ExpressionError(f"'{shown(tree)}' has no real value.", remedy="Change the formula.") from None
+        raise ExpressionError(f"'{said(tree)}' has no real value.", remedy="Change the formula.") from None
 
 
 def shown(tree: Tree) -> str:
@@ -84,32 +92,56 @@ def shown(tree: Tree) -> str:
     if isinstance(tree, Items):
         return "{" + ", ".join(map(shown, tree.items)) + "}"
     if isinstance(tree, Negative):
-        return f"-{_factor(tree.operand)}"
+        return f"-{_within(tree.operand, _LEVELS['*'])}"
     if isinstance(tree, Pair):
         return f"{shown(tree.left)} {tree.operator} {shown(tree.right)}"
-    sign = f" {tree.operator} " if tree.operator in "+-" else " " if tree.operator == "*" else tree.operator
-    left, right = (tree.left, tree.right) if tree.operator in "+-" else (None, None)
-    first = shown(left) if left is not None else _factor(tree.left)
-    second = _factor(tree.right) if right is None or tree.operator == "-" else shown(right)
-    return first + sign + second
+    return _shown_binary(tree)
 
 
-def _factor(tree: Tree) -> str:
-    return f"({shown(tree)})" if isinstance(tree, Binary | Negative | Pair) else shown(tree)
+_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
+"""How tightly operators bind."""
+
+
+def _shown_binary(tree: Binary) -> str:
+    """Two operands with the parentheses they need."""
+    level = _LEVELS[tree.operator]
+    if isinstance(tree.left, Negative) and level < _LEVELS["^"]:
+        first = shown(tree.left)  # a leading sign needs none
+    else:
+        first = _within(tree.left, level + (tree.operator == "^"))
+    second = _within(tree.right, level + (tree.operator in "-*/"))
+    if second.startswith("-"):
+        if tree.operator == "+":
+            return f"{first} - {second[1:]}"
+        second = f"({second})"
+    between = {"+": " + ", "-": " - ", "*": " "}.get(tree.operator, tree.operator)
+    return first + between + second
+
+
+def _within(tree: Tree, level: int) -> str:
+    """A tree where operators of at least this level may stand without parentheses."""
+    own = _LEVELS[tree.operator] if isinstance(tree, Binary) else 0 if isinstance(tree, Negative | Pair) else 9
+    return f"({shown(tree)})" if own < level else shown(tree)
+
+
+def said(tree: Tree) -> str:
+    """The tree in a message, not longer than a line."""
+    text = shown(tree)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def number(tree: Tree, known: Callable[[str], float]) -> float:
     """A number from a tree without anything that moves; `known(name)` gives values of symbols."""
 
     def refuse(call: Call) -> Scalar:
-        raise ExpressionError(f"'{shown(call)}' is no number here.", remedy="Write a number or a formula.")
+        raise ExpressionError(f"'{said(call)}' is no number here.", remedy="Write a number or a formula.")
 
     def look_up(name: Name) -> Scalar:
         return refuse(Call(name, ())) if name.primes else known(name.name)
 
     result = value(tree, look_up, refuse)
     if not math.isfinite(result):
-        raise ExpressionError(f"'{shown(tree)}' is not a finite number.", remedy="Write a finite number.")
+        raise ExpressionError(f"'{said(tree)}' is not a finite number.", remedy="Write a finite number.")
     return float(result)
 
 
@@ -127,7 +159,7 @@ def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, 
     for row in rows:
         parts = items(row)
         if not 3 <= len(parts) <= 4 or not isinstance(parts[0], Name):
-            raise ExpressionError(f"'{shown(row)}' is not a range.",
+            raise ExpressionError(f"'{said(row)}' is not a range.",
                                   remedy="Write {variable, start, end, divisions}.")  # fmt: skip
         ends = [number(part, known) for part in parts[1:3]]
         count = number(parts[3], known) if len(parts) == 4 else 5.0
@@ -150,5 +182,5 @@ def options(tree: Tree | None) -> dict[str, Any]:
         elif isinstance(item, Text):
             found["file"] = item.value
         else:
-            raise ExpressionError(f"'{shown(item)}' is not an option.", remedy="Write words or name -> value.")
+            raise ExpressionError(f"'{said(item)}' is not an option.", remedy="Write words or name -> value.")
     return found

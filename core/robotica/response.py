@@ -7,12 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.errors import ExpressionError, FileError, ModelError
+from core.analysis.tool_frame import tool_frame
+from core.errors import ExpressionError, ModelError
+from core.functions.response import INCREMENT, summary, write_response
 from core.functions.results import Column, Message, Motion, PoseSequence, Report, Result, Table
 from core.robotica import meaning
+from core.robotica.pictures import finished, printed
+from core.robotica.prints import parts_of
 from core.robotica.syntax import Call, Items, Name, Pair, Text, Tree
-from core.robotica.torque_file import Torques, read_torques
+from core.robotica.torque_file import NO_TORQUES, Torques, read_torque_file
+from core.robotica.torque_law import missing, respond
+
+Array = NDArray[np.float64]
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -25,99 +33,50 @@ MOST_STEPS = 1_000_000
 STEP = 0.2
 """Seconds between the arms that SimDrive draws unless it says otherwise."""
 MOST_ARMS = 200
-INCREMENT = 0.1
-"""Seconds between rows of SaveResponse unless it says otherwise."""
-SAMPLES = 1000
-
-
-class TorqueLaw:
-    """A torque file as joint forces of a simulation."""
-
-    def __init__(self, torques: Torques, robot: Robot, given: Mapping[str, float]) -> None:
-        self.torques, self.robot, self.given = torques, robot, dict(given)
-
-    def forces(self, mech: Any, known: Mapping[str, Any]) -> dict[str, Any]:
-        """speed → force, over the scalars of a simulation."""
-        chain = self.robot.chain
-        scalars: dict[str, Any] = {**self.given, **{n: known[n] for n in chain.parameters if n in known}}
-        scalars["t"] = known["t"]
-        for variable, rate in zip(chain.variables, chain.rates, strict=True):
-            scalars[variable.symbol] = known[f"{variable.coordinate}.q"]
-            scalars[rate] = known[f"{mech.v_names[variable.v]}.v"]
-        forces = self.torques.forces(self.robot, scalars)
-        return {mech.v_names[v.v]: force for v, force in zip(chain.variables, forces, strict=True)}
-
-    def plain(self) -> dict[str, str]:
-        """tau by joint."""
-        lines = self.torques.display(self.robot.n)
-        return {v.joint: line.split(" = ", 1)[1] for v, line in zip(self.robot.chain.variables, lines, strict=True)}
+"""Arms that SimDrive draws at most; smaller steps are widened, or the rest of the way is left out."""
+MOST_ASPECT = 100.0
 
 
 def get_torques(session: Session, file: Tree | None = None) -> Result:
     """Read a torque file; without one the torques are zero."""
-    from core.robotica.commands import text_of
+    from core.robotica.command import text_of
 
     if file is None:
         session.state.torques = None
         return Message(title="Input torques", text="All torques are zero.")
-    path = session.path(text_of(file))
-    try:
-        with open(path, encoding="utf-8-sig") as stream:
-            source = stream.read(200_000)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise FileError(f"The torque file cannot be read: {reason}.", file=path, remedy="Choose another.") from None
-    torques = read_torques(source, path)
-    robot = session.robot
-    for i in torques.tau:
-        if i > robot.n:
-            raise FileError(f"tau[[{i}]] belongs to no joint: the robot has {robot.n}.", file=path,
-                            line=torques.tau[i][1], remedy=f"Use tau[[1]] … tau[[{robot.n}]].")  # fmt: skip
-    torques.unknown(robot, set(_known(session)))
+    torques = read_torque_file(session.path(text_of(file)))
+    torques.check(session.robot.n)
+    _missing(session, torques)
     session.state.torques = torques
     return display_torques(session)
 
 
 def display_torques(session: Session) -> Result:
     """The torques, and the symbols in them that have no value yet."""
-    torques = session.state.torques or Torques("", {}, {})
+    torques = session.state.torques or NO_TORQUES
     lines = torques.display(session.robot.n)
     lines += [f"{name} = {meaning.shown(tree)}" for name, (tree, _) in torques.variables.items()]
-    missing = torques.unknown(session.robot, set(_known(session)))
-    if missing:
-        lines.append(f"Without a value: {', '.join(missing)}. Give them one, as in {missing[0]} = 1.")
-    return Message(title="Input torques", text="\n".join(lines), severity="warning" if missing else "done")
+    lacking = _missing(session, torques)
+    if lacking:
+        lines.append(f"Without a value: {', '.join(lacking)}. Give them one, as in {lacking[0]} = 1.")
+    return Message(title="Input torques", text="\n".join(lines), severity="warning" if lacking else "done")
 
 
-def _known(session: Session) -> dict[str, float]:
-    context = session.context()
-    return {**context.values, **session.state.given}
+def _missing(session: Session, torques: Torques) -> list[str]:
+    return missing(torques, session.context(), session.robot, session.state.given)
 
 
 def simulate_response(session: Session, times: Tree, conditions: Tree | None = None) -> Result:
     """Integrate the equations of motion from the initial conditions."""
-    from core.simulation import simulate
-
     begin, end, steps = _times(session, times)
-    context, robot = session.context(), session.robot
+    context, robot, state = session.context(), session.robot, session.state
     q0, v0 = _conditions(session, conditions, robot)
-    torques = session.state.torques
-    law: Any = None
-    if torques is not None:
-        missing = torques.unknown(robot, set(_known(session)))
-        if missing:
-            raise ExpressionError(f"Symbols without a value: {', '.join(missing)}.",
-                                  remedy=f"Give each one, as in {missing[0]} = 1.")  # fmt: skip
-        law = TorqueLaw(torques, robot, _known(session))
-    p = {name: context.p[name] for name in context.mech.p_names}
-    run = simulate(
-        context.mech, end - begin, start=begin, rtol=1e-9, atol=1e-10, q0=q0, v0=v0, parameters=p,
-        torque=law, output=(end - begin) / SAMPLES, max_steps=steps, cancelled=context.cancelled,
-        progress=context.progress,
-    )  # fmt: skip
-    session.state.run = run
-    text = f"Response from {begin:g} to {end:g} s: {run.statistics.steps} steps; {_symbols(robot)} are functions of t."
-    return Motion(title="Response", run=run, text=text)
+    run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps)
+    state.run = run
+    motion = Motion(title="Response", run=run, text=summary(run, robot))
+    if not ended:
+        return motion
+    return Report(title="Response", parts=(motion, Message(text=ended, severity="error")))
 
 
 def _symbols(robot: Robot) -> str:
@@ -127,7 +86,7 @@ def _symbols(robot: Robot) -> str:
 def _times(session: Session, tree: Tree) -> tuple[float, float, int]:
     parts = [session.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
-        raise ExpressionError(f"'{meaning.shown(tree)}' is no range of times.",
+        raise ExpressionError(f"'{meaning.said(tree)}' is no range of times.",
                               remedy="Write {start, end} or {start, end, steps}.")  # fmt: skip
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
@@ -161,7 +120,7 @@ def _condition(session: Session, tree: Tree) -> Sequence[tuple[str, int, float]]
     if isinstance(tree, Items) and 2 <= len(tree.items) <= 3 and isinstance(tree.items[0], Name):
         numbers = [session.number(item) for item in tree.items[1:]]
         return [(tree.items[0].name, primes, amount) for primes, amount in enumerate(numbers)]
-    raise ExpressionError(f"'{meaning.shown(tree)}' is no initial condition.",
+    raise ExpressionError(f"'{meaning.said(tree)}' is no initial condition.",
                           remedy="Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.")  # fmt: skip
 
 
@@ -173,48 +132,67 @@ def _run(session: Session) -> Run:
 
 
 def save_response(session: Session, file: Tree, times: Tree | None = None, increment: Tree | None = None) -> Result:
-    """The response as a SIMNON file."""
-    from core.files.source import write_whole
-    from core.robotica.commands import text_of
+    """The response as a SIMNON file (CSV or a whole run by the file's suffix)."""
+    from core.robotica.command import text_of
 
     run = _run(session)
-    begin, end = float(run.time[0]), float(run.time[-1])
-    if times is not None:
-        begin, end, _ = _times(session, times)
+    ends = None if times is None else _times(session, times)[:2]
     step = INCREMENT if increment is None else session.number(increment)
-    if not step > 0.0:
-        raise ExpressionError(f"{step:g} is no increment.", remedy="Write a positive number of seconds.")
-    grid = np.arange(begin, end + 1e-9 * max(1.0, abs(end)), step)
-    variables = session.robot.chain.variables
-    rows = [[t, *(run.at(t)[v.q] for v in variables)] for t in grid]
-    head = '" t ' + " ".join(v.symbol for v in variables)
-    path = session.path(text_of(file))
-    write_whole(path, "\n".join([head, *(" ".join(repr(float(x)) for x in row) for row in rows), ""]).encode())
-    return Message(title="Response", text=f"{len(rows)} rows written to {path}.")
+    text = write_response(run, session.robot, session.target(text_of(file)), step, ends)
+    return Message(title="Response", text=text)
 
 
 def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None) -> Result:
     """Read a trace (SIMNON or CSV) and drive the robot by it; "*": the data in memory."""
-    from core.robotica.commands import text_of
+    from core.robotica.command import text_of
 
     found = meaning.options(wishes)
     if file is not None and text_of(file) != "*":
         session.state.run = read_trace(session, session.path(text_of(file)))
     run = _run(session)
-    shown = {key for key in ("trace", "arm", "frame", "animate") if key in found}
-    step = float(found.get("number", STEP))
-    if not step > 0.0:
-        raise ExpressionError(f"{step:g} is no step between pictures.", remedy="Write a positive number of seconds.")
-    motion = Motion(title="Trace", run=run, trace="trace" in shown, animate="animate" in shown,
+    motion = Motion(title="Trace", run=run, trace="trace" in found, animate="animate" in found,
                     text=f"{len(run.time)} rows from {run.time[0]:g} to {run.time[-1]:g} s.")  # fmt: skip
-    return Report(title="Trace", parts=(motion, _arms(run, step))) if "arm" in shown else motion
+    if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
+        return motion
+    poses = _arms(session, run, found) if "arm" in found else _end(run)
+    return Report(title="Trace", parts=(motion, *parts_of(finished(session, poses, found, "simdrive"))))
 
 
-def _arms(run: Run, step: float) -> PoseSequence:
-    """The arm every `step` seconds, all at once."""
-    times = np.arange(run.time[0], run.time[-1] + 1e-9, max(step, (run.time[-1] - run.time[0]) / MOST_ARMS))
+def _end(run: Run) -> PoseSequence:
+    """The arm where the trace ends."""
+    return PoseSequence(title="End of the trace", q=(tuple(map(float, run.q[-1])),), p=(run.settings.parameters,),
+                        display="single")  # fmt: skip
+
+
+def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequence:
+    """The arm at every step of time, or whenever the tool has moved so far; all at once, `MOST_ARMS` at most."""
+    by_way = "distance" in options
+    step = options["distance"] if by_way else options.get("step", options.get("number", STEP))
+    if not isinstance(step, float):
+        step = session.number(step)
+    if not step > 0.0:
+        raise ExpressionError(f"{step:g} is no step between pictures.",
+                              remedy="Write a positive number: seconds, or metres of the tool's way.")  # fmt: skip
+    times = _each_distance(run, step) if by_way else _each_time(run, step)
     q = tuple(tuple(map(float, run.at(t))) for t in times)
-    return PoseSequence(title=f"Arm every {step:g} s", q=q, p=(run.settings.parameters,) * len(q))
+    title = f"Arm every {step:g} m of the tool's way" if by_way else f"Arm every {step:g} s"
+    return PoseSequence(title=title, q=q, p=(run.settings.parameters,) * len(q))
+
+
+def _each_time(run: Run, step: float) -> Array:
+    begin, end = float(run.time[0]), float(run.time[-1])
+    step = max(step, (end - begin) / MOST_ARMS)
+    return begin + step * np.arange(int((end - begin) / step + 1e-9) + 1, dtype=np.float64)
+
+
+def _each_distance(run: Run, step: float) -> Array:
+    """Times of the first row, and of each where the tool is farther than the step from where it was drawn last."""
+    places = np.asarray(run[f"{tool_frame(run.model)}.position"])
+    chosen = [0]
+    for k in range(1, len(places)):
+        if np.linalg.norm(places[k] - places[chosen[-1]]) >= step * (1.0 - 1e-9) and len(chosen) <= MOST_ARMS:
+            chosen.append(k)
+    return np.asarray(run.time[chosen])
 
 
 def read_trace(session: Session, path: str) -> Run:
@@ -232,7 +210,11 @@ def plot(session: Session, x: Tree, ys: Tree, wishes: Tree | None = None) -> Res
     run = _run(session)
     names = [_channel(session, tree) for tree in (x, *meaning.items(ys))]
     labels = [meaning.shown(tree) for tree in (x, *meaning.items(ys))]
-    aspect = meaning.options(wishes).get("number", 0.0)
+    found = meaning.options(wishes)
+    aspect = found.get("aspect", found.get("number", 0.0))
+    aspect = aspect if isinstance(aspect, float) else session.number(aspect)
+    if not 0.0 <= aspect <= MOST_ASPECT:
+        raise ExpressionError(f"{aspect:g} is no height over width.", remedy="Write a positive number such as 0.7.")
     columns = [np.asarray(run[name]) for name in names]
     for label, column in zip(labels, columns, strict=True):
         if column.ndim != 1:
@@ -241,7 +223,10 @@ def plot(session: Session, x: Tree, ys: Tree, wishes: Tree | None = None) -> Res
     rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, len(columns[0]), stride))
     table = Table(title=f"{', '.join(labels[1:])} over {labels[0]}", columns=tuple(map(Column, labels)), rows=rows)
     curves = tuple((names[0], name) for name in names[1:])
-    return Report(title=table.title, parts=(Motion(title=table.title, run=run, curves=curves, aspect=aspect), table))
+    files = tuple(session.target(file) for file in printed(found, "simplot"))
+    text = f"{len(run.time)} samples plotted." + (f" Written to {', '.join(files)}." if files else "")
+    motion = Motion(title=table.title, run=run, curves=curves, aspect=aspect, files=files, text=text)
+    return Report(title=table.title, parts=(motion, table))
 
 
 def _channel(session: Session, tree: Tree) -> str:
@@ -251,7 +236,7 @@ def _channel(session: Session, tree: Tree) -> str:
     if isinstance(tree, Call):
         tree = tree.head
     if not isinstance(tree, Name):
-        raise ExpressionError(f"'{meaning.shown(tree)}' is no variable.", remedy="Write t, q1, q1' …")
+        raise ExpressionError(f"'{meaning.said(tree)}' is no variable.", remedy="Write t, q1, q1' …")
     if tree.name == "t":
         return "time"
     for i, variable in enumerate(session.robot.chain.variables, 1):
@@ -262,5 +247,5 @@ def _channel(session: Session, tree: Tree) -> str:
     run = _run(session)
     if tree.name in run.channels:
         return tree.name
-    raise ExpressionError(f"There is no variable '{meaning.shown(tree)}'.",
+    raise ExpressionError(f"There is no variable '{meaning.said(tree)}'.",
                           remedy=f"There are t, {_symbols(session.robot)} and their rates.")  # fmt: skip

@@ -6,18 +6,20 @@ that was read, stored animations. Reading another robot resets it.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.functions.function import Context
+from core.functions.function import Cancelled, Context
 from core.functions.results import Message, Result
-from core.robotica.meaning import number, shown, value
+from core.robotica.meaning import number, said, shown, value
 from core.robotica.syntax import Call, Name, Pair, Statement, Tree, parse_all
 
 if TYPE_CHECKING:
+    from core.model import Model
     from core.robotica.torque_file import Torques
     from core.symbolic.robot import Robot
 
@@ -33,17 +35,29 @@ class Host(Protocol):
         """Make the machine of a file the open one."""
         ...
 
+    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+        """Change the open machine."""
+        ...
+
 
 @dataclass
 class State:
     """What is remembered between calls."""
 
     given: dict[str, float] = field(default_factory=dict)
+    cleared: list[str] = field(default_factory=list)
+    """Names whose values `Clear` took away, for a host that gave them to its document."""
     default_file: str = ""
     torques: Torques | None = None
     run: Any = None
     """The last response, or the trace that was read."""
     folder: str = "."
+    place: str = ""
+    """Where files are written; "" for `folder`."""
+    animation: Any = None
+    """What ShowAnim shows and SaveAnim keeps: poses, ellipsoids or a motion."""
+    ranges: tuple[tuple[float, float], ...] = ()
+    """(low, high) along x, y, z that views show, m; () for everything."""
 
 
 class ScriptHost:
@@ -65,6 +79,12 @@ class ScriptHost:
         from core.files import load
 
         self._context = Context.of(load(path))
+
+    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+        """Change the machine; its pose stays."""
+        context = self.context()
+        model = edit(context.model)
+        self._context = dataclasses.replace(context, model=model, mech=context.mech.updated(model))
 
 
 class Session:
@@ -98,20 +118,23 @@ class Session:
             return self.assign(tree)
         if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
             command = COMMANDS[tree.head.name]
-            arguments = tree.arguments
-            if not command.fewest <= len(arguments) <= command.most:
-                raise ExpressionError(f"{command.name} takes {command.counts}, {len(arguments)} given.",
-                                      remedy=f"Write {command.usage}.")  # fmt: skip
-            return command.run(self, *arguments)
+            return self.noted(command.run(self, *command.given(tree.arguments)))
         if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name[:1].isupper():
             raise ExpressionError(f"There is no function '{tree.head.name}'.",
                                   remedy=near_misses(tree.head.name, COMMANDS))  # fmt: skip
         return self.shown(tree)
 
+    def noted(self, result: Result) -> Result:
+        """The result; what of it can be animated is kept for ShowAnim and SaveAnim."""
+        from core.robotica.animations import animation_of
+
+        self.state.animation = animation_of(result) or self.state.animation
+        return result
+
     def assign(self, tree: Pair) -> Result:
         """d3 = 5."""
         if not isinstance(tree.left, Name) or tree.left.primes:
-            raise ExpressionError(f"'{shown(tree.left)}' cannot be given a value.", remedy="Write name = number.")
+            raise ExpressionError(f"'{said(tree.left)}' cannot be given a value.", remedy="Write name = number.")
         amount = number(tree.right, self.value_of)
         self.state.given[tree.left.name] = amount
         return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
@@ -125,15 +148,21 @@ class Session:
         if found is not None:
             label, entries = found
             return Formulas(title=label, label=label, entries=entries)
+        if isinstance(tree, Name) and not tree.primes:
+            return Message(title="Value", text=self._value_in_words(tree.name))
         form = forms_of(self, tree)
         return Formulas(title=shown(tree), label=shown(tree), entries=((form,),))
+
+    def _value_in_words(self, name: str) -> str:
+        """A symbol's value; said if nobody gave it. Raises ExpressionError."""
+        amount = self.value_of(name)
+        assumed = name not in self.state.given and name in self.host.context().assumed
+        return f"{name} = {amount:g}" + (" (assumed)" if assumed else "")
 
     # ------------------------------------------------------------------------------- the robot
 
     def context(self) -> Context:
         """The machine with the values given here."""
-        import dataclasses
-
         context = self.host.context()
         own = set(context.mech.p_names)
         p = {**context.p, **{name: x for name, x in self.state.given.items() if name in own}}
@@ -155,13 +184,19 @@ class Session:
 
         model = self.host.context().model
         if self._robot is None or self._robot[0] is not model:
-            self._robot = (model, robot(model))
+            made = robot(model)
+            made.chain.watch = self.stop_if_wanted
+            self._robot = (model, made)
         return self._robot[1]
+
+    def stop_if_wanted(self) -> None:
+        """Raises Cancelled if the person stopped the line."""
+        if self.host.context().cancelled():
+            raise Cancelled
 
     def reset(self) -> None:
         """Forget everything (another robot was read)."""
-        folder = self.state.folder
-        self.state = State(folder=folder)
+        self.state = State(folder=self.state.folder, place=self.state.place)
         self._robot = None
 
     def value_of(self, name: str) -> float:
@@ -174,11 +209,21 @@ class Session:
             values = {}
         if name in values:
             return float(values[name])
+        if values and name in (coordinates := self.coordinates(self.host.context())):
+            context = self.context()
+            return float(context.q[context.mech.q_names.index(coordinates[name])])
         raise ExpressionError(f"'{name}' has no value.", remedy=f"Give it one: {name} = 1.")
 
     def path(self, name: str) -> str:
-        """A file name as a path; relative ones lie in the session's folder."""
-        return name if os.path.isabs(name) else os.path.join(self.state.folder, name)
+        """A file to read as a path; relative ones lie in the session's folder, or where it writes."""
+        if os.path.isabs(name):
+            return name
+        found = os.path.join(self.state.folder, name)
+        return found if os.path.exists(found) else self.target(name) if os.path.exists(self.target(name)) else found
+
+    def target(self, name: str) -> str:
+        """A file to write as a path."""
+        return name if os.path.isabs(name) else os.path.join(self.state.place or self.state.folder, name)
 
     def number(self, tree: Tree) -> float:
         """A number with the values given here."""
@@ -195,7 +240,7 @@ def evaluated(tree: Tree, look_up: Callable[[str], Any], refer: Callable[[Call],
 
     def named(name: Name) -> Any:
         if name.primes:
-            raise ExpressionError(f"'{shown(name)}' has no meaning here.", remedy="Primes stand in torque files.")
+            raise ExpressionError(f"'{said(name)}' has no meaning here.", remedy="Primes stand in torque files.")
         return look_up(name.name)
 
     return value(tree, named, refer)

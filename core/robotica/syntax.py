@@ -8,6 +8,7 @@ Nothing is evaluated here; size and depth are bounded.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -243,7 +244,10 @@ class _Parser:
             return self.expression(_SIGN)
         self.at += 1
         if token.kind == "number":
-            return Number(float(token.text.replace("*^", "e")))
+            amount = float(token.text.replace("*^", "e"))
+            if math.isinf(amount):
+                raise _error(f"'{token.text[:20]}' is too large a number", token.line, token.column)
+            return Number(amount)
         if token.kind == "text":
             return Text(re.sub(r"\\(.)", r"\1", token.text[1:-1]))
         if token.text == "°":

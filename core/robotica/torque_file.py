@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from core.errors import ExpressionError, FileError
-from core.robotica.meaning import number, shown, value
+from core.robotica.meaning import number, said, shown, value
 from core.robotica.syntax import Call, Name, Pair, Statement, Tree, parse_all
 from core.spatial.scalar import Scalar
 
@@ -43,6 +43,17 @@ class Torques:
         """
         return _Evaluation(self, robot, scalars).all()
 
+    def joined(self, more: Torques) -> Torques:
+        """These definitions, then more: a later one of the same name counts."""
+        return Torques(more.file or self.file, {**self.variables, **more.variables}, {**self.tau, **more.tau})
+
+    def check(self, n: int) -> None:
+        """Raises FileError for a torque that belongs to no joint of n."""
+        for i, (_, line) in self.tau.items():
+            if i > n:
+                raise FileError(f"tau[[{i}]] belongs to no joint: the robot has {n}.", file=self.file, line=line,
+                                remedy=f"Use tau[[1]] … tau[[{n}]].")  # fmt: skip
+
     def unknown(self, robot: Robot, known: set[str]) -> list[str]:
         """Symbols that the formulas use (through variables, too) and that nobody knows a value for."""
         missing: list[str] = []
@@ -56,6 +67,11 @@ class Torques:
         scalars = {name: ca.SX.sym(name) for name in names}
         _Evaluation(self, robot, scalars, note).all()
         return missing
+
+
+NO_TORQUES = Torques("", {}, {})
+LONGEST = 200_000
+"""Characters of a torque file that are read; longer ones are refused."""
 
 
 class _Evaluation:
@@ -92,7 +108,7 @@ class _Evaluation:
         if name.name in self.coordinates:
             return self.scalars[("D" if name.primes else "") + name.name]
         if name.primes:
-            raise self.refuse(f"'{shown(name)}' is the rate of something that is no joint coordinate.",
+            raise self.refuse(f"'{said(name)}' is the rate of something that is no joint coordinate.",
                               "Define the rate as a variable of its own.")  # fmt: skip
         if name.name in self.torques.variables:
             return self.variable(name.name)
@@ -117,13 +133,13 @@ class _Evaluation:
         name = call.head.name
         if name in self.coordinates:
             if call.arguments != (Name(TIME),):
-                raise self.refuse(f"'{shown(call)}' is not taken at the time t.", f"Write {name}[t].")
+                raise self.refuse(f"'{said(call)}' is not taken at the time t.", f"Write {name}[t].")
             if call.head.primes > 1:
-                raise self.refuse(f"'{shown(call)}' is an acceleration, which is not known yet.", "Use q and q' only.")
+                raise self.refuse(f"'{said(call)}' is an acceleration, which is not known yet.", "Use q and q' only.")
             return self.name(call.head)
         if name in MATRICES:
             return self.entry(call)
-        raise self.refuse(f"'{shown(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].")
+        raise self.refuse(f"'{said(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].")
 
     def entry(self, call: Call) -> Scalar:
         from core.symbolic.forms import evaluate
@@ -133,20 +149,33 @@ class _Evaluation:
         indices = [number(argument, self.number_of) for argument in call.arguments]
         n = self.robot.n
         if len(indices) != wanted or any(i != int(i) or not 1 <= i <= n for i in indices):
-            raise self.refuse(f"'{shown(call)}' is outside of {call.head.name} ({n} joints).",
+            raise self.refuse(f"'{said(call)}' is outside of {call.head.name} ({n} joints).",
                               f"Give {wanted} whole numbers from 1 to {n}.")  # fmt: skip
+        if self.missing is not None:  # every symbol of the robot itself has a value
+            return ca.SX.sym(shown(call))
         row, column = int(indices[0]) - 1, int(indices[1]) - 1 if wanted == 2 else 0
         form = self.robot.form(what)[row][column]
         try:
             return evaluate(form, self.scalars)
         except KeyError as error:
-            if self.missing is not None:
-                return self.missing(str(error.args[0]))
             name = error.args[0]
             raise self.refuse(f"The symbol '{name}' has no value.", f"Give it one, as in {name} = 1.") from None
 
     def number_of(self, name: str) -> float:
         raise self.refuse(f"'{name}' is no number.", "Write numbers as indices.")
+
+
+def read_torque_file(path: str) -> Torques:
+    """The torques of a file. Raises FileError naming the line."""
+    try:
+        with open(path, encoding="utf-8-sig") as stream:
+            source = stream.read(LONGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise FileError(f"The torque file cannot be read: {reason}.", file=path, remedy="Choose another.") from None
+    if len(source) > LONGEST:
+        raise FileError(f"The file has more than {LONGEST} characters.", file=path, remedy="Choose a torque file.")
+    return read_torques(source, path)
 
 
 def read_torques(source: str, file: str = "") -> Torques:
@@ -173,7 +202,7 @@ def _assignment(statement: Statement, file: str) -> tuple[Name | Call, Tree]:
         left = tree.left
         if isinstance(left, Name) or (isinstance(left, Call) and left.head.name == "tau"):
             return left, tree.right
-    raise FileError(f"'{shown(tree)[:60]}' is not an assignment.", line=statement.line, file=file,
+    raise FileError(f"'{said(tree)}' is not an assignment.", line=statement.line, file=file,
                     remedy="Write name = formula, or tau[[1]] = formula.")  # fmt: skip
 
 
@@ -181,6 +210,6 @@ def _index(target: Call, line: int, file: str) -> int:
     index = target.arguments[0] if len(target.arguments) == 1 else None
     found = getattr(index, "value", None)
     if not isinstance(found, float) or found != int(found) or found < 1:
-        raise FileError(f"'{shown(target)}' names no joint.", line=line, file=file,
+        raise FileError(f"'{said(target)}' names no joint.", line=line, file=file,
                         remedy="Write tau[[1]], tau[[2]] …")  # fmt: skip
     return int(found)

@@ -6,6 +6,7 @@ joint stands on. Positions and Jacobians are in the axes of frame 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -18,7 +19,7 @@ from core.kernel.reading import Numbers
 from core.kernel.topology import Topology, topology_of
 from core.mechanics import kinematics
 from core.mechanics.crba import crba
-from core.mechanics.energy import potential
+from core.mechanics.energy import kinetic_by_link, potential, potential_by_link
 from core.model import WORLD, Model
 from core.model.expression import names, parse
 from core.model.fields import Value
@@ -27,6 +28,7 @@ from core.model.shapes import Pose as DocumentPose
 from core.spatial.inertia import center as center_of
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
+from core.spatial.rotation import from_angles
 from core.spatial.scalar import Scalar, minus, plus, times, total
 from core.spatial.vector import Vector3
 from core.symbolic.closed_terms import angles_in_formulas, with_own_symbols
@@ -56,6 +58,8 @@ class ExactNumbers(Numbers):
 
     recognised: dict[str, Recognised] | None = None
     """None: take all numbers as they are."""
+    ring: Ring | None = None
+    """Where sines of 30° and 45° are exact roots."""
 
     def scalar(self, value: Value, where: str = "") -> Scalar:
         number = super().scalar(value, where)
@@ -67,8 +71,14 @@ class ExactNumbers(Numbers):
     def pose(self, pose: DocumentPose, where: str = "") -> Pose:
         if self.recognised is None or len(pose.rotation) != 3:
             return super().pose(pose, where)
-        turn = tuple(self._angle(value, where) for value in pose.rotation)
-        return super().pose(DocumentPose(position=pose.position, rotation=turn), where)
+        turn = [self._with_roots(self.scalar(self._angle(value, where), where)) for value in pose.rotation]
+        return Pose(from_angles(turn), self.vector(pose.position, where))
+
+    def _with_roots(self, angle: Scalar) -> Scalar:
+        """An angle whose sine is no rational number, as an element: its sine is then an exact root."""
+        if self.ring is None or not isinstance(angle, float) or angle % (0.5 * math.pi) == 0.0:
+            return angle
+        return self.ring.constant(angle) if angle_of(angle) is not None else angle
 
     def _angle(self, value: Value, where: str) -> Value:
         if isinstance(value, str) or (found := angle_of(value)) is None:
@@ -112,7 +122,9 @@ class Chain:
         self.values = {name: values[name] for name in free}
         scalars = {name: self.ring.symbol(name) for name in free} | dict(given or {})
         self.recognised: dict[str, Recognised] = {}
-        self.numbers = ExactNumbers(self._environment(scalars), model.origin, self.recognised if recognise else None)
+        self.numbers = ExactNumbers(
+            self._environment(scalars), model.origin, self.recognised if recognise else None, self.ring
+        )
         self.machine: Machine = machine_of(self.topology, self.numbers)
         self.q = self._coordinates()
 
@@ -248,6 +260,42 @@ class Chain:
         terms = (times(times(speeds[i], speeds[j]), self.mass_matrix[i][j]) for i in range(self.n)
                  for j in range(self.n))  # fmt: skip
         return times(0.5, total(terms))
+
+    @cached_property
+    def links(self) -> tuple[int, ...]:
+        """Links of the tree that the chain's joints move, those beside its path included."""
+        own = {variable.v for variable in self.variables}
+        links = self.machine.tree.links
+        moved: list[int] = []
+        for i, link in enumerate(links):
+            if link.parent in moved or own & set(range(link.v.start, link.v.stop)):
+                moved.append(i)
+        return tuple(moved)
+
+    def link_body(self, i: int) -> str:
+        """The body behind the joint of moved link i (from 1)."""
+        joint = self.machine.tree.links[self.links[i - 1]].name
+        return next(branch.outer for branch in self.topology.branches if branch.joint.name == joint)
+
+    def link_bodies(self, i: int) -> list[str]:
+        """All bodies that are one with moved link i (from 1)."""
+        frames, at = self.machine.frames, self.links[i - 1]
+        return [body.name for body in self.topology.model.bodies if frames[body.name].link == at]
+
+    @cached_property
+    def kinetic_by_link(self) -> list[Scalar]:
+        """Kinetic energy of each moved link."""
+        speeds: list[Scalar] = [0.0] * self.machine.tree.nv
+        for variable, rate in zip(self.variables, self.rates, strict=True):
+            speeds[variable.v] = self.ring.symbol(rate)
+        found = kinetic_by_link(self.machine.tree, self.q, speeds)
+        return [found[i] for i in self.links]
+
+    @cached_property
+    def potential_by_link(self) -> list[Scalar]:
+        """Potential energy of each moved link and the spring in its joint."""
+        found = potential_by_link(self.machine.tree, self.q)
+        return [found[i] for i in self.links]
 
     @cached_property
     def gravity(self) -> list[Scalar]:

@@ -34,6 +34,8 @@ def is_polynomial(node: Node) -> bool:
         return not names(node) or (is_polynomial(node.left) and exponent >= 0 and exponent == int(exponent))
     if node.operator == "/":
         return is_polynomial(node.left) and not names(node.right)
+    if node.operator not in "+-*":
+        return not names(node)
     return is_polynomial(node.left) and is_polynomial(node.right)
 
 

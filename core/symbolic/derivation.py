@@ -15,10 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError
-from core.kernel import Mechanism
-from core.kernel.reading import Numbers
-from core.spatial.inertia import center as center_of
-from core.symbolic.forms import evaluate
+from core.symbolic.proof import numbers as numbers_of
 from core.symbolic.robot import Forms, Robot
 
 Array = NDArray[np.float64]
@@ -49,30 +46,9 @@ class Step:
     @property
     def label(self) -> str:
         """Name of its result, as in T[0,2] or J[:,3]."""
-        name = self.what + (f"[{','.join(map(str, self.indices))}]" if self.indices else "")
+        name = {"Ki": "K", "Pi": "P"}.get(self.what, self.what)
+        name += f"[{','.join(map(str, self.indices))}]" if self.indices else ""
         return f"{name}[:,{self.column}]" if self.column else name
-
-
-Kind = Literal["x", "y", "z", "axis", "offset", "linear", "turning", "weight", "torque"]
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """An arrow of a picture: origin (3,) m and vector (3,), world axes; axes of frames and joints are unit vectors,
-    "offset" is in m, "linear" in m (per rad or m), "turning" without unit, "weight" in N, "torque" in N·m or N."""
-
-    kind: Kind
-    origin: Array
-    vector: Array
-    faint: bool = False
-
-
-@dataclass(frozen=True)
-class Picture:
-    """What the scene shows for a step: arrows, and centres of mass (n, 3) m."""
-
-    arrows: tuple[Arrow, ...] = ()
-    centers: Array | None = None
 
 
 def steps(robot: Robot) -> tuple[Step, ...]:
@@ -83,10 +59,11 @@ def steps(robot: Robot) -> tuple[Step, ...]:
     made += [_t_step(robot, i) for i in range(1, n + 1)]
     made += [_column_step(robot, k) for k in range(1, n + 1)]
     made += [_center_step(robot, i) for i in range(1, n + 1) if _has_center(robot, i)]
+    links = range(1, len(robot.chain.links) + 1)
+    made += [step(robot, i) for i in links for step in (_kinetic_step, _potential_step)]
     made += [
-        Step("Energies", "Kinetic energy", "K = ½ q̇ᵀ M(q) q̇: of every link the motion of its centre of mass and its "
-             "turning about it, K_i = ½ m_i vᵀ v + ½ ωᵀ R I_i Rᵀ ω.", "K"),
-        Step("Energies", "Potential energy", "P = − Σ m_i gᵀ r_i of all links, and the springs in joints.", "P"),
+        Step("Energies", "Kinetic energy", "K = Σ K_i = ½ q̇ᵀ M(q) q̇, of all links.", "K"),
+        Step("Energies", "Potential energy", "P = Σ P_i, of all links and of the springs in their joints.", "P"),
         Step("Dynamics", "Mass matrix", "M(q) = Σ m_i Jvcᵀ Jvc + Jwcᵀ R I_i Rᵀ Jwc, symmetric and positive definite; "
              "rotor inertias stand on the diagonal.", "M"),
         Step("Dynamics", "Coriolis and centrifugal matrix", "C_kj = Σ_i c_ijk q̇_i with Christoffel symbols "
@@ -161,6 +138,21 @@ def _center_step(robot: Robot, i: int) -> Step:
     return Step("Centres of mass", f"Jvc({i})", text, "Jvc", (i,), frames=(i,), joint=i, link=i)
 
 
+def _kinetic_step(robot: Robot, i: int) -> Step:
+    body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.links[i - 1]]
+    rotor = ", and that of the rotor of its joint" if link.armature != 0.0 else ""
+    text = (f"Kinetic energy of {body}: the motion of its centre of mass and its turning about it, "
+            f"K{i} = ½ m vᵀ v + ½ ωᵀ R I Rᵀ ω with v = Jvc q̇ and ω = Jwc q̇{rotor}.")  # fmt: skip
+    return Step("Energies", f"K{i} of {body}", text, "Ki", (i,), link=i)
+
+
+def _potential_step(robot: Robot, i: int) -> Step:
+    body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.links[i - 1]]
+    spring = ", and that of the spring in its joint" if link.stiffness != 0.0 else ""
+    text = f"Potential energy of {body}: P{i} = −m gᵀ r with its mass m at r, zero at the world's origin{spring}."
+    return Step("Energies", f"P{i} of {body}", text, "Pi", (i,), link=i)
+
+
 # --------------------------------------------------------------------------------- formulas and numbers
 
 
@@ -192,114 +184,4 @@ def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPE
 
 def numbers(robot: Robot, step: Step, values: Mapping[str, float]) -> Array:
     """A step's formula in numbers."""
-    kept: dict[Any, Any] = {}
-    return np.array([[float(evaluate(form, values, kept)) for form in row] for row in forms(robot, step)])
-
-
-# --------------------------------------------------------------------------------- pictures
-
-
-def picture(robot: Robot, mech: Mechanism, step: Step, q: Array, p: Mapping[str, float]) -> Picture:
-    """What the scene shows for a step at a pose. mech : the machine the robot was made of."""
-    draw = _Draw(robot, mech, q, p)
-    arrows: list[Arrow] = []
-    for k, i in enumerate(step.frames):
-        arrows += draw.triad(i, faint=step.what != "" and k < len(step.frames) - 1)
-    if step.what in ("A", "T"):
-        first, last = (draw.frame(i)[:3, 3] for i in step.frames)
-        arrows += [draw.axis(step.joint), Arrow("offset", first, last - first)]
-    if step.what == "J":
-        arrows = [draw.axis(step.joint), *draw.column(step.joint)]
-    if step.what == "Jvc":
-        return Picture((*arrows, *draw.center_columns(step.link)), draw.center(step.link)[None])
-    if step.what in ("K", "M", "C", "tau"):
-        return Picture(tuple(draw.velocities()), draw.centers())
-    if step.what in ("P", "G"):
-        return Picture((*draw.weights(), *(draw.torques() if step.what == "G" else ())), draw.centers())
-    return Picture(tuple(arrows))
-
-
-class _Draw:
-    """Arrows from the compiled kernel at one pose."""
-
-    def __init__(self, robot: Robot, mech: Mechanism, q: Array, p: Mapping[str, float]) -> None:
-        self.robot, self.chain, self.mech = robot, robot.chain, mech
-        self.q, self.p = np.asarray(q, dtype=float), {name: x for name, x in p.items() if name in mech.p_names}
-        self.poses = dict(zip(mech.frame_names, mech.poses(self.q, p=self.p), strict=True))
-        self.joints = mech.joint_poses(self.q, p=self.p)
-        self.numbers = Numbers(known_values(robot, p), robot.chain.model.origin)
-
-    def frame(self, i: int) -> Array:
-        return np.asarray(self.poses[self.chain.frames[i]])
-
-    def triad(self, i: int, *, faint: bool) -> list[Arrow]:
-        """The axes of frame i."""
-        X = self.frame(i)
-        names: tuple[Kind, ...] = ("x", "y", "z")
-        return [Arrow(name, X[:3, 3], X[:3, k], faint) for k, name in enumerate(names)]
-
-    def axis(self, k: int) -> Arrow:
-        """The axis of joint k."""
-        variable = self.chain.variables[k - 1]
-        column = self.mech.jacobian(self.q, self.chain.tip, p=self.p)[:, variable.v]
-        origin = np.asarray(self.joints[variable.joint][0])[:3, 3]
-        return Arrow("axis", origin, column[:3] if variable.turns else column[3:])
-
-    def column(self, k: int) -> list[Arrow]:
-        """Velocity of the tip by joint k, and the turning."""
-        variable = self.chain.variables[k - 1]
-        column = self.mech.jacobian(self.q, self.chain.tip, p=self.p)[:, variable.v]
-        tip = np.asarray(self.poses[self.chain.tip])[:3, 3]
-        origin = np.asarray(self.joints[variable.joint][0])[:3, 3]
-        made = [Arrow("linear", tip, column[3:]), Arrow("turning", tip, column[:3])]
-        return [*made, Arrow("offset", origin, tip - origin)] if variable.turns else made
-
-    def center(self, i: int) -> Array:
-        """Centre of mass of link i."""
-        body = self.chain.topology.model.body(self.chain.frames[i])
-        local = self.numbers.vector(body.center_of_mass) if body.density is None else center_of(
-            self.numbers.inertia(body))  # fmt: skip
-        X = self.frame(i)
-        return np.asarray(X[:3, :3] @ np.array([float(x) for x in local]) + X[:3, 3])
-
-    def centers(self) -> Array:
-        return np.array([self.center(i) for i in range(1, self.robot.n + 1)])
-
-    def _center_jacobian(self, i: int) -> Array:
-        """3×n, world axes."""
-        J = self.mech.jacobian(self.q, self.chain.frames[i], p=self.p)[:, [v.v for v in self.chain.variables]]
-        return np.asarray(J[3:] + np.cross(J[:3].T, self.center(i) - self.frame(i)[:3, 3]).T)
-
-    def center_columns(self, i: int) -> list[Arrow]:
-        columns = self._center_jacobian(i).T
-        return [Arrow("linear", self.center(i), column) for column in columns[:i]]
-
-    def velocities(self) -> list[Arrow]:
-        """Of all centres when every joint moves with unit speed."""
-        return [Arrow("linear", self.center(i), SPEED * self._center_jacobian(i).sum(axis=1))
-                for i in range(1, self.robot.n + 1)]  # fmt: skip
-
-    def weights(self) -> list[Arrow]:
-        made = []
-        for i in range(1, self.robot.n + 1):
-            center = self.center(i)
-            mass, pull = self._mass(i), self._gravity(center)
-            made.append(Arrow("weight", center, mass * pull))
-        return made
-
-    def _mass(self, i: int) -> float:
-        body = self.chain.topology.model.body(self.chain.frames[i])
-        return float(self.numbers.inertia(body).mass)
-
-    def _gravity(self, center: Array) -> Array:
-        gravity = self.chain.topology.model.world.gravity
-        if gravity.kind != "uniform":
-            return np.zeros(3)
-        return np.array([float(x) for x in self.numbers.vector(gravity.acceleration)])
-
-    def torques(self) -> list[Arrow]:
-        """What the joints hold, along their axes."""
-        held = self.mech.gravity(self.q, p=self.p)
-        axes = [self.axis(k) for k in range(1, self.robot.n + 1)]
-        return [Arrow("torque", axis.origin, held[variable.v] * axis.vector)
-                for variable, axis in zip(self.chain.variables, axes, strict=True)]  # fmt: skip
+    return numbers_of(forms(robot, step), values)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from core.errors import ModelError
 from core.symbolic.factoring import shared
-from core.symbolic.forms import Form, Number, names, walk
-from core.symbolic.forms import Trig as TrigForm
-from core.symbolic.notation import text
+from core.symbolic.forms import Form, names
+from core.symbolic.notation import text, writes_short
 from core.symbolic.robot import Forms
 
 if TYPE_CHECKING:
@@ -22,9 +21,14 @@ if TYPE_CHECKING:
 CONVENTIONS = (
     "Rows of J are [v; w] of the tip in the axes of frame 0. M qdd + C qd + G = tau; C from Christoffel symbols.",
     "Inertia about each centre of mass in link axes, products with the minus sign: Ixy = -int(x y dm).",
-    "C1 = cos(q1), S12 = sin(q1 + q2), Dq1 = speed and DDq1 = acceleration of q1.",
+    "Dq1 = speed and DDq1 = acceleration of q1.",
 )
-"""What a reader of a result must know; stands with every export."""
+SHORT_NAMES = "C1 = cos(q1), S12 = sin(q1 + q2)."
+
+
+def conventions() -> tuple[str, ...]:
+    """What a reader of a result must know; stands with every export."""
+    return (*CONVENTIONS, SHORT_NAMES) if writes_short() else CONVENTIONS
 
 
 def elements(forms: Forms, label: str) -> str:
@@ -142,7 +146,7 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
     name = label or (f"{what}{''.join(map(str, indices))}" if language in ("python", "c", "sympy", "mathematica")
                      else what + (f"[{','.join(map(str, indices))}]" if indices else ""))  # fmt: skip
     end = " *)" if sign == "(*" else ""
-    head = [f"{sign} {line}{end}" for line in (robot.model.name, *CONVENTIONS)] if notes else []
+    head = [f"{sign} {line}{end}" for line in (robot.model.name, *conventions())] if notes else []
     return "\n".join([*head, write(robot.form(what, *indices), name)])
 
 
@@ -153,10 +157,9 @@ class Cost:
         from core.symbolic.forms import operations
 
         flat = list(forms)
-        self.written = sum(map(operations, flat))
+        kept: dict[int, int] = {}
+        self.written = sum(operations(form, kept) for form in flat)
         """As they are written."""
         definitions, short = shared(flat)
         self.shared = sum(operations(form) for form in [*(form for _, form in definitions), *short])
         """With common subexpressions computed once."""
-        self.terms = sum(1 for form in flat for part in walk(form) if not isinstance(part, Number))
-        self.sines = len({part for form in flat for part in walk(form) if isinstance(part, TrigForm)})

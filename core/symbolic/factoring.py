@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import accumulate, chain
 
 from core.symbolic.forms import (
     ZERO,
@@ -29,10 +30,14 @@ from core.symbolic.terms import Atom, Term, expanded
 
 TEXTBOOK = 8
 """Sums of up to so many terms are left term by term."""
+COMPARED = 60
+"""In longer sums common factors always save operations."""
 
 
 def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
     """The form of a sum of terms that one would write down."""
+    if len(terms) > COMPARED:
+        return factored(terms)
     plain = summed(expanded(terms))
     if len(terms) <= textbook:
         return plain
@@ -43,56 +48,76 @@ def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
 def factored(terms: Iterable[Term]) -> Form:
     """The sum with common factors taken out."""
     terms = list(terms)
-    scale = math.lcm(*(term.coefficient.denominator for term in terms)) if terms else 1
-    atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_rank)
-    number = {atom: i for i, atom in enumerate(atoms)}
-    loose = [(int(term.coefficient * scale), {number[atom]: k for atom, k in term.factors}) for term in terms]
-    return product(Number(Fraction(1, scale)), _factored(loose, atoms)) if loose else ZERO
+    return product(Number(Fraction(1, _scale(terms))), _Sum(terms).form()) if terms else ZERO
 
 
-Loose = tuple[int, dict[int, int]]
-"""Coefficient, and powers of numbered atoms."""
+def _scale(terms: list[Term]) -> int:
+    return math.lcm(*(term.coefficient.denominator for term in terms))
 
 
-def _factored(terms: list[Loose], atoms: list[Atom]) -> Form:
-    content, common, rest = _common(terms)
-    front = [Number(Fraction(content)), *(power(atoms[i], k) for i, k in sorted(common.items()))]
-    if len(rest) == 1:
-        coefficient, factors = rest[0]
-        own = [power(atoms[i], k) for i, k in sorted(factors.items())]
-        return product(*front, Number(Fraction(coefficient)), *own)
-    chosen = _most_frequent(rest)
-    if chosen is None:
-        body = summed([_factored([term], atoms) for term in rest])
-    else:
-        inside = [term for term in rest if chosen in term[1]]
-        outside = [term for term in rest if chosen not in term[1]]
-        body = summed([_factored(inside, atoms), *([_factored(outside, atoms)] if outside else [])])
-    return product(*front, body)
+Group = list[int]
+"""Numbers of terms."""
 
 
-def _common(terms: list[Loose]) -> tuple[int, dict[int, int], list[Loose]]:
-    """Number and atoms that all terms share, and what is left of the terms."""
-    content = math.gcd(*(c for c, _ in terms))
-    if all(c < 0 for c, _ in terms):
-        content = -content
-    shared_powers = dict(terms[0][1])
-    for _, factors in terms[1:]:
-        if not shared_powers:
-            break
-        shared_powers = {i: min(k, factors[i]) for i, k in shared_powers.items() if i in factors}
-    if not shared_powers:
-        return content, shared_powers, [(c // content, factors) for c, factors in terms]
-    rest = [(c // content, {i: left for i, k in factors.items() if (left := k - shared_powers.get(i, 0))})
-            for c, factors in terms]  # fmt: skip
-    return content, shared_powers, rest
+class _Sum:
+    """Terms with whole coefficients, their factors as marks: atom² is two marks, (atom, 1) and (atom, 2)."""
 
+    def __init__(self, terms: list[Term]) -> None:
+        scale = _scale(terms)
+        self.coefficients = [term.coefficient.numerator * (scale // term.coefficient.denominator) for term in terms]
+        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_rank)
+        highest: dict[Atom, int] = {}
+        for term in terms:
+            for atom, k in term.factors:
+                highest[atom] = max(highest.get(atom, 0), k)
+        self.atoms = [atom for atom in atoms for _ in range(highest[atom])]
+        """The atom of each mark."""
+        first = dict(zip(atoms, accumulate((highest[atom] for atom in atoms), initial=0), strict=False))
+        self.marks = [{first[atom] + level for atom, k in term.factors for level in range(k)} for term in terms]
 
-def _most_frequent(terms: list[Loose]) -> int | None:
-    """The atom in most terms (at least two); later ones, sines and cosines, first, so that parameters gather inside."""
-    counts = Counter(i for _, factors in terms for i in factors)
-    best, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    return best if count >= 2 else None
+    def form(self) -> Form:
+        """The whole sum."""
+        everything = list(range(len(self.marks)))
+        return self._form(everything, self._counts(everything), frozenset(), 1)
+
+    def _counts(self, group: Group) -> Counter[int]:
+        """How many terms have each mark."""
+        return Counter(chain.from_iterable(self.marks[i] for i in group))
+
+    def _form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
+        """The sum of a group of terms. out, divided : marks and number taken out of it already"""
+        shared_by_all = [mark for mark in sorted(counts) if counts[mark] == len(group) and mark not in out]
+        sign = 1 if divided > 0 else -1
+        content = sign * math.gcd(*(self.coefficients[i] for i in group))
+        if all(sign * self.coefficients[i] < 0 for i in group):
+            content = -content
+        front = [Number(Fraction(content, divided)), *self._powers(shared_by_all)]
+        if len(group) == 1:
+            return product(*front)
+        out = out.union(shared_by_all)
+        chosen = self._most_frequent(counts, out)
+        if chosen is None:
+            body = summed([self._form([i], self._counts([i]), out, content) for i in group])
+            return product(*front, body)
+        inside = [i for i in group if chosen in self.marks[i]]
+        outside = [i for i in group if chosen not in self.marks[i]]
+        fewer = self._counts(min(inside, outside, key=len))
+        found = [fewer, counts - fewer] if len(inside) <= len(outside) else [counts - fewer, fewer]
+        return product(*front, summed([self._form(part, its, out, content) for part, its in
+                                        zip((inside, outside), found, strict=True)]))  # fmt: skip
+
+    def _powers(self, marks: list[int]) -> list[Form]:
+        """The product of marks as powers of atoms."""
+        return [power(atom, k) for atom, k in Counter(self.atoms[mark] for mark in marks).items()]
+
+    @staticmethod
+    def _most_frequent(counts: Counter[int], out: frozenset[int]) -> int | None:
+        """The mark in most terms (at least two); later ones, sines and cosines, first, so that parameters gather."""
+        best, most = None, 1
+        for mark, count in counts.items():
+            if mark not in out and (count > most or (count == most > 1 and best is not None and mark > best)):
+                best, most = mark, count
+        return best
 
 
 def _rank(atom: Atom) -> tuple[bool, str]:
@@ -127,8 +152,16 @@ class _Census:
         self.nodes: list[tuple[Form, tuple[int, ...]]] = []
         self.uses: Counter[int] = Counter()
         self._known: dict[object, int] = {}
+        self._met: dict[int, tuple[int, Form]] = {}
+        """id of a form → its number, and the form, that no other takes its id."""
 
     def number(self, form: Form) -> int:
+        """The number of a form; those that stand in several places are walked through once."""
+        if id(form) not in self._met:
+            self._met[id(form)] = self._number(form), form
+        return self._met[id(form)][0]
+
+    def _number(self, form: Form) -> int:
         inner = tuple(self.number(child) for child in children(form))
         exponent = form.exponent if isinstance(form, Power) else 0
         key: object = (type(form), inner, exponent) if inner else form

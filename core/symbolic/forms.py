@@ -63,6 +63,7 @@ Form = Number | Symbol | Trig | Power | Product | Sum
 
 ZERO = Number(Fraction(0))
 ONE = Number(Fraction(1))
+MINUS_ONE = Number(Fraction(-1))
 
 
 def product(*factors: Form) -> Form:
@@ -121,43 +122,63 @@ def walk(form: Form) -> Iterator[Form]:
 def names(form: Form) -> set[str]:
     """Symbols and angles that occur."""
     found: set[str] = set()
-    for part in walk(form):
+    met: set[int] = set()
+    waiting = [form]
+    while waiting:
+        part = waiting.pop()
         if isinstance(part, Symbol):
             found.add(part.name)
         elif isinstance(part, Trig):
-            found |= {name for name, _ in part.angle}
+            found.update(name for name, _ in part.angle)
+        elif id(part) not in met:
+            met.add(id(part))
+            waiting += children(part)
     return found
 
 
-def operations(form: Form) -> int:
-    """Multiplications and additions it takes to evaluate the form as it is written (a sine counts one)."""
+def operations(form: Form, kept: dict[int, int] | None = None) -> int:
+    """Multiplications and additions it takes to evaluate the form as it is written (a sine counts one).
+
+    kept : counts of sums met before, for forms of which parts are the same objects
+    """
     if isinstance(form, Sum):
-        return len(form.terms) - 1 + sum(operations(sign_of(term)[1]) for term in form.terms)
+        if kept is not None and id(form) in kept:
+            return kept[id(form)]
+        found = len(form.terms) - 1 + sum(operations(sign_of(term)[1], kept) for term in form.terms)
+        if kept is not None:
+            kept[id(form)] = found
+        return found
     if isinstance(form, Product):
-        own = len(form.factors) - 1 - int(form.factors[0] == Number(Fraction(-1)))
-        return own + sum(map(operations, form.factors))
+        own = len(form.factors) - 1 - int(form.factors[0] == MINUS_ONE)
+        return own + sum(operations(factor, kept) for factor in form.factors)
     if isinstance(form, Power):
-        return form.exponent - 1 + operations(form.base)
+        return form.exponent - 1 + operations(form.base, kept)
     if isinstance(form, Trig):
         return 1 + sum(int(abs(k) > 1) for _, k in form.angle) + len(form.angle) - 1
     return 0
 
 
-def evaluate(form: Form, values: Mapping[str, Any], kept: dict[Trig, Any] | None = None) -> Any:
-    """The form over any scalars: floats, arrays, CasADi symbols, elements of a ring. `kept` remembers sines."""
+def evaluate(form: Form, values: Mapping[str, Any], kept: dict[Any, Any] | None = None) -> Any:
+    """The form over any scalars: floats, arrays, CasADi symbols, elements of a ring. `kept` remembers sines, and sums
+    by their identity: the forms must live as long as it."""
     if isinstance(form, Number):
         return float(form.value)
     if isinstance(form, Symbol):
         return values[form.name]
-    if isinstance(form, Trig):
-        if kept is None:
-            return apply(form.function, _angle(form, values))
-        if form not in kept:
-            kept[form] = apply(form.function, _angle(form, values))
-        return kept[form]
     if isinstance(form, Power):
         return reduce(mul, [evaluate(form.base, values, kept)] * form.exponent)
-    return reduce(mul if isinstance(form, Product) else add, (evaluate(part, values, kept) for part in children(form)))
+    if isinstance(form, Product):
+        return reduce(mul, (evaluate(part, values, kept) for part in form.factors))
+    key: Any = form if isinstance(form, Trig) else id(form)
+    if kept is not None and key in kept:
+        return kept[key]
+    if isinstance(form, Trig):
+        found = apply(form.function, _angle(form, values))
+    else:
+        found = reduce(add, (evaluate(part, values, kept) for part in form.terms))
+    if kept is not None:
+        kept[key] = found
+    return found
 
 
 def _angle(form: Trig, values: Mapping[str, Any]) -> Any:

@@ -19,14 +19,25 @@ def is_short(x: Fraction) -> bool:
     return x.denominator <= SHORT_DENOMINATOR and abs(x.numerator) <= SHORT_NUMERATOR
 
 
-def legible(form: Form, factor: Fraction = Fraction(1)) -> Form:
-    """The form times a factor, with numbers that are hard to read multiplied into sums."""
+Kept = dict[tuple[int, Fraction], tuple[Form, Form]]
+"""Sums that were made legible: their identity and factor → what became of them, and they themselves."""
+
+
+def legible(form: Form, factor: Fraction = Fraction(1), kept: Kept | None = None) -> Form:
+    """The form times a factor, with numbers that are hard to read multiplied into sums.
+
+    kept : remembers sums, for forms that have some in common (they stay in common)
+    """
     if isinstance(form, Number):
         return Number(form.value * factor)
     if isinstance(form, Sum):
-        return summed([legible(term, factor) for term in form.terms])
+        kept = {} if kept is None else kept
+        key = id(form), factor
+        if key not in kept:
+            kept[key] = summed([legible(term, factor, kept) for term in form.terms]), form
+        return kept[key][0]
     if isinstance(form, Power):
-        return product(Number(factor), Power(legible(form.base), form.exponent))
+        return product(Number(factor), Power(legible(form.base, kept=kept), form.exponent))
     if not isinstance(form, Product):
         return form if factor == 1 else product(Number(factor), form)
     number, rest = factor, []
@@ -37,8 +48,8 @@ def legible(form: Form, factor: Fraction = Fraction(1)) -> Form:
             rest.append(part)
     at = next((k for k, part in enumerate(rest) if isinstance(part, Sum)), None)
     if at is None or is_short(number):
-        return product(Number(number), *map(legible, rest)) if rest else Number(number)
-    inside = [legible(part, number if k == at else Fraction(1)) for k, part in enumerate(rest)]
+        return product(Number(number), *(legible(part, kept=kept) for part in rest)) if rest else Number(number)
+    inside = [legible(part, number if k == at else Fraction(1), kept) for k, part in enumerate(rest)]
     return product(*inside) if inside else ONE
 
 

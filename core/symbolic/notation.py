@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
+from core.symbolic.legible import is_short, legible
 
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
@@ -19,8 +21,26 @@ GREEK = {"alpha", "beta", "gamma", "delta", "theta", "phi", "psi", "omega", "rho
           "eta", "kappa", "xi", "chi"}  # fmt: skip
 
 
+class _Wish:
+    """How the person wants sines and cosines written."""
+
+    short = True
+
+
+def writes_short() -> bool:
+    """Whether C12 is written for cos(q1 + q2)."""
+    return _Wish.short
+
+
+def write_short(short: bool) -> None:
+    """Write C12, or Cos[q1 + q2], in all text, LaTeX and pictures of formulas from now on."""
+    _Wish.short = short
+
+
 def short_angle(angle: tuple[tuple[str, int], ...]) -> str:
-    """The digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name."""
+    """The digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name, or none is wanted."""
+    if not _Wish.short:
+        return ""
     digits = [_NUMBERED.fullmatch(name) for name, _ in angle]
     if any(match is None for match in digits) or any(k != 1 for _, k in angle):
         return ""
@@ -86,6 +106,17 @@ def _angle(language_symbol: Callable[[str], str], times: str) -> Callable[[Trig]
 
 def _fraction(x: Fraction) -> str:
     return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
+
+
+def _readable(x: Fraction) -> str:
+    """A simple fraction, or the decimal number: exact if it has up to 17 digits."""
+    if is_short(x):
+        return _fraction(x)
+    with localcontext(prec=17) as context:
+        decimal = Decimal(x.numerator) / Decimal(x.denominator)
+        if context.flags[Inexact]:
+            return repr(float(x))
+        return f"{decimal:f}" if abs(decimal.adjusted()) < 7 else str(decimal).replace("E+", "e").replace("E", "e")
 
 
 def _decimal(x: Fraction) -> str:
@@ -157,11 +188,14 @@ def _latex_trig(trig: Trig) -> str:
 
 
 def _latex_fraction(x: Fraction) -> str:
-    return str(x.numerator) if x.denominator == 1 else rf"\frac{{{x.numerator}}}{{{x.denominator}}}"
+    if is_short(x):
+        return str(x.numerator) if x.denominator == 1 else rf"\frac{{{x.numerator}}}{{{x.denominator}}}"
+    digits, _, exponent = _readable(x).partition("e")
+    return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
 LANGUAGES: dict[str, Language] = {
-    "text": Language(_fraction, str, _text_trig, lambda base, n: f"{base}^{n}", " "),
+    "text": Language(_readable, str, _text_trig, lambda base, n: f"{base}^{n}", " "),
     "latex": Language(_latex_fraction, latex_symbol, _latex_trig, lambda base, n: f"{base}^{{{n}}}", r"\,"),
     "mathematica": Language(
         _fraction, _mathematica_name, lambda trig: f"{trig.function.title()}[{_mathematica_angle(trig)}]",
@@ -177,8 +211,8 @@ LANGUAGES: dict[str, Language] = {
 
 
 def text(form: Form, language: str = "text") -> str:
-    """The form in a language of `LANGUAGES`."""
-    return LANGUAGES[language].write(form)
+    """The form in a language of `LANGUAGES`; for reading, with numbers one can read."""
+    return LANGUAGES[language].write(legible(form) if language in ("text", "latex") else form)
 
 
 def sympy_of(form: Form, symbols: Callable[[str], Any]) -> Any:

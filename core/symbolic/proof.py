@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.kernel import Mechanism
+from core.kernel.links import machine_of
+from core.kernel.reading import Numbers
+from core.mechanics.energy import spring_potential
+from core.mechanics.tree import Link
+from core.spatial.inertia import center as center_of
+from core.spatial.inertia import split
 from core.symbolic.forms import evaluate
 from core.symbolic.robot import Forms, Robot
 
@@ -34,25 +42,36 @@ class Proof(NamedTuple):
         return f"{self.what} {verdict} the compiled kernel within {self.deviation:.1e} ({self.states} random states)"
 
 
-CHECKED = ("T", "J", "M", "C", "G", "tau", "K")
+CHECKED = ("A", "T", "J", "Jvc", "Jwc", "M", "c", "C", "G", "tau", "K", "P", "Ki", "Pi")
 """Results that have a counterpart in the compiled kernel."""
 
 
-def proof(robot: Robot, what: str, states: int = STATES, seed: int = 0) -> Proof:
-    """Compare a result of `Robot.form` ("T" stands for T(0, n)) with the compiled kernel.
+def proof(robot: Robot, what: str, *indices: int, states: int = STATES, seed: int = 0) -> Proof:
+    """Compare a result of `Robot.form` with the compiled kernel; "T" without indices stands for T(0, n).
 
-    C is compared by C q̇ and by the skew symmetry of Ṁ − 2C.
+    C is compared by C q̇.
     """
+    if what == "T" and not indices:
+        indices = (0, robot.n)
+    judge = _judge(robot)
     rng = np.random.default_rng(seed)
-    judge = _Judge(robot)
+    drawn = [judge.state(rng) for _ in range(states)]
+    ours = judge.ours(what, indices, drawn)
     worst = 0.0
-    for _ in range(states):
-        ours, theirs = judge.pair(what, judge.state(rng))
+    for mine, state in zip(ours, drawn, strict=True):
+        theirs = judge.theirs(what, indices, state)
         scale = max(1.0, float(np.max(np.abs(theirs), initial=0.0)))
-        deviation = float(np.max(np.abs(ours - theirs), initial=0.0)) / scale
+        deviation = float(np.max(np.abs(mine.reshape(np.shape(theirs)) - theirs), initial=0.0)) / scale
         worst = deviation if math.isnan(deviation) else max(worst, deviation)
     limit = TAKEN if robot.recognised else ACCEPTED
-    return Proof(what, worst, states, worst <= limit)
+    name = {"Ki": "K", "Pi": "P"}.get(what, what) + (f"({', '.join(map(str, indices))})" if indices else "")
+    return Proof(name, worst, states, worst <= limit)
+
+
+@lru_cache(maxsize=2)
+def _judge(robot: Robot) -> _Judge:
+    """The machine a robot is compared with is compiled once."""
+    return _Judge(robot)
 
 
 class _Judge:
@@ -76,29 +95,58 @@ class _Judge:
             values[rate], values[acceleration] = rng.normal(size=2)
         return values | {"sqrt(2)": math.sqrt(2.0), "sqrt(3)": math.sqrt(3.0)}
 
-    def pair(self, what: str, values: dict[str, float]) -> tuple[Array, Array]:
-        """(symbolic, compiled) numbers of a result."""
-        given = {name: values[name] for name in self.chain.values}
-        given = {name: x for name, x in given.items() if name in self.mech.p_names}
+    def ours(self, what: str, indices: tuple[int, ...], drawn: list[dict[str, float]]) -> Array:
+        """(states, rows, columns) numbers of the written forms; of C times q̇."""
+        values = {name: np.array([state[name] for state in drawn]) for name in drawn[0]}
+        found = numbers_over(self.robot.form(what, *indices), values, len(drawn))
+        if what != "C":
+            return found
+        speeds = np.array([values[name] for name in self.chain.rates])
+        return np.einsum("sij,js->si", found, speeds)
+
+    def theirs(self, what: str, indices: tuple[int, ...], values: dict[str, float]) -> Array:
+        """The same from the compiled kernel at one state."""
+        given = {name: values[name] for name in self.chain.values if name in self.mech.p_names}
         p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
         q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
         for i, variable in enumerate(self.chain.variables):
             q[variable.q] = values[variable.symbol]
             v[variable.v] = values[self.chain.rates[i]]
             a[variable.v] = values[self.chain.accelerations[i]]
-        compiled = getattr(self, f"_{what}")(q, v, a, p)
-        indices = (0, self.robot.n) if what == "T" else ()
-        ours = numbers(self.robot.form(what, *indices), values)
-        return (ours @ v[self.at_v] if what == "C" else ours.reshape(np.shape(compiled))), compiled
+        found = getattr(self, f"_{what}")(q, v, a, p, *indices)
+        return np.asarray(found)
 
-    def _T(self, q: Array, v: Array, a: Array, p: Array) -> Array:
-        frames = self.chain.frames
-        first, last = (self.mech.frame(q, name, p=p) for name in (frames[0], frames[self.robot.n]))
+    def _A(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
+        return self._T(q, v, a, p, i - 1, i)
+
+    def _T(self, q: Array, v: Array, a: Array, p: Array, i: int, j: int) -> Array:
+        first, last = (self.mech.frame(q, self.chain.frames[k], p=p) for k in (i, j))
         return np.asarray(np.linalg.inv(first) @ last)
+
+    def _Jvc(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
+        """Of the centre of mass of link i: that of its frame's origin and ω × r."""
+        J = self.mech.jacobian(q, self.chain.frames[i], p=p)[:, self.at_v]
+        R = self.mech.frame(q, self.chain.frames[i], p=p)[:3, :3]
+        r = R @ self.center(i, p)
+        return np.asarray(self._base(q, p).T @ (J[3:] + np.cross(J[:3].T, r).T))
+
+    def _Jwc(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
+        J = self.mech.jacobian(q, self.chain.frames[i], p=p)[:3, self.at_v]
+        return np.asarray(self._base(q, p).T @ J)
+
+    def _base(self, q: Array, p: Array) -> Array:
+        return np.asarray(self.mech.frame(q, self.chain.frames[0], p=p)[:3, :3])
+
+    def center(self, i: int, p: Array) -> Array:
+        """Centre of mass of link i in its frame for values of the parameters."""
+        body, numbers = self.chain.topology.model.body(self.chain.frames[i]), self._numbers(p)
+        if body.density is not None:
+            return np.array([float(x) for x in center_of(numbers.inertia(body))])
+        return np.array([float(x) for x in numbers.vector(body.center_of_mass)])
 
     def _J(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         J = self.mech.jacobian(q, self.chain.tip, p=p)[:, self.at_v]
-        R = self.mech.frame(q, self.chain.frames[0], p=p)[:3, :3]
+        R = self._base(q, p)
         return np.vstack([R.T @ J[3:], R.T @ J[:3]])
 
     def _M(self, q: Array, v: Array, a: Array, p: Array) -> Array:
@@ -107,6 +155,12 @@ class _Judge:
     def _C(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         bias = self.mech.bias(q, v, p=p, passive=False)
         return np.asarray((bias - self.mech.bias(q, 0.0 * v, p=p, passive=False))[self.at_v])
+
+    def _c(self, q: Array, v: Array, a: Array, p: Array, i: int, j: int, k: int) -> Array:
+        """c_ijk from b(v) = C v, a quadratic form in v: 2 c_ijk = b_k(e_i + e_j) − b_k(e_i) − b_k(e_j)."""
+        first, second = (np.eye(self.mech.nv)[self.at_v[index - 1]] for index in (i, j))
+        both, one, other = (self._C(q, speeds, a, p)[k - 1] for speeds in (first + second, first, second))
+        return np.array([[0.5 * (both - one - other)]])
 
     def _G(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         return np.asarray(self.mech.gravity(q, p=p)[self.at_v])
@@ -117,13 +171,67 @@ class _Judge:
     def _K(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         return np.array([self.mech.energy(q, v, p=p).kinetic])
 
+    def _Ki(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
+        """Of the bodies of a link: ½ m v·v + ½ ω·I ω about each centre of mass; and of the joint's rotor."""
+        total = 0.0
+        link, numbers = self._link(i, p)
+        for body, inertia in self._bodies(i, numbers):
+            R = self.mech.frame(q, body, p=p)[:3, :3]
+            V = self.mech.frame_velocity(q, v, body, p=p)
+            mass, center, tensor = split(inertia)
+            speed = V[3:] + np.cross(V[:3], R @ np.array(center, dtype=float))
+            turning = R.T @ V[:3]
+            I = np.array([list(row) for row in (tensor.row_x, tensor.row_y, tensor.row_z)], dtype=float)
+            total += 0.5 * float(mass) * speed @ speed + 0.5 * turning @ I @ turning
+        rotor = float(link.armature) * np.sum(np.asarray(v)[link.v] ** 2)
+        return np.array([total + 0.5 * rotor])
+
+    def _Pi(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
+        """Of the bodies of a link: −m g·r; and of the spring in the joint."""
+        total = 0.0
+        link, numbers = self._link(i, p)
+        gravity = self.chain.topology.model.world.gravity
+        pull = np.array([float(x) for x in numbers.vector(gravity.acceleration)])
+        for body, inertia in self._bodies(i, numbers):
+            X = self.mech.frame(q, body, p=p)
+            total -= float(inertia.mass) * pull @ X[:3, 3] + pull @ X[:3, :3] @ np.array(inertia.moment, dtype=float)
+        if link.stiffness:
+            total += float(spring_potential(link.law, link.stiffness, link.rest, list(q[link.q])))
+        return np.array([total])
+
+    def _link(self, i: int, p: Array) -> tuple[Link, Numbers]:
+        """Moved link i in numbers."""
+        numbers = self._numbers(p)
+        return machine_of(self.chain.topology, numbers).tree.links[self.chain.links[i - 1]], numbers
+
+    def _bodies(self, i: int, numbers: Numbers) -> list[tuple[str, Any]]:
+        """Bodies of moved link i, each with its inertia in its own frame."""
+        model = self.chain.topology.model
+        return [(name, numbers.inertia(model.body(name))) for name in self.chain.link_bodies(i)]
+
+    def _numbers(self, p: Array) -> Numbers:
+        model = self.chain.topology.model
+        return Numbers(model.values(dict(zip(self.mech.p_names, map(float, p), strict=True))), model.origin)
+
+    def _P(self, q: Array, v: Array, a: Array, p: Array) -> Array:
+        return np.array([self.mech.energy(q, v, p=p).potential])
+
 
 def _known(robot: Robot) -> dict[str, float]:
     values = robot.chain.model.values()
     return {p.name: values[p.name] for p in robot.chain.model.parameters if not isinstance(p.value, str)}
 
 
-def numbers(forms: Forms, values: dict[str, Any]) -> Array:
-    """The forms at numbers of their symbols."""
+def numbers(forms: Forms, values: Mapping[str, Any]) -> Array:
+    """(rows, columns) numbers of forms."""
+    return numbers_over(forms, values, 1)[0]
+
+
+def numbers_over(forms: Forms, values: Mapping[str, Any], count: int) -> Array:
+    """(count, rows, columns) numbers of forms over `count` values of each symbol."""
     kept: dict[Any, Any] = {}
-    return np.array([[float(evaluate(form, values, kept)) for form in row] for row in forms])
+    found = np.empty((count, len(forms), len(forms[0])))
+    for i, row in enumerate(forms):
+        for j, form in enumerate(row):
+            found[:, i, j] = evaluate(form, values, kept)
+    return found

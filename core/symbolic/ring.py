@@ -16,17 +16,25 @@ from typing import Any
 import flint
 
 from core.errors import ModelError
+from core.model.formula_nodes import COMPARISONS, FUNCTIONS, LOGIC
 from core.spatial import scalar
 
-LARGEST_DENOMINATOR = 1_000_000
+LARGEST_DENOMINATOR = 10_000
 CLOSE = 1e-12
 """Relative difference up to which a float is taken for a fraction with a small denominator: 0.1 + 0.2 is 3/10."""
+DIGITS = 13
+"""A float that so many decimal digits say is the decimal number that somebody wrote."""
+ROUNDING = 4.0 * 2.0**-52
+"""Relative error of products and sums of written numbers: 4.25 · 0.6447 is 2.739975, not 2.7399750000000003."""
 ROOTS = {2: "sqrt(2)", 3: "sqrt(3)"}
 """Square roots that stay exact: sines of multiples of 30° and 45° need them."""
 
 
 def exact(x: float) -> Fraction:
     """The number a float stands for: the fraction its decimal digits say."""
+    written = float(f"{x:.{DIGITS}g}")
+    if abs(written - x) <= ROUNDING * abs(x):
+        return Fraction(repr(written))
     near = Fraction(x).limit_denominator(LARGEST_DENOMINATOR)
     return near if abs(float(near) - x) <= CLOSE * abs(x) else Fraction(repr(x))
 
@@ -232,6 +240,11 @@ class Element:
         return ring.wrapped(ring.reduced(result))
 
 
+_AS_WRITTEN = {**{ours: sign for sign, ours in (COMPARISONS | LOGIC).items()},
+               **{ours: written for written, (ours, _) in FUNCTIONS.items()}}  # fmt: skip
+"""Elementary function → how formulas write it."""
+
+
 def _function(name: str, *arguments: Any) -> Any:
     """An elementary function of an element."""
     x = arguments[0]
@@ -239,6 +252,7 @@ def _function(name: str, *arguments: Any) -> Any:
         return x.ring.sin_cos(x)[0 if name == "sin" else 1]
     if name == "sqrt" and isinstance(x, Element) and (root := _root(x)) is not None:
         return root
+    name = _AS_WRITTEN.get(name, name)
     raise ModelError(f"'{name}' of a symbol has no exact form here.", where="symbolic",
                      remedy="Give the symbol a value, or the whole formula a parameter of its own.")  # fmt: skip
 

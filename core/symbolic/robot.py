@@ -5,7 +5,7 @@ Follows Robotica: J is 6×n with rows [v; ω] in the axes of frame 0, unlike `Me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
 
@@ -13,11 +13,11 @@ from core.errors import ModelError
 from core.model import Model
 from core.spatial.scalar import Scalar
 from core.symbolic.chain import Chain, Rows
-from core.symbolic.factoring import written
 from core.symbolic.forms import Form
+from core.symbolic.long_forms import LONG, Writer, length, parts_of
 from core.symbolic.naming import Recognised, kept_symbols, with_gravity_symbol, with_symbols
 from core.symbolic.notation import sympy_of
-from core.symbolic.terms import Groups, terms_of
+from core.symbolic.terms import Groups
 
 Forms = tuple[tuple[Form, ...], ...]
 
@@ -57,6 +57,7 @@ class Robot:
         self.chain = chain
         self.n = chain.n
         self.model = chain.model
+        self._forms: dict[tuple[Any, ...], Forms] = {}
 
     # ------------------------------------------------------------------------------- symbols
 
@@ -174,30 +175,69 @@ class Robot:
 
     # ------------------------------------------------------------------------------- written forms
 
-    @cache  # noqa: B019
     def form(self, what: str, *indices: int) -> Forms:
         """A result as rows of written forms: "A" i, "T" i j, "J", "Jvc" i, "Jwc" i, "M", "c" i j k, "C", "G", "tau",
-        "K", "P". Raises ModelError for a wrong name or index."""
-        return tuple(tuple(self.written(x) for x in row) for row in self.exact(what, *indices))
+        "K", "P", "Ki" i, "Pi" i (energies of the links it moves). Raises ModelError for a wrong name or index."""
+        if (what, *indices) not in self._forms:
+            for _ in self.rows(what, *indices):
+                pass
+        return self._forms[(what, *indices)]
+
+    def rows(self, what: str, *indices: int) -> Iterator[tuple[Form, ...]]:
+        """The rows of a result, as they get ready."""
+        self._check(what, indices)
+        key = (what, *indices)
+        if key in self._forms:
+            yield from self._forms[key]
+            return
+        rows = []
+        for i in range(self.height(what)):
+            rows.append(self._row(what, indices, i))
+            yield rows[-1]
+        self._forms[key] = tuple(rows)
+
+    def height(self, what: str) -> int:
+        """Number of rows of a result."""
+        return {"A": 4, "T": 4, "J": 6, "Jvc": 3, "Jwc": 3, "c": 1, "K": 1, "P": 1, "Ki": 1, "Pi": 1}.get(what, self.n)
+
+    def _row(self, what: str, indices: tuple[int, ...], i: int) -> tuple[Form, ...]:
+        if what in LONG_RESULTS:
+            return tuple(self._entry(what, i, j) for j in range(self.n if what == "C" else 1))
+        return tuple(map(self.written, self.exact(what, *indices)[i]))
+
+    def _entry(self, what: str, i: int, j: int) -> Form:
+        """An entry of a long result: as a whole if it is short, else as a sum of parts."""
+        parts = parts_of(self.chain, what, i, j)
+        if sum(length(part.element) for part in parts) <= LONG:
+            return self.written(self.exact(what)[i][j])
+        return self._writer.sum(parts)
 
     def exact(self, what: str, *indices: int) -> Rows:
         """The same as elements of the ring."""
+        self._check(what, indices)
+        return _RESULTS[what][1](self.chain, *indices)
+
+    def _check(self, what: str, indices: tuple[int, ...]) -> None:
+        """Raise ModelError for a wrong name or index."""
         if what not in _RESULTS:
             raise ModelError(f"There is no result '{what}'.", remedy=f"There are: {', '.join(_RESULTS)}.")
-        count, make = _RESULTS[what]
+        count = _RESULTS[what][0]
         if len(indices) != count:
             raise ModelError(f"'{what}' takes {count} indices, {len(indices)} given.", remedy="Count from 1.")
         lowest = 0 if what == "T" else 1
+        highest = len(self.chain.links) if what in ("Ki", "Pi") else self.n
         for index in indices:
-            if not lowest <= index <= self.n:
-                raise ModelError(f"The index {index} of '{what}' is outside {lowest} … {self.n}.",
+            if not lowest <= index <= highest:
+                raise ModelError(f"The index {index} of '{what}' is outside {lowest} … {highest}.",
                                  remedy=f"The robot has {self.n} joints.")  # fmt: skip
-        return make(self.chain, *indices)
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return Writer(self.groups, lambda: self.chain.watch())
 
     def written(self, x: Scalar) -> Form:
         """An element as one would write it down: angle sums collected, common factors out where that is shorter."""
-        self.chain.watch()
-        return written(terms_of(x, self.groups))
+        return self._writer.form(x)
 
     def _sympy(self, rows: Forms) -> Any:
         import sympy
@@ -224,6 +264,8 @@ def _column(entries: Iterable[Scalar]) -> Rows:
     return [[x] for x in entries]
 
 
+LONG_RESULTS = ("C", "tau", "K")
+"""Results whose long entries are sums of parts."""
 _RESULTS: dict[str, tuple[int, Callable[..., Rows]]] = {
     "A": (1, lambda chain, i: _matrix(chain.pose(i - 1, i))),
     "T": (2, lambda chain, i, j: _matrix(chain.pose(i, j))),
@@ -237,4 +279,6 @@ _RESULTS: dict[str, tuple[int, Callable[..., Rows]]] = {
     "tau": (0, lambda chain: _column(chain.torques)),
     "K": (0, lambda chain: [[chain.kinetic]]),
     "P": (0, lambda chain: [[chain.potential]]),
+    "Ki": (1, lambda chain, i: [[chain.kinetic_by_link[i - 1]]]),
+    "Pi": (1, lambda chain, i: [[chain.potential_by_link[i - 1]]]),
 }

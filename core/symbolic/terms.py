@@ -6,6 +6,7 @@ Within a group of angles about parallel axes, products of sines and cosines beco
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -13,7 +14,7 @@ from itertools import product as combinations
 from typing import Any, NamedTuple
 
 from core.symbolic.forms import Form, Number, Symbol, Trig, power, product
-from core.symbolic.ring import Element
+from core.symbolic.ring import Element, exact
 
 Atom = Symbol | Trig
 Factors = tuple[tuple[Atom, int], ...]
@@ -39,13 +40,15 @@ class Term(NamedTuple):
 
 Wave = tuple[str, tuple[int, ...]]
 """("cos" or "sin", whole factors of the angles of a group); cos of zero is 1."""
+Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[Wave, ...]]
+"""(sine, cosine) powers of single angles, powers of plain symbols, a wave for each group."""
 
 
 @lru_cache(maxsize=100_000)
-def _waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[Fraction, Wave], ...]:
-    """Π sin(θ_i)^s cos(θ_i)^c as a sum of waves; powers: (s, c) of every angle of the group."""
+def _waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[int, Wave], ...]:
+    """2^m Π sin(θ_i)^s cos(θ_i)^c as a sum of waves, m the number of factors; powers: (s, c) of a group's angles."""
     zero = tuple(0 for _ in powers)
-    result: dict[Wave, Fraction] = {("cos", zero): Fraction(1)}
+    result: dict[Wave, int] = {("cos", zero): 1}
     for i, (s, c) in enumerate(powers):
         unit = tuple(int(k == i) for k in range(len(powers)))
         for kind in ["sin"] * s + ["cos"] * c:
@@ -53,23 +56,22 @@ def _waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[Fraction, Wave], 
     return tuple((value, wave) for wave, value in result.items() if value)
 
 
-def _times(waves: dict[Wave, Fraction], kind: str, unit: tuple[int, ...]) -> dict[Wave, Fraction]:
-    """Product-to-sum rules: sin a sin b = ½ (cos(a−b) − cos(a+b)) and the like."""
-    result: dict[Wave, Fraction] = {}
+def _times(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wave, int]:
+    """Product-to-sum rules: 2 sin a sin b = cos(a−b) − cos(a+b) and the like."""
+    result: dict[Wave, int] = {}
     for (own, angle), value in waves.items():
         plus = tuple(a + b for a, b in zip(angle, unit, strict=True))
         minus = tuple(a - b for a, b in zip(angle, unit, strict=True))
-        half = value / 2
         if own == kind:
-            pieces = [("cos", minus, half), ("cos", plus, half if kind == "cos" else -half)]
+            pieces = [("cos", minus, value), ("cos", plus, value if kind == "cos" else -value)]
         elif own == "sin":
-            pieces = [("sin", plus, half), ("sin", minus, half)]
+            pieces = [("sin", plus, value), ("sin", minus, value)]
         else:
-            pieces = [("sin", plus, half), ("sin", minus, -half)]
+            pieces = [("sin", plus, value), ("sin", minus, -value)]
         for name, sum_of, amount in pieces:
             wave, sign = _oriented(name, sum_of)
             if sign:
-                result[wave] = result.get(wave, Fraction(0)) + sign * amount
+                result[wave] = result.get(wave, 0) + sign * amount
     return result
 
 
@@ -86,34 +88,41 @@ def _oriented(kind: str, angle: tuple[int, ...]) -> tuple[Wave, int]:
 def terms_of(x: Any, groups: Groups = ()) -> list[Term]:
     """The terms of an element (or number), angle sums of the groups collected."""
     if not isinstance(x, Element):
-        value = Fraction(x).limit_denominator(1_000_000) if not isinstance(x, Fraction) else x
+        value = x if isinstance(x, Fraction) else exact(float(x))
         return [Term(value, ())] if value else []
     ring = x.ring
-    n = len(ring.angles)
     wide = [[ring.angles.index(name) for name in group if name in ring.angles] for group in groups]
     wide = [group for group in wide if len(group) > 1]
-    single = [i for i in range(n) if not any(i in group for group in wide)]
-    sums: dict[tuple[Any, ...], Fraction] = {}
-    for exponents, coefficient in x.polynomial.terms():
-        powers = tuple(map(int, exponents))
-        value = Fraction(int(coefficient.p), int(coefficient.q))
-        rest = (tuple((powers[i], powers[n + i]) for i in single), tuple(powers[2 * n :]))
+    single = [i for i in range(len(ring.angles)) if not any(i in group for group in wide)]
+    sums, scale = _collected(x, single, wide)
+    sums = _squares_of_waves(_squares_of_sines(sums))
+    atoms = _Atoms(ring, single, wide)
+    found = sorted(((atoms.factors(key), value) for key, value in sums.items()), key=lambda pair: atoms.order(pair[0]))
+    return [Term(Fraction(value, scale), factors) for factors, value in found]
+
+
+def _collected(x: Element, single: list[int], wide: list[list[int]]) -> tuple[dict[Key, int], int]:
+    """Whole coefficients of powers and waves, and what all are to be divided by."""
+    n = len(x.ring.angles)
+    terms = [(tuple(map(int, powers)), int(c.p), int(c.q)) for powers, c in x.polynomial.terms()]
+    denominator = math.lcm(*(q for _, _, q in terms))
+    together = [i for group in wide for i in group]
+    halvings = [sum(powers[i] + powers[n + i] for i in together) for powers, _, _ in terms]
+    most = max(halvings, default=0)
+    sums: dict[Key, int] = {}
+    for (powers, p, q), halved in zip(terms, halvings, strict=True):
+        alone, plain = tuple((powers[i], powers[n + i]) for i in single), powers[2 * n :]
+        value = p * (denominator // q) << (most - halved)
         choices = [_waves(tuple((powers[i], powers[n + i]) for i in group)) for group in wide]
         for choice in combinations(*choices):
-            amount = value
-            for factor, _ in choice:
-                amount *= factor
-            key = (*rest, tuple(wave for _, wave in choice))
-            sums[key] = sums.get(key, Fraction(0)) + amount
-    sums = {key: value for key, value in sums.items() if value}
-    sums = _squares_of_waves(_squares_of_sines(sums))
-    terms = [Term(value, _factors(ring, single, wide, key)) for key, value in sums.items()]
-    return sorted(terms, key=_order)
+            key = alone, plain, tuple(wave for _, wave in choice)
+            sums[key] = sums.get(key, 0) + value * math.prod(factor for factor, _ in choice)
+    return {key: value for key, value in sums.items() if value}, denominator << most
 
 
-def _squares_of_sines(sums: dict[tuple[Any, ...], Fraction]) -> dict[tuple[Any, ...], Fraction]:
+def _squares_of_sines(sums: dict[Key, int]) -> dict[Key, int]:
     """k − k C² becomes k S² for single angles."""
-    for key in sorted(sums, key=str):
+    for key in sorted(key for key in sums if any(c > 1 for _, c in key[0])):
         single, plain, waves = key
         for i, (s, c) in enumerate(single):
             if key not in sums or c < 2:
@@ -121,16 +130,16 @@ def _squares_of_sines(sums: dict[tuple[Any, ...], Fraction]) -> dict[tuple[Any, 
             lower = ((*single[:i], (s, c - 2), *single[i + 1 :]), plain, waves)
             if sums.get(lower) == -sums[key]:
                 raised = ((*single[:i], (s + 2, c - 2), *single[i + 1 :]), plain, waves)
-                sums[raised] = sums.get(raised, Fraction(0)) + sums.pop(lower)
+                sums[raised] = sums.get(raised, 0) + sums.pop(lower)
                 del sums[key]
                 if not sums[raised]:
                     del sums[raised]
     return sums
 
 
-def _squares_of_waves(sums: dict[tuple[Any, ...], Fraction]) -> dict[tuple[Any, ...], Fraction]:
+def _squares_of_waves(sums: dict[Key, int]) -> dict[Key, int]:
     """k + Σ a cos 2α with k = Σ ± a becomes Σ 2a cos²α or −2a sin²α: squares are marked by a third entry."""
-    families: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    families: dict[tuple[int, Key], list[Key]] = {}
     for key in sums:
         single, plain, waves = key
         for g, (kind, angle) in enumerate(waves):
@@ -152,23 +161,40 @@ def _squares_of_waves(sums: dict[tuple[Any, ...], Fraction]) -> dict[tuple[Any, 
     return sums
 
 
-def _factors(ring: Any, single: list[int], wide: list[list[int]], key: tuple[Any, ...]) -> Factors:
-    powers, plain, waves = key
-    factors: list[tuple[Atom, int]] = [(Symbol(ring.plain[i]), k) for i, k in enumerate(plain) if k]
-    for i, (s, c) in zip(single, powers, strict=True):
-        factors += [(Trig(f, ((ring.angles[i], 1),)), k) for f, k in (("cos", c), ("sin", s)) if k]
-    for group, (kind, multiples) in zip(wide, waves, strict=True):
-        angle = tuple((ring.angles[i], k) for i, k in zip(group, multiples, strict=True) if k)
-        if angle:
-            factors.append((Trig(kind[:3], angle), 2 if kind.endswith("²") else 1))
-    return tuple(factors)
+class _Atoms:
+    """Factors of terms and their order, each made once."""
 
+    def __init__(self, ring: Any, single: list[int], wide: list[list[int]]) -> None:
+        self._plain = [Symbol(name) for name in ring.plain]
+        self._single = [tuple(Trig(f, ((ring.angles[i], 1),)) for f in ("cos", "sin")) for i in single]
+        self._angles = [[ring.angles[i] for i in group] for group in wide]
+        self._waves: dict[tuple[int, Wave], tuple[tuple[Atom, int], ...]] = {}
 
-def _order(term: Term) -> tuple[Any, ...]:
-    """Terms without sines first, then by their symbols."""
-    trig = [(a.angle, a.function, k) for a, k in term.factors if isinstance(a, Trig)]
-    plain = [(a.name, k) for a, k in term.factors if isinstance(a, Symbol)]
-    return len(trig), trig, plain
+    def factors(self, key: Key) -> Factors:
+        """What a term is a product of."""
+        powers, plain, waves = key
+        factors: list[tuple[Atom, int]] = [(self._plain[i], k) for i, k in enumerate(plain) if k]
+        for (cosine, sine), (s, c) in zip(self._single, powers, strict=True):
+            if c:
+                factors.append((cosine, c))
+            if s:
+                factors.append((sine, s))
+        for g, wave in enumerate(waves):
+            if (g, wave) not in self._waves:
+                self._waves[g, wave] = self._wave(g, *wave)
+            factors += self._waves[g, wave]
+        return tuple(factors)
+
+    def _wave(self, g: int, kind: str, multiples: tuple[int, ...]) -> tuple[tuple[Atom, int], ...]:
+        angle = tuple((name, k) for name, k in zip(self._angles[g], multiples, strict=True) if k)
+        return ((Trig(kind[:3], angle), 2 if kind.endswith("²") else 1),) if angle else ()
+
+    @staticmethod
+    def order(factors: Factors) -> tuple[Any, ...]:
+        """Terms without sines first, then by their symbols."""
+        trig = [(a.angle, a.function, k) for a, k in factors if isinstance(a, Trig)]
+        plain = [(a.name, k) for a, k in factors if isinstance(a, Symbol)]
+        return len(trig), trig, plain
 
 
 def expanded(terms: Iterable[Term]) -> list[Form]:

@@ -14,6 +14,7 @@ from core.files import load
 from core.functions import FUNCTIONS
 from core.functions.catalogue import validated
 from core.functions.results import EllipsoidField
+from core.robotica.commands import COMMANDS
 from resources import EXAMPLES, examples
 
 
@@ -51,11 +52,11 @@ def shown(panel):
 
 
 def test_search_finds_by_title_group_help_and_robotica_name(panel, qtbot):
-    assert len(shown(panel)) == len(FUNCTIONS)
+    assert len(shown(panel)) == len(FUNCTIONS) + len(COMMANDS)
     qtbot.keyClicks(panel.search, "ellipsoid")
     assert "manipulability" in shown(panel)
     panel.search.setText("RElp")
-    assert shown(panel) == ["manipulability"]
+    assert shown(panel) == ["manipulability", "robotica.RElp"]
     qtbot.keyClick(panel.search, Qt.Key.Key_Return)
     assert panel.chosen.id == "manipulability"
     panel.search.setText("no such function")

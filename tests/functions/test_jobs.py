@@ -50,6 +50,22 @@ def test_progress_and_time_left(qtbot, jobs):
     assert any(left is not None and left < 2.0 for *_, left in seen)
 
 
+def test_what_is_prepared_before_any_part_is_done_is_told(qtbot, jobs):
+    told = threading.Event()
+
+    def work(progress, cancelled):
+        progress(0.0, "Preparing …")
+        told.wait(10.0)
+
+    job = jobs.start("slow", work)
+    with qtbot.waitSignal(job.progressed) as heard:
+        pass
+    assert heard.args == [0.0, "Preparing …"]
+    assert job.text == "Preparing …"
+    told.set()
+    qtbot.waitUntil(lambda: not jobs.running)
+
+
 def test_failure_is_handed_over(qtbot, jobs):
     def work(progress, cancelled):
         raise ValueError("no")

@@ -11,7 +11,8 @@ from core.functions import Context, call
 from core.functions.results import Formulas, leaves
 from core.kernel import Mechanism
 from core.symbolic import robot
-from core.symbolic.derivation import SPEED, forms, numbers, picture, steps, values_at
+from core.symbolic.derivation import SPEED, forms, numbers, steps, values_at
+from core.symbolic.derivation_pictures import picture
 
 
 def example(name):
@@ -45,7 +46,7 @@ def test_the_order_of_the_steps(arm):
     parts = [step.part for step in steps(made)]
     assert list(dict.fromkeys(parts)) == ["Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass",
                                           "Energies", "Dynamics"]  # fmt: skip
-    assert [parts.count(part) for part in dict.fromkeys(parts)] == [1, n, n, n, n, 2, 4]
+    assert [parts.count(part) for part in dict.fromkeys(parts)] == [1, n, n, n, n, 2 * n + 2, 4]
     assert forms(made, steps(made)[0]) == ()
     assert all(step.title and step.text for step in steps(made))
 
@@ -108,6 +109,27 @@ def test_arrows_at_the_centres_of_mass(arm):
         np.testing.assert_allclose(own.centers[0], drawn.centers[i - 1], atol=1e-12)
 
 
+def test_energies_of_links_add_up_and_their_arrows_give_their_numbers(arm):
+    made, mech, q, p = arm
+    n = made.n
+    for what, each in (("K", "Ki"), ("P", "Pi")):
+        parts = [at(arm, each, i)[0, 0] for i in range(1, n + 1)]
+        assert sum(parts) == pytest.approx(at(arm, what)[0, 0], rel=1e-9, abs=1e-9)
+    for i in range(1, n + 1):
+        drawn = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "Pi", i), q, p).arrows}
+        way = drawn["offset"].origin + drawn["offset"].vector
+        if "weight" in drawn:
+            expected = -drawn["weight"].vector @ way
+            assert at(arm, "Pi", i)[0, 0] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+        moving = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "Ki", i), q, p).arrows}
+        step = 1e-6
+        v = np.zeros(mech.nv)
+        v[[each.v for each in made.chain.variables]] = SPEED
+        ahead = picture(made, mech, step_of(made, "Ki", i), mech.integrate(q, step * v, 1.0), p)
+        speed = (ahead.centers[0] - moving["linear"].origin) / step
+        np.testing.assert_allclose(moving["linear"].vector, speed, atol=2e-5)
+
+
 def test_weights_do_the_work_of_gravity(arm):
     """G = −Σ Jvcᵀ (m g): the drawn weights and columns give the kernel's gravity terms (of bodies of the chain)."""
     made, mech, q, p = arm
@@ -132,7 +154,8 @@ def test_the_function_gives_every_step():
     context = Context.of(example("two_link"))
     found = call("derivation", context)
     labels = [part.label for part in leaves(found) if isinstance(part, Formulas)]
-    assert labels == ["A[1]", "A[2]", "T[0,1]", "T[0,2]", "J[1]", "J[2]", "Jvc[1]", "Jvc[2]", "K", "P", "M", "CM", "G",
+    assert labels == ["A[1]", "A[2]", "T[0,1]", "T[0,2]", "J[1]", "J[2]", "Jvc[1]", "Jvc[2]", "K[1]", "P[1]",
+                      "K[2]", "P[2]", "K", "P", "M", "CM", "G",
                       "tau"]  # fmt: skip
     proved = {part.label: part.proved for part in leaves(found) if isinstance(part, Formulas)}
     assert all(proved[label] for label in ("T[0,2]", "J[1]", "K", "M", "CM", "G", "tau"))

@@ -1,8 +1,11 @@
 """Exports compute what the compiled kernel computes, and say their conventions."""
 
 import math
+import re
 import shutil
 import subprocess
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from core.symbolic.export import EXPORTS, Cost, export
 from core.symbolic.forms import operations, summed
 from core.symbolic.proof import numbers
 from core.symbolic.recursion_code import RESULTS, code, recursion
+from core.symbolic.ring import exact
 from core.symbolic.terms import expanded, terms_of
 
 
@@ -112,3 +116,24 @@ def test_simplified_forms_are_short():
             raw = sum(operations(summed(expanded(terms_of(x)))) for row in r.exact(what) for x in row)
             assert cost.written <= raw / 2
             assert cost.shared <= cost.written
+
+
+def test_products_of_written_numbers_are_written_numbers():
+    """What floating point makes of short decimals is taken for the decimal it stands for; what is none stays."""
+    rng = np.random.default_rng(5)
+    for m, c, d in rng.integers(1, 10_000, (300, 3)):
+        said = Fraction(int(m), 1000) * Fraction(int(c), 10_000) + Fraction(int(d), 10_000_000)
+        assert exact(m / 1000 * (c / 10_000) + d / 10_000_000) == said
+    assert exact(4.25 * 0.6447) == Fraction("2.739975")
+    for x in map(float, rng.normal(size=300)):
+        assert abs(float(exact(x)) - x) <= 1e-12 * abs(x)
+
+
+def test_gravity_of_the_stanford_arm_is_written_with_the_decimals_of_its_file():
+    """The moments m c of the links that move together, summed by hand in decimals."""
+    third = Decimal("4.25") * Decimal("0.6447") + Decimal("1.08") * Decimal("0.0092")
+    fourth = Decimal("0.63") * Decimal("0.0566") - Decimal("1.08") * Decimal("0.0054")
+    wrist = Decimal("0.63") * Decimal("0.003") + Decimal("0.51") * Decimal("0.1554")
+    carried = Decimal("4.25") + Decimal("1.08") + Decimal("0.63") + Decimal("0.51")
+    written = re.findall(r"\d+\.\d+", export(robot(example("stanford")), "G", notes=False))
+    assert set(map(Decimal, written)) == {third.normalize(), fourth.normalize(), wrist.normalize(), carried}

@@ -1,0 +1,82 @@
+"""Reading what a surface hands over for an option: numbers with units, pairs, lists, one of several words."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.errors import KinetostatError
+
+if TYPE_CHECKING:
+    from core.functions.function import Context
+    from core.functions.options import Option
+
+
+def quantity(value: Any, context: Context, option: Option) -> float:
+    """A finite float from a number or from the text of a formula (with unit) in the model's parameters."""
+    if isinstance(value, str):
+        from core.model.expression import evaluate, parse
+        from core.model.wrong_units import misfit
+
+        try:
+            if (said := misfit(value, getattr(option, "dimension", "none"))) is not None:
+                raise option.refuse(*said)
+            value = evaluate(parse(value), context.values)
+        except KinetostatError as error:
+            raise option.refuse(error.what, error.remedy) from None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise option.refuse(f"{clip(value)} is not a number.", "Give a number or a formula.") from None
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise option.refuse(f"{clip(value)} is not a finite number.", "Give a finite number.")
+    return number
+
+
+def clip(value: Any) -> str:
+    """A value in a message, not longer than a line."""
+    shown = repr(value)
+    return shown if len(shown) < 60 else shown[:57] + "…"
+
+
+def items(value: Any) -> tuple[Any, ...]:
+    """Items of a sequence, or of a text with commas; a sequence of one such text counts as that text."""
+    if not isinstance(value, str) and isinstance(value, Iterable):
+        found = tuple(value)
+        if len(found) != 1 or not isinstance(found[0], str):
+            return found
+        value = found[0]
+    text = str(value).strip().strip("()[]")
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def pair(option: Option, text: Any) -> tuple[str, str]:
+    """Name and value of name=value."""
+    name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
+    if not equals:
+        raise option.refuse(f"{clip(text)} is not of the form name=value.", "Write a name, = and a value.")
+    return name.strip(), value.strip()
+
+
+def one_of(option: Option, value: Any, names: Sequence[str], word: str) -> str:
+    """A name among those there are."""
+    if value in names:
+        return str(value)
+    close = difflib.get_close_matches(str(value), names, 3, 0.5)
+    remedy = f"Did you mean {', '.join(close)}?" if close else f"Use one of {listed(names)}."
+    raise option.refuse(f"There is no {word} {clip(value)}.", remedy)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a message."""
+    shown = ", ".join(names[:12])
+    return f"{shown} …" if len(names) > 12 else shown or "(none)"
+
+
+def range_text(minimum: float, maximum: float) -> str:
+    """Which numbers are taken, in words."""
+    if math.isinf(minimum):
+        return f"at most {maximum:g}" if not math.isinf(maximum) else "any number"
+    return f"at least {minimum:g}" if math.isinf(maximum) else f"{minimum:g} … {maximum:g}"

@@ -1,0 +1,239 @@
+"""What was shown last as an animation: kept in a file, read again, shown again; and the ranges that views show.
+
+The file is JSON (docs/robotica.md): the coordinates of a robot by name, poses with the parameter values that belong to
+them, or a run as times and poses; ellipsoids with their measures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import ExpressionError, FileError, ModelError
+from core.functions.results import (
+    Column,
+    Ellipsoid,
+    EllipsoidField,
+    Message,
+    Motion,
+    PoseSequence,
+    Result,
+    Table,
+    ViewRanges,
+    leaves,
+    rows_of,
+)
+from core.robotica import meaning
+from core.robotica.command import text_of
+from core.robotica.syntax import Tree
+
+if TYPE_CHECKING:
+    from core.functions.function import Context
+    from core.robotica.session import Session
+
+FORMAT, VERSION = "kinetostat animation", 1
+LARGEST = 500_000_000
+"""Bytes of a file that is read."""
+AXES = "xyz"
+Animation = PoseSequence | EllipsoidField | Motion
+
+
+def animation_of(result: Result) -> Animation | None:
+    """What of a result can be animated: poses, ellipsoids, or a run that is more than curves."""
+    for part in leaves(result):
+        if isinstance(part, PoseSequence | EllipsoidField) or (isinstance(part, Motion) and not part.curves):
+            return part
+    return None
+
+
+def _last(session: Session) -> Animation:
+    found = session.state.animation
+    if found is None:
+        raise ModelError("There is no animation yet.",
+                         remedy="Call ShowRobot, SeqShowRobot, RElp, Response or SimDrive, or LoadAnim.")  # fmt: skip
+    return found
+
+
+def show(session: Session) -> Result:
+    """The last animation, pose by pose."""
+    found = _last(session)
+    if isinstance(found, Motion):
+        return dataclasses.replace(found, title="Animation", animate=True)
+    if isinstance(found, EllipsoidField):
+        return dataclasses.replace(found, poses=dataclasses.replace(found.poses, display="animate"))
+    return dataclasses.replace(found, display="animate")
+
+
+# --------------------------------------------------------------------------------- files
+
+
+def save(session: Session, file: Tree) -> Result:
+    """The last animation as a file."""
+    from core.files.source import write_whole
+
+    found, context = _last(session), session.context()
+    path = session.target(text_of(file))
+    data = {"format": FORMAT, "version": VERSION, "robot": context.model.name,
+            "coordinates": list(context.mech.q_names), "title": found.title, **_data(found)}  # fmt: skip
+    write_whole(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
+    return Message(title="Animation", text=f"{_size(found)} written to {path}.")
+
+
+def _size(found: Animation) -> str:
+    count = len(found.run.time) if isinstance(found, Motion) else len(_poses(found).q)
+    return f"{count} pose{'s' * (count != 1)}"
+
+
+def _poses(found: PoseSequence | EllipsoidField) -> PoseSequence:
+    return found.poses if isinstance(found, EllipsoidField) else found
+
+
+def _data(found: Animation) -> dict[str, Any]:
+    if isinstance(found, Motion):
+        run = found.run
+        return {"times": run.time.tolist(), "poses": run.q.tolist(), "parameters": [dict(run.settings.parameters)]}
+    poses = _poses(found)
+    data: dict[str, Any] = {
+        "display": poses.display, "frame": poses.frame, "view": poses.view, "ranges": [list(r) for r in poses.ranges],
+        "poses": [list(q) for q in poses.q], "parameters": [dict(p) for p in poses.p],
+    }  # fmt: skip
+    if isinstance(found, EllipsoidField):
+        data["ellipsoids"] = {
+            "kind": found.kind, "part": found.part, "of": found.frame, "dimension": found.dimension,
+            "scaled": found.scaled, "shown": found.graphics,
+            "each": [[e.center, e.axes, [str(r) if math.isinf(r) else r for r in e.radii]] for e in found.ellipsoids],
+        }  # fmt: skip
+    return data
+
+
+def load(session: Session, file: Tree) -> Result:
+    """The animation of a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
+    path = session.path(text_of(file))
+    context = session.context()
+    data = _read(path)
+    if data.get("coordinates") != list(context.mech.q_names):
+        names = data.get("coordinates")
+        theirs = ", ".join(map(str, names)) if isinstance(names, list) and names else "none"
+        raise FileError(f"The animation belongs to another robot, '{data.get('robot', '?')}' with the coordinates "
+                        f"{theirs}; '{context.model.name}' has {', '.join(context.mech.q_names)}.", file=path,
+                        remedy="Read that robot first, with DataFile.")  # fmt: skip
+    try:
+        found = _made(data, context, os.path.basename(path))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else str(error)[:120]
+        raise FileError(f"The animation cannot be read: {reason}.", file=path, remedy="Save it again.") from None
+    session.state.animation = found
+    return Message(title="Animation", text=f"{_size(found)} read from {path}. ShowAnim[] shows them.")
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            data = json.loads(stream.read(LARGEST))
+    except OSError as error:
+        raise FileError(f"The animation cannot be read: {error.strerror}.", file=path,
+                        remedy="Choose another file.") from None  # fmt: skip
+    except json.JSONDecodeError as error:
+        where = f"column {error.colno}"
+        raise FileError(f"This is no animation: {error.msg}.", file=path, line=error.lineno, where=where,
+                        remedy="Choose a file written by SaveAnim.") from None  # fmt: skip
+    except (UnicodeDecodeError, RecursionError, ValueError):
+        raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.")
+    if data.get("version") != VERSION:
+        raise FileError("The animation is of another version of this program.", file=path,
+                        remedy="Update the program.")  # fmt: skip
+    return data
+
+
+def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
+    """The animation of checked data; KeyError, TypeError, ValueError where it is none."""
+    q = np.array(data["poses"], dtype=float)
+    if q.ndim != 2 or q.shape[1] != context.mech.nq or not len(q) or not np.isfinite(q).all():
+        raise ValueError("its poses are no table of finite numbers, one column per coordinate")
+    values = [{str(key): float(x) for key, x in p.items()} for p in data["parameters"]]
+    if "times" in data:
+        return _motion(data, context, q, values[0], name)
+    if len(values) != len(q):
+        raise ValueError("it has not as many parameter sets as poses")
+    entries = sorted({key for p in values for key in p} - set(context.mech.p_names))
+    display = data["display"] if data["display"] in ("composite", "animate", "single") else "composite"
+    poses = PoseSequence(
+        title=str(data["title"]), q=rows_of(q), p=tuple(values), display=display,  # type: ignore[arg-type]
+        model=_promoted(context, entries) if entries else None, frame=bool(data["frame"]), view=str(data["view"]),
+        ranges=tuple(tuple(r) for r in data["ranges"]),
+    )  # fmt: skip
+    return _field(data, poses) if "ellipsoids" in data else poses
+
+
+def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
+    from core.simulation.recorded import run_of
+
+    names = ["t", *context.mech.q_names]
+    numbers = np.column_stack([np.array(data["times"], dtype=float), q])
+    known = {**context.p, **{key: x for key, x in p.items() if key in context.p}}
+    run = run_of(context.mech, known, names, numbers, {}, name)
+    return Motion(title=str(data["title"]), run=run, text=f"{len(run.time)} poses", animate=True)
+
+
+def _promoted(context: Context, entries: Sequence[str]) -> Any:
+    """The model in which these DH entries are parameters."""
+    from core.analysis.sweep import sweep, value_of, variables
+
+    known = variables(context.model, context.mech)
+    missing = [name for name in entries if known.get(name) != "entry"]
+    if missing:
+        raise ValueError(f"the robot has no parameter '{missing[0]}'")
+    now = [value_of(context.model, context.mech, context.q, context.p, name) for name in entries]
+    ranges = [(name, x, x, 1) for name, x in zip(entries, now, strict=True)]
+    return sweep(context.model, context.mech, context.q, context.p, ranges).model
+
+
+def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
+    kept = data["ellipsoids"]
+    found = []
+    for center, axes, radii in kept["each"]:
+        x, y, z = map(float, center)
+        r = [float(radius) for radius in radii]
+        table = np.array(axes, dtype=float)
+        if table.shape != (3, 3):
+            raise ValueError("an ellipsoid's axes are no 3×3 matrix")
+        found.append(Ellipsoid((x, y, z), rows_of(table), (r[0], r[1], r[2])))
+    if len(found) != len(poses.q):
+        raise ValueError("it has not as many ellipsoids as poses")
+    radii = tuple(e.radii for e in found)
+    table_of = Table(title="Radii", columns=tuple(Column(f"radius {k}", "length") for k in (1, 2, 3)), rows=radii)
+    return EllipsoidField(title=poses.title, kind=str(kept["kind"]), part=str(kept["part"]), frame=str(kept["of"]),
+                          dimension=int(kept["dimension"]), ellipsoids=tuple(found), measures=table_of, poses=poses,
+                          scaled=bool(kept["scaled"]), graphics=bool(kept["shown"]), listed=False)  # fmt: skip
+
+
+# --------------------------------------------------------------------------------- ranges of views
+
+
+def set_ranges(session: Session, *axes: Tree | None) -> Result:
+    """The part of space that views and pictures show from now on; without arguments all of it again."""
+    given = [tree for tree in axes if tree is not None]
+    if len(given) not in (0, 3):
+        raise ExpressionError(f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
+                              remedy="Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.")  # fmt: skip
+    session.state.ranges = tuple(_range(session, name, tree) for name, tree in zip(AXES, given, strict=False))
+    words = ", ".join(f"{name} {low:g} … {high:g} m"
+                      for name, (low, high) in zip(AXES, session.state.ranges, strict=False))  # fmt: skip
+    title = f"Views show {words}." if words else "Views show everything again."
+    return ViewRanges(title=title, ranges=session.state.ranges)
+
+
+def _range(session: Session, name: str, tree: Tree) -> tuple[float, float]:
+    ends = [session.number(part) for part in meaning.items(tree)]
+    if len(ends) != 2 or ends[0] == ends[1]:
+        raise ExpressionError(f"'{meaning.said(tree)}' is no range along {name}.",
+                              remedy="Write {smallest, largest}, in m.")  # fmt: skip
+    return min(ends), max(ends)

@@ -1,0 +1,119 @@
+"""Reading a robot, its tables and its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from core.errors import ExpressionError
+from core.functions.results import Cell, Column, Formulas, Message, Report, Result, Table
+from core.model.bodies import Gravity
+from core.model.chains import DHChain, negative
+from core.model.expression import number_text, parse
+from core.model.expression import text_of as expression_text
+from core.model.fields import Value
+from core.robotica import meaning
+from core.robotica.command import text_of
+from core.robotica.prints import formulas, parts_of
+from core.robotica.syntax import Name, Tree
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+
+def data_file(session: Session, name: Tree | None = None) -> Result:
+    """Read a robot; everything given before is forgotten."""
+    if name is None:
+        raise ExpressionError("Which file?", remedy='Write DataFile["name"].')
+    path = session.path(text_of(name))
+    session.host.open(path)
+    session.reset()
+    return Report(title="Data file", parts=(Message(text=f"{text_of(name)} is loaded. State Reset."),
+                                            *parts_of(print_input(session))))  # fmt: skip
+
+
+def print_input(session: Session) -> Result:
+    """The tables of the data file."""
+    from core.functions import call
+
+    context = session.context()
+    model = context.model
+    if not model.chains or model.bodies or model.world.gravity.kind == "point":
+        table = "dh_table" if model.chains else "coordinates"
+        return Report(title="Input data", parts=(call(table, context), call("mass_properties", context)))
+    dynamics = tuple(_dynamics_table(chain, model.world.gravity) for chain in model.chains)
+    return Report(title="Input data", parts=(call("dh_table", context), *dynamics))
+
+
+def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
+    """Masses, centres of mass and inertias as written, with the gravity vector as data files hold it."""
+    rows: list[tuple[Cell, ...]] = []
+    for number, row in enumerate(chain.rows, 1):
+        i = row.inertia
+        inertia = (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)
+        rows.append((f"{chain.prefix}link{number}", _written(row.mass), _listed(row.center_of_mass), _listed(inertia)))
+    against = (0.0, 0.0, 0.0) if gravity.kind == "none" else tuple(negative(x) for x in gravity.acceleration)
+    note = (f"gravity vector {_listed(against)}, against the pull, m/s²; kg, m, kg·m²; inertia "
+            "{xx, xy, xz, yy, yz, zz} about the centre of mass, axes of the link")  # fmt: skip
+    columns = tuple(map(Column, ("Link", "Mass", "Centre of mass", "Inertia")))
+    return Table(title=f"Dynamics of {chain.name}", columns=columns, rows=tuple(rows), note=note)
+
+
+def _written(value: Value) -> str:
+    """A number or formula in Mathematica's notation."""
+    return expression_text(parse(value), "mathematica") if isinstance(value, str) else number_text(value)
+
+
+def _listed(values: Iterable[Value]) -> str:
+    return "{" + ", ".join(map(_written, values)) + "}"
+
+
+def clear(session: Session, *names: Tree) -> Result:
+    """Take values away."""
+    for name in names:
+        session.state.given.pop(text_of(name), None)
+        session.state.cleared.append(text_of(name))
+    return Message(title="Clear", text=", ".join(map(text_of, names)) + " cleared.")
+
+
+def forward_kinematics(session: Session) -> Result:
+    """Form A, T, J."""
+    robot = session.robot
+    robot.exact("J")
+    n = robot.n
+    a = ", ".join(f"A[{i}]" for i in range(1, n + 1))
+    t = ", ".join(f"T[{i},{j}]" for i in range(n) for j in range(i + 1, n + 1))
+    text = f"A Matrices Formed: {a}\nT Matrices Formed: {t}\nJacobian Formed: J (6×{n})"
+    return Message(title="Forward kinematics", text=text)
+
+
+def dynamics(session: Session) -> Result:
+    """Form M, c, CM, G, Jvc, Jwc."""
+    robot = session.robot
+    for what in ("M", "C", "G"):
+        robot.exact(what)
+    text = "Mass matrix MU, Christoffel symbols c[i,j,k], C matrix CM, gravity vector G, Jvc[i] and Jwc[i] formed."
+    return Message(title="Dynamics", text=text)
+
+
+def simplified_dynamics(session: Session) -> Result:
+    """M, CM and G in short form."""
+    parts = [formulas(session, Name(name)) for name in ("M", "CM", "G")]
+    return Report(title="Simplified dynamics", parts=tuple(parts))
+
+
+def simplify(session: Session, tree: Tree) -> Result:
+    """An expression in short form."""
+    from core.robotica.matrices import forms_of, matrix_of
+
+    found = matrix_of(session, tree)
+    if found is not None:
+        return formulas(session, tree)
+    return Formulas(title="Simplified expression", label=meaning.shown(tree), entries=((forms_of(session, tree),),))
+
+
+def trig_notation(session: Session) -> Result:
+    """Write C1, S12 or Cos[q1], Sin[q1 + q2] in all that follows: the one that is not used now."""
+    from core.functions import call
+
+    return call("trig_notation", session.context())

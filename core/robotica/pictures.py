@@ -1,0 +1,107 @@
+"""Robots over ranges, ellipsoids along them: pictures and animations."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ModelError
+from core.functions.results import EllipsoidField, Message, PoseSequence, Print, Report, Result
+from core.robotica import meaning
+from core.robotica.prints import file_of, parts_of
+from core.robotica.syntax import Items, Tree
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+
+def planar(session: Session) -> Result:
+    """The directions the tool can move in."""
+    from core.functions import call
+
+    return call("planarity", session.context())
+
+
+def ellipsoids(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
+    """Manipulability ellipsoids over ranges."""
+    from core.functions import call
+    from core.functions.ellipsoids import store
+
+    found = meaning.options(wishes)
+    alone = "monly" in found
+    field = call("manipulability", session.context(), ranges=_ranges(session, over), display=_display(found),
+                 scale="scale" in found, graphics=not alone, measures=alone or "measures" in found)  # fmt: skip
+    assert isinstance(field, EllipsoidField)
+    done = finished(session, field, found, "relp")
+    if not isinstance(found.get("file"), str):
+        return done
+    path = file_of(session, found["file"])
+    store(path, field.measures)
+    return Report(title=field.title, parts=(*parts_of(done), Message(text=f"Measures appended to {path}.")))
+
+
+def _ranges(session: Session, tree: Tree | None) -> tuple[tuple[str, float, float, int], ...]:
+    if tree is None or tree == Items(()):
+        return ()
+    return tuple(meaning.ranges(tree, session.value_of))
+
+
+def _display(options: dict[str, Any]) -> str:
+    return "animate" if "animate" in options else "single" if "single" in options else "composite"
+
+
+def show_robot(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
+    """All variables together."""
+    from core.functions import call
+
+    found = meaning.options(wishes)
+    found_ranges = _ranges(session, over)
+    if len({count for *_, count in found_ranges}) > 1:
+        raise ModelError("The ranges have different numbers of divisions, so they cannot run together.",
+                         remedy="Give the same number to all, or use SeqShowRobot.")  # fmt: skip
+    shown = call("show_robot", session.context(), ranges=found_ranges, display=_display(found))
+    return finished(session, shown, found, "robotplot")
+
+
+def show_in_sequence(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
+    """One variable after another."""
+    from core.functions import call
+
+    found = meaning.options(wishes)
+    shown = call("show_in_sequence", session.context(), sequence=_ranges(session, over), display=_display(found))
+    return finished(session, shown, found, "robotplot")
+
+
+FLAT = {3: "top", 5: "front", 6: "right"}
+"""The view of the plane in which a planar arm moves, by Robotica's code of planes."""
+
+
+def finished(session: Session, result: Result, options: dict[str, Any], name: str) -> Result:
+    """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed."""
+    look: dict[str, Any] = {"frame": "frame" in options, "view": FLAT.get(_plane(session), "")}
+    if isinstance(result, EllipsoidField):
+        result = dataclasses.replace(result, poses=dataclasses.replace(result.poses, **look))
+    elif isinstance(result, PoseSequence):
+        result = dataclasses.replace(result, **look)
+    files = printed(options, name)
+    if not files:
+        return result
+    paths = [session.target(file) for file in files]
+    prints = [Print(title=f"Picture written to {path}.", path=path, of=result, ranges=session.state.ranges)
+              for path in paths]  # fmt: skip
+    return Report(title=result.title, parts=(result, *prints))
+
+
+def _plane(session: Session) -> int:
+    from core.analysis.planarity import planarity
+
+    context = session.context()
+    return planarity(context.mech, context.tool, p=context.p)
+
+
+def printed(options: dict[str, Any], name: str) -> list[str]:
+    """The files that print, xprint and mprint mean."""
+    files = [f"{name}.pdf"] if "print" in options else []
+    if "xprint" in options:
+        files.append(options["xprint"] if isinstance(options["xprint"], str) else f"x{name}.svg")
+    return [*files, *([f"m{name}.png"] if "mprint" in options else [])]

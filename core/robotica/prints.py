@@ -1,0 +1,89 @@
+"""Printing matrices: on the screen, and appended to files, whole or an entry per line."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from core.errors import ExpressionError
+from core.functions.results import Formulas, Message, Report, Result
+from core.robotica import meaning
+from core.robotica.command import text_of
+from core.robotica.syntax import Call, Name, Number, Text, Tree
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+
+def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
+    """A matrix, or an entry of one, under its own name or a label. Raises ExpressionError for anything else."""
+    from core.robotica.matrices import matrix_of
+
+    found = matrix_of(session, tree)
+    if found is None:
+        raise ExpressionError(f"'{meaning.said(tree)}' is no matrix.",
+                              remedy="There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].")  # fmt: skip
+    name, entries = found
+    return Formulas(title=label or name, label=label or name, entries=entries)
+
+
+def _print(session: Session, tree: Tree, label: Tree | None, file: Tree | None, by_element: bool) -> Result:
+    """Show a matrix; append it to a file if one is named ("*": the default file)."""
+    from core.functions.symbols import append
+    from core.symbolic.export import elements, grid
+
+    shown = formulas(session, tree, text_of(label) if label is not None else "")
+    shown = dataclasses.replace(shown, by_element=by_element)
+    if file is not None:
+        path = file_of(session, text_of(file))
+        append(path, (elements if by_element else grid)(shown.entries, shown.label))
+        return Report(title=shown.title, parts=(shown, Message(text=f"Appended to {path}.")))
+    return shown
+
+
+def file_of(session: Session, name: str) -> str:
+    """The path that a name means: '*' is the default file, any other name becomes it."""
+    if name == "*":
+        if not session.state.default_file:
+            raise ExpressionError("There is no default file yet.", remedy="Name a file once; it is the default then.")
+        return session.state.default_file
+    session.state.default_file = session.target(name)
+    return session.state.default_file
+
+
+def matrix_print(session: Session, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
+    """Two-dimensional."""
+    return _print(session, tree, label, file, by_element=False)
+
+
+def element_print(session: Session, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
+    """One entry per line."""
+    return _print(session, tree, label, file, by_element=True)
+
+
+def coriolis_print(session: Session, label: Tree | None = None, file: Tree | None = None) -> Result:
+    """The C matrix per element."""
+    return _print(session, Name("CM"), label, file, by_element=True)
+
+
+def _print_all(session: Session, calls: list[Call], file: Tree | None) -> Result:
+    results = [_print(session, call, Text(meaning.shown(call)), file, by_element=False) for call in calls]
+    return Report(title="Matrices", parts=tuple(part for result in results for part in parts_of(result)))
+
+
+def all_a(session: Session, file: Tree | None = None) -> Result:
+    """Every A."""
+    calls = [Call(Name("A"), (Number(float(i)),)) for i in range(1, session.robot.n + 1)]
+    return _print_all(session, calls, file)
+
+
+def all_t(session: Session, file: Tree | None = None) -> Result:
+    """Every T."""
+    n = session.robot.n
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
+    return _print_all(session, [Call(Name("T"), (Number(float(i)), Number(float(j)))) for i, j in pairs], file)
+
+
+def parts_of(result: Result) -> tuple[Result, ...]:
+    """The results of a report, or the result itself."""
+    return result.parts if isinstance(result, Report) else (result,)

@@ -1,0 +1,84 @@
+"""RevJoint, PrisJoint, LinkShape and their Clear…: how joints and links are drawn. It is part of the document."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import TYPE_CHECKING
+
+from core.errors import FileError
+from core.files import load_mesh
+from core.files.mesh_lookup import MESH_SUFFIXES
+from core.functions.results import Message, Result
+from core.model import Model
+from core.model.bodies import PLAIN_LINE
+from core.robotica.command import text_of
+from core.robotica.shape_file import read_shape
+from core.robotica.syntax import Tree
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+WORDS = {"revolute": "revolute joints", "prismatic": "prismatic joints", "link": "links"}
+"""Which figure it is → what is drawn by it."""
+
+
+def revolute(session: Session, file: Tree | None = None) -> Result:
+    """Shape of revolute joints."""
+    return _given(session, "revolute", file)
+
+
+def prismatic(session: Session, file: Tree | None = None) -> Result:
+    """Shape of prismatic joints."""
+    return _given(session, "prismatic", file)
+
+
+def link(session: Session, file: Tree | None = None) -> Result:
+    """Shape of links."""
+    return _given(session, "link", file)
+
+
+def clear_revolute(session: Session) -> Result:
+    """Revolute joints without shape."""
+    return _shown(session, "revolute", PLAIN_LINE, "are plain lines")
+
+
+def clear_prismatic(session: Session) -> Result:
+    """Prismatic joints without shape."""
+    return _shown(session, "prismatic", PLAIN_LINE, "are plain lines")
+
+
+def clear_link(session: Session) -> Result:
+    """Links as lines."""
+    return _shown(session, "link", PLAIN_LINE, "are plain lines")
+
+
+def _given(session: Session, which: str, file: Tree | None) -> Result:
+    """The shape of a file, which is read to see that it can be drawn; without a file the program's own."""
+    if file is None:
+        return _shown(session, which, "", "have the standard shape")
+    path = session.path(text_of(file))
+    if path.lower().endswith(MESH_SUFFIXES):
+        load_mesh(path)
+    elif not os.path.isfile(path):
+        raise FileError("There is no such shape file.", file=path, remedy="Check its name and folder.")
+    else:
+        read_shape(path)
+    origin = session.host.context().model.origin
+    return _shown(session, which, _named(path, origin), f"have the shape of {path}")
+
+
+def _named(path: str, origin: str) -> str:
+    """The file as the model names it: beside its own file by a relative path, else by the whole path."""
+    path = os.path.abspath(path)
+    folder = os.path.dirname(os.path.abspath(origin)) if origin else ""
+    return os.path.relpath(path, folder).replace(os.sep, "/") if folder and path.startswith(folder + os.sep) else path
+
+
+def _shown(session: Session, which: str, value: str, words: str) -> Result:
+    def edit(model: Model) -> Model:
+        figures = dataclasses.replace(model.world.figures, **{which: value})
+        return dataclasses.replace(model, world=dataclasses.replace(model.world, figures=figures))
+
+    session.host.edit(f"Shape of {WORDS[which]}", edit)
+    return Message(title="Shape", text=f"{WORDS[which].capitalize()} {words}.")
