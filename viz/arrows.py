@@ -23,12 +23,14 @@ THINNEST, THICKEST = 0.16, 0.4
 
 
 class VectorGlyph(NamedTuple):
-    """An arrow from `origin` (3,) by `vector` (3,), m. `double`: with two heads, as turning quantities are drawn."""
+    """An arrow from `origin` (3,) by `vector` (3,), m. `double`: with two heads, as turning quantities are drawn;
+    `opacity`: 1 hides what is behind it, less is a ghost."""
 
     origin: ArrayLike
     vector: ArrayLike
     colour: Colour = "accent"
     double: bool = False
+    opacity: float = 1.0
 
 
 class Arrows:
@@ -52,6 +54,7 @@ class Arrows:
                 actor = pool.pop() if pool else self._actor()
                 self._put(actor, glyph, share * length, length if size is None else _within(length, size))
                 shine(actor, self.look.colour(glyph.colour))
+                actor.GetProperty().SetOpacity(glyph.opacity)
                 shown.append((actor, glyph.colour))
         for actor in pool:
             self.renderer.RemoveActor(actor)

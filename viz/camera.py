@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from math import atan2, cos, pi, radians, sin, tan
 from types import MappingProxyType
 from typing import NamedTuple
@@ -126,6 +127,17 @@ def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = 1.12
     depth = 0.0 if view.parallel else seen[:, 2]
     distance = float(np.max(need / slope + depth))
     return replace(view, target=_point(middle), distance=max(distance, 1e-4))
+
+
+def extent(bounds: ArrayLike) -> float:
+    """The longest edge of a box (xmin, xmax, ymin, ymax, zmin, zmax), m; 1 where it has none."""
+    return float(np.max(np.ptp(np.asarray(bounds, dtype=float).reshape(3, 2), axis=1))) or 1.0
+
+
+def sees(view: View, size: tuple[int, int], bounds: ArrayLike) -> bool:
+    """Whether a whole box (xmin, xmax, ymin, ymax, zmin, zmax) lies inside a picture of this size."""
+    pixels = [project(view, size, corner) for corner in product(*np.asarray(bounds, dtype=float).reshape(3, 2))]
+    return all(0.0 <= x <= size[0] and 0.0 <= y <= size[1] for x, y in pixels)
 
 
 def between(start: View, end: View, t: float) -> View:

@@ -21,7 +21,7 @@ from viz.caption import Caption
 from viz.encoders import Encoder, encoder
 from viz.look import Colour, LookName
 from viz.offscreen import offscreen
-from viz.overlays import VectorGlyph
+from viz.overlays import EllipsoidGlyph, VectorGlyph
 from viz.pixels import pixels
 from viz.scene import Scene
 
@@ -56,6 +56,7 @@ class Footage:
     times : (frames,) s of the motion; names, poses : (frames, n, 4, 4) of these bodies and frames
     view : a key of `camera.PRESETS`, fitted to the whole motion, or a `camera.View`; turn: rad from frame to frame
     vectors : arrows of each frame, or none at all; captions: a text for each frame, or none at all
+    changing : parameter values of each frame where they differ from frame to frame; ellipsoids: those of each frame
     """
 
     model: Model
@@ -70,6 +71,8 @@ class Footage:
     vectors: Sequence[Sequence[VectorGlyph]] = ()
     ghosts: tuple[Ghost, ...] = ()
     captions: Sequence[str] = ()
+    changing: Sequence[Mapping[str, float]] = ()
+    ellipsoids: Sequence[Sequence[EllipsoidGlyph]] = ()
 
 
 def rate(fps: float | Fraction) -> Fraction:
@@ -148,13 +151,13 @@ class Stage:
 
     def __init__(self, scene: Scene, footage: Footage) -> None:
         self.scene, self.footage = scene, footage
+        self._changed: Mapping[str, float] = {}
         scene.set_display(**{"cube": False, **footage.display})
         scene.show(footage.model, dict(footage.parameters))
         scene.move(footage.names, footage.poses[0])
         scene.settle()
         self._caption = Caption(scene)
-        box = scene.bounds().reshape(3, 2)
-        self._size = float(np.max(box[:, 1] - box[:, 0]))
+        self._size = camera.extent(scene.bounds())
         self._first = self._fitted() if isinstance(footage.view, str) else footage.view
 
     def _fitted(self) -> camera.View:
@@ -163,7 +166,7 @@ class Stage:
         view = camera.preset(self.scene.view, self.footage.view)
         boxes = []
         for k in np.unique(np.linspace(0, len(self.footage.times) - 1, LOOKS_AROUND).astype(int)):
-            self.scene.move(self.footage.names, self.footage.poses[k])
+            self._pose(int(k))
             boxes.append(self.scene.bounds())
         boxes += [_box(trace.places) for trace in self.footage.traces.values() if len(trace.places)]
         table = np.array(boxes)
@@ -174,10 +177,18 @@ class Stage:
         farthest = max(each.distance for each in views)
         return camera.zoom(views[0], views[0].distance / farthest)
 
+    def _pose(self, k: int) -> None:
+        """The machine as in frame k, with the sizes it has there."""
+        footage = self.footage
+        if footage.changing and footage.changing[k] != self._changed:
+            self._changed = footage.changing[k]
+            self.scene.show(footage.model, {**footage.parameters, **self._changed})
+        self.scene.move(footage.names, footage.poses[k])
+
     def put(self, k: int) -> None:
         """Show frame k (the scene is not rendered)."""
         footage, scene = self.footage, self.scene
-        scene.move(footage.names, footage.poses[k])
+        self._pose(k)
         scene.view = camera.orbit(self._first, k * footage.turn, 0.0) if footage.turn else self._first
         t = footage.times[k]
         if footage.traces:
@@ -185,6 +196,8 @@ class Stage:
             scene.overlays.traces(ways, {name: trace.colour for name, trace in footage.traces.items()})
         if footage.vectors:
             scene.overlays.vectors(footage.vectors[k], size=self._size)
+        if footage.ellipsoids:
+            scene.overlays.ellipsoids(footage.ellipsoids[k])
         if footage.ghosts:
             scene.overlays.ghosts(footage.names, [ghost.poses[k] for ghost in footage.ghosts],
                                   parameters=[ghost.parameters for ghost in footage.ghosts])  # fmt: skip

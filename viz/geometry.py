@@ -186,6 +186,16 @@ class MeshFile(Geometry):
 
 
 @dataclass(frozen=True)
+class ShapeFile(Geometry):
+    """A file of lines, polygons and points as it was when it last `changed` (ns); `thickness`: radius of lines, m."""
+
+    path: str
+    changed: int
+    scale: Point = (1.0, 1.0, 1.0)
+    thickness: float = 0.005
+
+
+@dataclass(frozen=True)
 class Placed:
     """A form at a place inside a compound."""
 

@@ -31,6 +31,7 @@ class _Copy:
         shown = (item for item in drawn if item.shown and item.role in ROLES and item.frame in names)
         self.figures = [Figure(ghostly(item, opacity), look) for item in shown]
         self.spans = Spans([figure.item for figure in self.figures])
+        self._array: ArrayLike | None = None
         for figure in self.figures:
             renderer.AddActor(figure.actor)
 
@@ -38,7 +39,12 @@ class _Copy:
         """Whether the same actors, moved, can show this."""
         return drawn is self.drawn and names == self.names and opacity == self.opacity
 
-    def move(self, poses: Poses) -> None:
+    def move(self, names: Sequence[str], array: ArrayLike) -> None:
+        """To poses (n, 4, 4) of these names; the same array as before is where it is."""
+        if array is self._array:
+            return
+        self._array = array
+        poses: Poses = dict(zip(names, np.asarray(array, dtype=float), strict=True))
         for figure, pose in zip(self.figures, self.spans.poses(poses), strict=True):
             figure.put(pose, pose.ravel().tolist())
 
@@ -81,7 +87,7 @@ class Ghosts:
                 copy = _Copy(self.renderer, drawn, known, opacity, self.look)
             else:
                 kept.remove(copy)
-            copy.move(dict(zip(names, np.asarray(array, dtype=float), strict=True)))
+            copy.move(names, array)
             made.append(copy)
         for copy in kept:
             copy.remove()

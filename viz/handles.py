@@ -181,7 +181,8 @@ class Handles:
             x, y = project(view, size, self._spots[held].centre)
             if np.isfinite([x, y]).all():
                 aside = (RING + 14.0) * pixel_ratio
-                x = min(max(x + 0.7 * aside, 4.0), size[0] - 130.0 * pixel_ratio)
+                room = (30.0 + 8.0 * len(self._text.GetInput())) * pixel_ratio
+                x = min(max(x + 0.7 * aside, 4.0), size[0] - room)
                 y = min(max(y - 0.8 * aside, 24.0 * pixel_ratio), size[1] - 8.0)
                 self._text.SetPosition(x, size[1] - y)
             write(self._text.GetTextProperty(), self.look, self.look.colour("text"), round(15 * pixel_ratio))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from viz import geometry as g
@@ -57,3 +58,12 @@ class Item:
     def is_stiff(self) -> bool:
         """Whether it moves with its frame alone."""
         return self.until is None and self.axes is None
+
+
+def forms_in(items: Iterable[Item]) -> set[g.Geometry]:
+    """All forms that items are made of, those inside compounds, too."""
+    found: set[g.Geometry] = set()
+    for item in items:
+        form = item.geometry
+        found.update([part.geometry for part in form.parts] if isinstance(form, g.Compound) else [form])
+    return found

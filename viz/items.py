@@ -15,10 +15,12 @@ import numpy as np
 from core.files.mesh_lookup import resolve_mesh
 from core.model import WORLD, Body, Joint, Material, Model
 from core.model import shapes as s
+from core.model.bodies import PLAIN_LINE
 from viz import geometry as g
 from viz.constraintitems import constraint_items, driver_items
 from viz.forceitems import force_items, junction_items
 from viz.item import Item, Ref, Span
+from viz.jointfigures import LINE, figure_of, joint_figure, link_figures, slide_figure
 from viz.jointshapes import Facts, depth_below, gripper, pieces, plinth
 from viz.look import BODY_HUES, Colour
 from viz.masspoints import mass_items
@@ -164,6 +166,11 @@ def _grounded(skeleton: Skeleton, body: Body) -> bool:
 def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
     r = skeleton.radius
     ports = skeleton.ports[body.name]
+    figure = skeleton.model.world.figures.link
+    if figure == PLAIN_LINE and len(ports) > 1:
+        return [bar for port in ports[1:] for bar in bars([ports[0].point, port.point], LINE * r)]
+    if figure and figure != PLAIN_LINE:
+        return link_figures(skeleton, body)
     if not ports:
         return [_block(skeleton, body)]
     parts: list[g.Placed] = []
@@ -224,6 +231,10 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
     shown = all(body in bare or body == WORLD for body, _ in sides.values())
     ref = ("joints", joint.name)
     on_ground = sides["a"][0] == WORLD
+    yield from slide_figure(skeleton, joint)
+    if figure := figure_of(skeleton, joint):
+        yield from joint_figure(skeleton, joint, figure)
+        return
     if joint.kind != "fixed":
         facts = _facts(skeleton, joint)
         for piece in pieces(facts):
@@ -308,7 +319,9 @@ def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
         direction = way[-1] - way[-2]
         return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint",
                     placement(along(direction, pose[:3, 3])))  # fmt: skip
-    tip = along(direction, pose[:3, 3] + 4.0 * r * unit(direction))
+    driver = skeleton.driver.get(body)
+    ahead = 2.6 * r if driver is not None and driver.kind == "prismatic" else 4.0 * r  # before what stands there
+    tip = along(direction, pose[:3, 3] + ahead * unit(direction))
     return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint", placement(tip))
 
 

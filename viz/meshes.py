@@ -174,8 +174,15 @@ def _mesh_file(form: g.MeshFile) -> vtkPolyData:
     return read(form)
 
 
+def _shape_file(form: g.ShapeFile) -> vtkPolyData:
+    from viz.shapefiles import read
+
+    return read(form)
+
+
 _BUILDERS: dict[type, Callable[[Any], vtkPolyData]] = {
     g.Box: _box,
+    g.ShapeFile: _shape_file,
     g.Cylinder: _cylinder,
     g.Tube: _tube,
     g.Sphere: _sphere,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
@@ -9,6 +11,8 @@ from core.errors import KinetostatError
 from core.files.mesh_lookup import resolve_mesh
 from core.files.meshes import MeshPart, load_mesh
 from viz import geometry as g
+from viz import shapefiles
+from viz.item import Item, forms_in
 from viz.meshes import mesh
 from viz.polydata import coloured, joined, surface, with_normals
 
@@ -37,6 +41,14 @@ def problem(form: g.MeshFile) -> str:
     except KinetostatError as error:
         return str(error)
     return ""
+
+
+def problems_of(items: Iterable[Item]) -> tuple[str, ...]:
+    """Why files of meshes and shapes stand as placeholders, a sentence each."""
+    forms = forms_in(items)
+    found = {problem(form) for form in forms if isinstance(form, g.MeshFile)}
+    found |= {shapefiles.problem(form) for form in forms if isinstance(form, g.ShapeFile)}
+    return tuple(sorted(found - {""}))
 
 
 def _part(part: MeshPart, scale: g.Point, has_colours: bool) -> vtkPolyData:

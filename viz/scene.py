@@ -22,7 +22,6 @@ from viz.camera import Ray, View
 from viz.cube import Cube
 from viz.dimensions import Readings, Words, in_si
 from viz.figures import IN_FRONT, Figure, Figures, Poses
-from viz.geometry import MeshFile
 from viz.handleparts import Part
 from viz.handles import Handles
 from viz.highlight import GLASS, Outline
@@ -30,11 +29,12 @@ from viz.items import Item, Ref, items
 from viz.junctions import guesses
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
-from viz.meshfiles import problem
+from viz.meshfiles import problems_of
 from viz.overlays import Overlays
 from viz.picking import Target
 from viz.placement import Array
 from viz.quality import Quality
+from viz.range_box import RangeBox, room
 from viz.skeleton import Skeleton
 from viz.surroundings import Surroundings, light_up
 from viz.tracks import Tracks
@@ -106,6 +106,7 @@ class Scene:
         self.cube = Cube(self.corner, self.palette)
         self.handles = Handles(self.front, self.palette)
         self.surroundings = Surroundings(self.renderer)
+        self.range_box = RangeBox(self.renderer, self.front, self.palette)
         self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
         self._refine()
 
@@ -146,9 +147,7 @@ class Scene:
     @property
     def problems(self) -> tuple[str, ...]:
         """Why mesh files stand as placeholders, one sentence each."""
-        forms = {figure.item.geometry for figure in self.figures.table.values()}
-        found = (problem(form) for form in forms if isinstance(form, MeshFile))
-        return tuple(sorted({text for text in found if text}))
+        return problems_of(self.items)
 
     def set_display(self, display: Display | None = None, **changes: Any) -> None:
         """Show or hide parts: `set_display(frames=True)`."""
@@ -222,7 +221,7 @@ class Scene:
         self.renderer.SetBackground2(*look.colour("sky"))
         for renderer in (self.renderer, self.front, self.corner):
             light_up(renderer, look.light)
-        for part in (self.figures, self.labels, self.handles, self.overlays, self.cube):
+        for part in (self.figures, self.labels, self.handles, self.overlays, self.cube, self.range_box):
             part.paint(look)
 
     # ------------------------------------------------------------------------------- selection
@@ -263,9 +262,9 @@ class Scene:
 
     # ------------------------------------------------------------------------------- picking
 
-    def pick(self, x: float, y: float) -> Hit | None:
-        """The handle, body, joint or frame under a pixel."""
-        held = self.handles.pick(self.ray(x, y))
+    def pick(self, x: float, y: float, *, handles: bool = True) -> Hit | None:
+        """The handle, body, joint or frame under a pixel; `handles` off: what lies behind the handles."""
+        held = self.handles.pick(self.ray(x, y)) if handles else None
         if held is not None:
             assert isinstance(held.meaning, Part)
             return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
@@ -323,8 +322,10 @@ class Scene:
         return np.column_stack([table[:, 0::2].min(axis=0), table[:, 1::2].max(axis=0)]).ravel()
 
     def fit(self, ref: Ref | None = None) -> View:
-        """The present view moved so that an element, or the whole machine, fills the picture."""
+        """The present view moved so that an element fills the picture, or the whole machine, or the fixed ranges."""
         width, height = self.size
+        if self.range_box.fixed and ref is None:
+            return camera.fit(self.view, self.range_box.fixed, width / height, room(self.size, self.pixel_ratio))
         return camera.fit(self.view, self.bounds(ref, overlays=True), width / height)
 
     def _fit_surroundings(self) -> None:
@@ -389,6 +390,7 @@ class Scene:
             outline.fit(self.size)
         self.handles.fit(self.view, self.size, self.pixel_ratio)
         self.labels.fit(self.view, self.size, self.pixel_ratio)
+        self.range_box.fit(self.view, self.size, self.pixel_ratio)
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
         self.renderer.ResetCameraClippingRange()
 

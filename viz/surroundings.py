@@ -29,25 +29,19 @@ def spacing(length: float) -> float:
 def grid(step: float, center: Array, height: float, colour: tuple[float, float, float], opacity: float) -> vtkPolyData:
     """Lines `step` apart (every fifth stronger), multiples of it, fading out with distance from `center` (2,)."""
     middle = np.round(center / step)
-    offsets = np.arange(-LINES, LINES + 1)
-    cuts = np.linspace(-LINES, LINES, 2 * LINES + 1)
-    points: list[Array] = []
-    colours: list[Array] = []
-    segments: list[tuple[int, int]] = []
+    count = 2 * LINES + 1
+    offsets, cuts = np.meshgrid(np.arange(-LINES, LINES + 1.0), np.linspace(-LINES, LINES, count), indexing="ij")
+    fade = np.clip(1.0 - np.hypot(offsets, cuts) / LINES, 0.0, 1.0) ** 1.4
+    points, colours = np.zeros((2, count, count, 3)), np.empty((2, count, count, 4))
+    colours[..., :3] = colour
     for axis in (0, 1):
-        for offset in offsets:
-            strong = 1.0 if round(middle[axis] + offset) % 5 == 0 else 0.45
-            base = sum(map(len, points))
-            line = np.empty((len(cuts), 3))
-            line[:, axis], line[:, 1 - axis], line[:, 2] = offset, cuts, 0.0
-            fade = np.clip(1.0 - np.hypot(line[:, 0], line[:, 1]) / LINES, 0.0, 1.0) ** 1.4
-            points.append(line)
-            colours.append(np.column_stack([np.tile(colour, (len(cuts), 1)), opacity * strong * fade]))
-            segments += [(base + k, base + k + 1) for k in range(len(cuts) - 1)]
+        points[axis, ..., axis], points[axis, ..., 1 - axis] = offsets, cuts
+        strong = np.where(np.round(middle[axis] + offsets) % 5 == 0, 1.0, 0.45)
+        colours[axis, ..., 3] = opacity * strong * fade
     place = np.array([*(middle * step), height])
-    lines = np.concatenate(points)
-    lines[:, :2] *= step
-    return coloured(wire(lines + place, segments), np.concatenate(colours))
+    starts = np.arange(2 * count * count).reshape(2 * count, count)[:, :-1].ravel()
+    segments = np.column_stack([starts, starts + 1])
+    return coloured(wire(points.reshape(-1, 3) * [step, step, 1.0] + place, segments), colours.reshape(-1, 4))
 
 
 class Surroundings:
@@ -74,9 +68,15 @@ class Surroundings:
         data = grid(step, np.zeros(2), floor_height, look.colour("grid"), look.grid_opacity)
         self._grid.GetMapper().SetInputData(data)
         self._grid.GetMapper().SetScalarVisibility(True)
-        self._axes.GetMapper().SetInputData(mesh(g.Triad(0.22 * size)))
+        self._size = size
+        self._fit_axes()
         shine(self._axes, look.colour("joint"), "frame")
         self._show_gravity(model, values, size, look)
+
+    def _fit_axes(self) -> None:
+        """The axes are as large as the machine asks; made when they are to be seen."""
+        if self._axes.GetVisibility():
+            self._axes.GetMapper().SetInputData(mesh(g.Triad(0.22 * self._size)))
 
     def _show_gravity(self, model: Model, values: dict[str, float], size: float, look: Look) -> None:
         gravity = model.world.gravity
@@ -91,11 +91,13 @@ class Surroundings:
         shine(self._gravity, look.colour("gravity"))
 
     has_gravity = False
+    _size = 1.0
 
     def toggle(self, ground: bool, axes: bool, gravity: bool) -> None:
         """Show or hide the parts."""
         self._grid.SetVisibility(ground)
         self._axes.SetVisibility(axes)
+        self._fit_axes()
         self._gravity.SetVisibility(gravity and self.has_gravity)
 
 

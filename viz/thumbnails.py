@@ -16,7 +16,9 @@ FINER = 3
 
 POSES = {
     "stanford": {"joint1": 0.5, "joint2": -0.9, "joint3": 0.7, "joint5": 0.5},
+    "one_link": {"joint1": 0.5},
     "two_link": {"joint1": 0.4, "joint2": 0.8},
+    "three_link": {"joint1": 0.6, "joint2": 0.9, "joint3": 6.0},
 }
 """Where the rest pose hides what the machine can do (Robotica files hold none): coordinates in rad or m."""
 

@@ -8,6 +8,8 @@ import pytest
 
 from core.errors import FileError, KinetostatError
 from core.files import load
+from core.functions.results import PoseSequence
+from core.kernel import Mechanism
 from core.simulation import simulate
 from core.simulation.moments import at_rest, resampled
 from resources import examples
@@ -15,7 +17,9 @@ from viz import camera, vectors
 from viz.film import Footage, Stage, Trace, drawn, frame_times, rate, shoot
 from viz.film_process import film
 from viz.offscreen import offscreen, render
+from viz.placement import matrix
 from viz.run_footage import Tracing, footage
+from viz.sequence_footage import footage as sequence_footage
 
 SIZE = (320, 180)
 
@@ -267,3 +271,30 @@ def test_footage_is_plain_data(run):
     assert again.poses == pytest.approx(made.poses)
     assert len(again.vectors) == 6
     assert len(again.ghosts) == 1
+
+
+# ------------------------------------------------------------------------------- sequences of poses
+
+
+def test_a_sequence_shows_each_pose_for_its_time_with_its_sizes():
+    model = load(next(each.path for each in examples() if each.name == "pendulum"))
+    mech = Mechanism(model)
+    lengths = (0.3, 0.5, 0.7)
+    poses = PoseSequence(q=((0.0,), (0.4,), (0.8,)), p=tuple({"l": length} for length in lengths), display="animate")
+    film = sequence_footage(poses, mech, interval=0.5, fps=4)
+    np.testing.assert_allclose(film.times, [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5])
+    shown = [0, 0, 1, 1, 2, 2, 2]
+    bob = film.names.index("bob")
+    for k, pose in enumerate(shown):
+        q, length = poses.q[pose][0], lengths[pose]
+        expected = np.array([length * np.sin(q), 0.0, 0.9 - length * np.cos(q)])
+        np.testing.assert_allclose(film.poses[k, bob, :3, 3], expected, atol=1e-12)
+    assert [text.split()[0] for text in film.captions] == ["1", "1", "2", "2", "3", "3", "3"]
+    with offscreen(SIZE) as scene:
+        stage = Stage(scene, film)
+        heights = []
+        for k in (0, 2, 4):
+            stage.put(k)
+            rods = [figure.item for figure in scene.figures.of(("bodies", "rod"))]
+            heights.append(max(np.linalg.norm(matrix(item.placement)[:3, 3]) for item in rods))
+    np.testing.assert_allclose(heights, lengths, atol=1e-9)  # the ball at the rod's end is drawn there

@@ -1,0 +1,201 @@
+"""A box with ticks and numbers around a part of space: the ranges of a view, or the frame of a sequence.
+
+Numbers stand upright at the edges that lie outermost in the picture, whichever way one looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, hypot
+from typing import NamedTuple
+
+import numpy as np
+from vtkmodules.vtkRenderingCore import vtkActor, vtkBillboardTextActor3D, vtkPolyDataMapper, vtkRenderer
+
+from viz.camera import View, project
+from viz.labels import write
+from viz.look import Look
+from viz.placement import Array
+from viz.polydata import wire
+from viz.surroundings import spacing
+
+LETTERS = 12
+"""Size of the numbers."""
+TICKS = 6
+"""Numbers along an axis, about."""
+TICK = 0.02
+"""Length of a tick, of the box's longest edge."""
+AWAY, NAME_AWAY = 20.0, 54.0
+"""Pixels from an edge to the middle of its numbers, and of the axis' name."""
+SHORTEST = 60.0
+"""Pixels below which an edge has no numbers: one looks along it."""
+
+
+class Edge(NamedTuple):
+    """An edge of the box from a to b (3,) along an axis 0 … 2; `inward` (3,) points into a face beside it."""
+
+    axis: int
+    a: Array
+    b: Array
+    inward: Array
+
+
+def corners(bounds: Sequence[float]) -> Array:
+    """(8, 3) the corners of a box; the bit k of the index says which end of axis k."""
+    ends = np.asarray(bounds, dtype=float).reshape(3, 2)
+    return np.array([[ends[k, (i >> k) & 1] for k in range(3)] for i in range(8)])
+
+
+def edges(bounds: Sequence[float]) -> list[Edge]:
+    """The twelve edges."""
+    points = corners(bounds)
+    found = []
+    for axis in range(3):
+        for i in range(8):
+            if not (i >> axis) & 1:
+                across = next(k for k in (2, 1, 0) if k != axis)
+                inward = points[i ^ (1 << across)] - points[i]
+                found.append(Edge(axis, points[i], points[i | (1 << axis)], inward))
+    return found
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers in a range, about `TICKS` of them."""
+    if not high > low:
+        return []
+    step = spacing((high - low) / (TICKS - 1) * 1.25)
+    return [step * k for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+def room(size: tuple[int, int], pixel_ratio: float) -> float:
+    """How much larger than the box a picture (pixels) must be for the numbers and names beside it."""
+    beside = (NAME_AWAY + LETTERS) * pixel_ratio
+    return 1.0 / max(1.0 - 2.0 * beside / min(size), 0.4)
+
+
+class RangeBox:
+    """The lines of the box, its ticks and numbers."""
+
+    def __init__(self, renderer: vtkRenderer, front: vtkRenderer, look: Look) -> None:
+        self.bounds: tuple[float, ...] = ()
+        self.fixed: tuple[float, ...] = ()
+        """The part of space that views show; () for everything."""
+        self.numbers = True
+        self._front, self._look, self._ratio = front, look, 1.0
+        self._lines = vtkActor()
+        self._lines.SetMapper(vtkPolyDataMapper())
+        self._lines.GetProperty().LightingOff()
+        self._lines.PickableOff()
+        self._lines.SetVisibility(False)
+        renderer.AddActor(self._lines)
+        self._texts: list[vtkBillboardTextActor3D] = []
+
+    def fix(self, ranges: Sequence[float]) -> None:
+        """Show this part of space, (xmin, xmax, ymin, ymax, zmin, zmax) in m, in a box with numbers; (): no longer."""
+        self.fixed = tuple(float(x) for x in ranges)
+        self.show(self.fixed)
+
+    def frame(self, bounds: Sequence[float]) -> None:
+        """A bare box round a sequence; (): none. Fixed ranges have a box of their own."""
+        if not self.fixed:
+            self.show(bounds, numbers=False)
+
+    @property
+    def words(self) -> list[str]:
+        """The numbers and names that are shown."""
+        return [text.GetInput() for text in self._texts if text.GetVisibility()]
+
+    def show(self, bounds: Sequence[float], numbers: bool = True) -> None:
+        """Draw the box (xmin, xmax, ymin, ymax, zmin, zmax); (): none. `numbers` False leaves a bare box."""
+        self.bounds, self.numbers = tuple(float(x) for x in bounds), numbers
+        self._lines.SetVisibility(bool(self.bounds))
+        for text in self._texts:
+            text.SetVisibility(False)
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        self._look = look
+        self._lines.GetProperty().SetColor(*look.colour("joint"))
+        self._lines.GetProperty().SetOpacity(0.7)
+        for text in self._texts:
+            write(text.GetTextProperty(), look, look.colour("text"), round(LETTERS * self._ratio))
+
+    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
+        """Put numbers at the outermost edges as one looks now."""
+        if not self.bounds:
+            return
+        if pixel_ratio != self._ratio:
+            self._ratio = pixel_ratio
+            self.paint(self._look)
+        every = edges(self.bounds)
+        segments = [(edge.a, edge.b) for edge in every]
+        labels: list[tuple[Array, str, Array]] = []
+        if self.numbers:
+            middle = np.array(project(view, size, corners(self.bounds).mean(axis=0)))
+            for axis in range(3):
+                best = _outermost([edge for edge in every if edge.axis == axis], view, size, middle)
+                if best is not None:
+                    marks, words = self._scale(*best)
+                    segments += marks
+                    labels += words
+        self._draw(segments)
+        self._write(labels)
+
+    def _scale(self, edge: Edge, outward: Array) -> tuple[list[tuple[Array, Array]], list[tuple[Array, str, Array]]]:
+        """Ticks and words of one edge; `outward` (2,) is the direction away from the box in the picture."""
+        low, high = edge.a[edge.axis], edge.b[edge.axis]
+        longest = float(np.max(np.ptp(corners(self.bounds), axis=0)))
+        tick = edge.inward / max(float(np.linalg.norm(edge.inward)), 1e-12) * TICK * longest
+        marks, words = [], []
+        for value in ticks(low, high):
+            place = edge.a.copy()
+            place[edge.axis] = value
+            marks.append((place, place + tick))
+            words.append((place, f"{value:.6g}".replace("-", "−"), AWAY * outward))
+        words.append(((edge.a + edge.b) / 2.0, f"{'xyz'[edge.axis]} (m)", NAME_AWAY * outward))
+        return marks, words
+
+    def _draw(self, segments: list[tuple[Array, Array]]) -> None:
+        points = np.array(segments).reshape(-1, 3)
+        self._lines.GetMapper().SetInputData(wire(points, np.arange(len(points)).reshape(-1, 2)))
+
+    def _write(self, labels: list[tuple[Array, str, Array]]) -> None:
+        while len(self._texts) < len(labels):
+            self._texts.append(self._new())
+        for text in self._texts[len(labels) :]:
+            text.SetVisibility(False)
+        for text, (place, words, offset) in zip(self._texts, labels, strict=False):
+            text.SetVisibility(True)
+            text.SetInput(words)
+            text.SetPosition(*place)
+            text.SetDisplayOffset(*(round(self._ratio * x) for x in offset))
+
+    def _new(self) -> vtkBillboardTextActor3D:
+        text = vtkBillboardTextActor3D()
+        text.PickableOff()
+        text.UseBoundsOff()
+        style = text.GetTextProperty()
+        write(style, self._look, self._look.colour("text"), round(LETTERS * self._ratio))
+        style.SetJustificationToCentered()
+        style.SetVerticalJustificationToCentered()
+        self._front.AddActor(text)
+        return text
+
+
+def _outermost(found: list[Edge], view: View, size: tuple[int, int], middle: Array) -> tuple[Edge, Array] | None:
+    """Of parallel edges the one farthest from the box's middle in the picture, the lower or left of two alike, and
+    the direction (2,) away from the middle, y up; None if one looks along them."""
+    best: tuple[float, Edge, Array] | None = None
+    for edge in found:
+        a, b = (np.array(project(view, size, point)) for point in (edge.a, edge.b))
+        along = b - a
+        length = hypot(*along)
+        if not length > SHORTEST:  # nan: behind the eye
+            continue
+        normal = np.array([-along[1], along[0]]) / length
+        distance = float(normal @ ((a + b) / 2.0 - middle))
+        outward = normal * (1.0 if distance >= 0.0 else -1.0)
+        preferred = abs(distance) * (1.02 if outward[1] - outward[0] > 0.0 else 1.0)
+        if best is None or preferred > best[0]:
+            best = preferred, edge, outward * np.array([1.0, -1.0])
+    return None if best is None else best[1:]
