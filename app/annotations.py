@@ -26,6 +26,15 @@ class Line:
     text: str = ""
 
 
+@dataclass(frozen=True)
+class Name:
+    """A name beside a point (m, world); a quiet one stands back."""
+
+    point: tuple[float, float, float]
+    text: str
+    quiet: bool = False
+
+
 def line(start: ArrayLike, end: ArrayLike, text: str = "") -> Line:
     """A line between any two arrays of three numbers."""
     (a, b, c), (d, e, f) = (map(float, point) for point in (start, end))  # type: ignore[arg-type]
@@ -44,6 +53,8 @@ class Annotations(QWidget):
         self.at: tuple[float, float] = (0.0, 0.0)
         self.lines: tuple[Line, ...] = ()
         self.points: tuple[tuple[float, float, float], ...] = ()
+        self.names: tuple[Name, ...] = ()
+        """Names beside points, until they are set anew."""
 
     def show_value(self, text: str, x: float, y: float) -> None:
         """A value beside the pointer (device pixels)."""
@@ -68,10 +79,11 @@ class Annotations(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw."""
-        if not (self.value or self.lines or self.points):
+        if not (self.value or self.lines or self.points or self.names):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_names(painter)
         for each in self.lines:
             self._draw_line(painter, each)
         painter.setPen(QPen(QColor("#20262e"), 1.0))
@@ -92,6 +104,28 @@ class Annotations(QWidget):
         painter.drawLine(start, end)
         if each.text:
             self._draw_label(painter, each.text, (start + end) / 2.0)
+
+    def _draw_names(self, painter: QPainter) -> None:
+        """Names right above their points; those whose place is taken go up by lines."""
+        colors = self._view.theme.colors
+        metrics = QFontMetricsF(painter.font())
+        taken: list[QRectF] = []
+        for name in sorted(self.names, key=lambda each: each.quiet):
+            place = self._pixel(name.point)
+            if place is None:
+                continue
+            box = QRectF(place.x() + 7.0, place.y() - metrics.height() - 3.0,
+                         metrics.horizontalAdvance(name.text) + 8.0, metrics.height())  # fmt: skip
+            while any(box.intersects(other) for other in taken):
+                box.translate(0.0, -metrics.height())
+            taken.append(box)
+            back = QColor(colors.raised)
+            back.setAlphaF(0.5 if name.quiet else 0.85)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(back)
+            painter.drawRoundedRect(box, 4.0, 4.0)
+            painter.setPen(QColor(colors.muted if name.quiet else colors.text))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
 
     def _draw_label(self, painter: QPainter, text: str, place: QPointF) -> None:
         colors = self._view.theme.colors

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.session import Session
+from app.handles import joint_of
+from app.session import Ref, Session
 from core.errors import KinetostatError
+from core.kernel.carried_pose import carried_pose
 from core.kernel.reading import Numbers
-from core.model import WORLD, Frame, Joint
+from core.model import WORLD, Frame, Joint, Model, Pose, connections, edits
 from core.model.connections import Surroundings
 from viz.dimensions import Readings, in_si
 from viz.junctions import guesses, in_balance
-from viz.placement import inverse, numbers
+from viz.landmarks import landmarks
+from viz.placement import inverse, numbers, unit
 
 Array = NDArray[np.float64]
 
@@ -29,6 +32,11 @@ class Pick:
     place: tuple[float, float, float] = (0.0, 0.0, 0.0)
     frame: Frame | None = None
     what: str = "point"
+
+    @property
+    def on_body(self) -> Pick:
+        """The same point as one of the body (or ground) itself, for what brings its own frames, as joints do."""
+        return self if self.frame is None else Pick(self.frame.parent, self.place, what=self.what)
 
 
 def poses(session: Session) -> dict[str, Array]:
@@ -79,30 +87,86 @@ def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) 
 
 def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] = ()) -> Pick:
     """A point on a body (or the ground), with a new frame that is to be fixed there."""
-    from core.model import Pose, edits
-
     local = inverse(poses(session)[body]) @ np.array([*place, 1.0])
     name = edits.unused_name(session.model, "frames", f"{body}_point" if body != WORLD else "ground_point")
     while name in taken:
         name += "_b"
     a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
-    x, y, z = map(float, place)
+    x, y, z = (poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
     return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
 
 
+def landmarks_of(session: Session, body: str) -> Array:
+    """(n, 3) middles, ends and faces of a body's shapes, m, world; none for the ground."""
+    found = next((each for each in session.model.expanded.bodies if each.name == body), None)
+    if found is None:
+        return np.zeros((0, 3))
+    X_WB = poses(session)[body]
+    return np.asarray(landmarks(found, session.model.values(session.p)) @ X_WB[:3, :3].T + X_WB[:3, 3])
+
+
+def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Joint) -> Model:
+    """The model with a joint between two points. If it closes a loop, the machine as it now stands becomes the rest
+    position of the loop's joints, so that the file opens as it was built."""
+    new = edits.add(model, place_joint(session, picks, joint))
+    return at_rest_here(session, new, joint.name)
+
+
+def at_rest_here(session: Session, model: Model, joint: str) -> Model:
+    """The model whose loop through a joint rests as the machine stands; unchanged if the joint closes none.
+
+    Joints that have a rest position, or a spring about it, keep it.
+    """
+    mech = session.mech.updated(model)
+    loop = next((loop for loop in mech.loops if joint in loop.joints), None)
+    if loop is None:
+        return model
+    q = carried_pose(session.mech, session.q, mech, {})
+    for name in loop.joints:
+        own = next((each for each in model.joints if each.name == name), None)
+        if own is None or name == loop.cut or own.mimic is not None or own.rest or own.stiffness != 0.0:
+            continue
+        rest = tuple(connections.exact(float(x)) for x in q[mech.joint_q(name)])
+        if rest != own.info.neutral:
+            model = edits.change(model, "joints", name, rest=rest)
+    return model
+
+
 def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Joint:
-    """The joint at the first point, so that nothing moves: frame a there, frame b where it now is in the child."""
+    """The joint at the first point, so that nothing moves: frame a there, frame b where it now is in the child. One
+    that turns is parallel to the joint that carries the first body (planar loops then stay planar); one that slides
+    goes along the line between two bodies, on the ground along x."""
     from app.commands.elements import posed
 
-    X_WP, X_WC = (_pose(session, pick) for pick in picks)
+    X_WP, X_WC = (poses(session)[pick.name] for pick in picks)
     point = np.eye(4)
     point[:3, 3] = picks[0].place
+    if joint.kind in ("revolute", "continuous"):
+        joint = dataclasses.replace(joint, axis=_axis(session, picks))
+    elif joint.kind in ("prismatic", "cylindrical", "screw"):
+        joint = dataclasses.replace(joint, axis=_way(picks))
     return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
 
 
-def _pose(session: Session, pick: Pick) -> Array:
-    if pick.frame is None:
-        return poses(session)[pick.name]
-    parent = poses(session)[pick.frame.parent].copy()
-    parent[:3, 3] += parent[:3, :3] @ numbers(pick.frame.pose.position, {})
-    return parent
+def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Axis (in the world's axes, as frame a has them) of the turning joint that carries the first body that has one."""
+    model = session.model.expanded
+    for pick in picks:
+        name = joint_of(model, Ref("bodies", pick.name), session.mech.implicit_joints)
+        carrier = next((each for each in model.joints if each.name == name), None)
+        if carrier is not None and carrier.kind in ("revolute", "continuous"):
+            X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
+            direction = X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p)))
+            x, y, z = (round(float(each), 9) + 0.0 for each in direction)
+            return x, y, z
+    return 0.0, 0.0, 1.0
+
+
+def _way(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Unit vector from the first point to the second; x where they coincide or one is on the ground."""
+    ground = any(pick.name == WORLD for pick in picks)
+    line = np.subtract(picks[1].place, picks[0].place)
+    if ground or not np.any(line):
+        return 1.0, 0.0, 0.0
+    x, y, z = (round(float(each), 9) + 0.0 for each in unit(line))
+    return x, y, z

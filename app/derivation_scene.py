@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.symbolic.derivation import Arrow, Picture
+from core.symbolic.derivation_pictures import Arrow, Picture
 from viz.arrows import VectorGlyph
+from viz.camera import extent
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
@@ -86,8 +87,7 @@ class DerivationScene:
 
     def measure(self) -> None:
         """Take the machine's size, for the lengths of arrows."""
-        box = self._view.scene.bounds().reshape(3, 2)
-        self.size = float(max(box[:, 1] - box[:, 0])) or 1.0
+        self.size = extent(self._view.scene.bounds())
 
     def show(self, picture: Picture | None) -> None:
         """Show a picture, or nothing."""

@@ -15,10 +15,17 @@ _last: list[tuple[Model, tuple[Finding, ...]]] = []
 
 
 def findings_of(model: Model) -> tuple[Finding, ...]:
-    """What is questionable in a model; the last model's answer is kept."""
-    if not _last or _last[0][0] is not model:
-        _last[:] = [(model, tuple(check(model)))]
-    return _last[0][1]
+    """What is questionable in a model; the answers for the last two models are kept (the one that is open, and one
+    that a thread makes ready to be opened)."""
+    found = _known(model)
+    if found is None:
+        found = tuple(check(model))
+        _last[:] = [(model, found), *_last[:1]]
+    return found
+
+
+def _known(model: Model) -> tuple[Finding, ...] | None:
+    return next((found for each, found in tuple(_last) if each is model), None)
 
 
 class Diagnosis(QObject):
@@ -36,7 +43,7 @@ class Diagnosis(QObject):
 
     def findings(self, model: Model) -> tuple[Finding, ...]:
         """The findings of a model, or for the moment those of the one before."""
-        known = bool(_last) and _last[0][0] is model
+        known = _known(model) is not None
         first = self._wanted is None
         self._wanted = model
         if known or first or sum(1 for _ in model.elements()) <= AT_ONCE:

@@ -16,8 +16,11 @@ from core.model import Model
 
 if TYPE_CHECKING:
     from app.window import Window
+    from core.simulation import Run
 
 SUFFIX = ".kst"
+RUNS = (".h5", ".hdf5")
+"""Suffixes of runs."""
 
 
 class Documents(QObject):
@@ -51,7 +54,10 @@ class Documents(QObject):
             self.open(path)
 
     def open(self, path: str | Path) -> None:
-        """Open a file beside the window, after asking for unsaved changes."""
+        """Open a file beside the window, after asking for unsaved changes; a run is added to those there are."""
+        if Path(path).suffix.lower() in RUNS:
+            self._window.simulation_panel.runs.load_from(Path(path))
+            return
         self._keep_changes(lambda: self._read(Path(path)))
 
     def reload(self) -> None:
@@ -86,14 +92,24 @@ class Documents(QObject):
             more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""
             self._session.told.emit("warning", f"{opened.path.name}: {serious[0].text}{more}")
 
-    def start_example(self, path: Path) -> None:
-        """Open an example; it is saved elsewhere, never over the example."""
+    def open_run(self, run: Run, path: Path) -> None:
+        """Show a run of a machine that is not open: with its own model if nothing is open, else after asking."""
 
         def begin() -> None:
-            self._window.status.busy(f"Reading {path.name} …")
-            self.opening.start(path)
+            self.source = None
+            if self._session.start(run.model, mech=run.mech):
+                self._window.docks.show("simulation")
+                self._window.simulation_panel.runs.take(run, path)
 
-        self._keep_changes(begin)
+        if not self._session.model.expanded.bodies and not self._session.unsaved:
+            begin()
+            return
+        words = f"{path.name} is a run of another machine, “{run.model.name}”: none of its joints is in this model."
+        self._window.messages.tell("error", words, {"Open its model": lambda: self._keep_changes(begin)})
+
+    def start_example(self, path: Path) -> None:
+        """Open an example; it is saved elsewhere, never over the example."""
+        self._keep_changes(lambda: self._read(path))
 
     # ----------------------------------------------------------------------------- save
 

@@ -12,6 +12,7 @@ from app.session import Ref, State
 from core.analysis.manipulability import dimension, manipulability
 from core.analysis.tool_frame import tool_frame
 from core.errors import KinetostatError
+from viz.camera import extent
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
@@ -87,12 +88,8 @@ class LiveEllipsoid:
 
     def _drawn(self, radii: np.ndarray) -> np.ndarray:
         """Radii in m as drawn: infinite ones as long as the machine is large."""
-        size = self._size()
+        size = extent(self._view.scene.bounds())
         return np.minimum(np.where(np.isfinite(radii), radii * self._scale, size), size)
-
-    def _size(self) -> float:
-        box = self._view.scene.bounds().reshape(3, 2)
-        return float(np.max(box[:, 1] - box[:, 0])) or 1.0
 
     def _prepare(self, frame: str, kind: str, part: str) -> None:
         """Dimension and scale, once per model, frame and choice."""
@@ -108,7 +105,7 @@ class LiveEllipsoid:
         self._dimension = dimension(session.mech, frame, part)  # type: ignore[arg-type]
         rest = manipulability(session.mech, session.rest, frame, kind=kind, part=part, m=self._dimension)  # type: ignore[arg-type]
         finite = [float(radius) for radius in rest.radii if math.isfinite(radius) and radius > 0.0]
-        self._scale = REACH * self._size() / max(finite) if finite else 1.0
+        self._scale = REACH * extent(self._view.scene.bounds()) / max(finite) if finite else 1.0
 
     def _selected(self, ref: Ref | None) -> None:
         if self.on:

@@ -1,4 +1,5 @@
-"""Films of runs, made beside the window: what they show is gathered in a thread, the drawing is another process's."""
+"""Films of runs and of sequences of poses, made beside the window: what they show is gathered in a thread, the drawing
+is another process's."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject
 
 from app.jobs import Job, Jobs
+from app.playback import Filmed
 from app.runs import Record
+from viz import sequence_footage
 from viz.camera import View
 from viz.film import Footage
 from viz.look import LookName
@@ -27,7 +30,7 @@ ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "in
 class FilmWish:
     """What a person wants filmed.
 
-    view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run
+    view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run or the sequence
     overlays : vectors, ways of points and other runs, as the viewport shows them
     """
 
@@ -57,9 +60,9 @@ class Films(QObject):
         """The film that is being made."""
         return self.jobs.running[0] if self.jobs.running else None
 
-    def start(self, wish: FilmWish, record: Record) -> Job:
-        """Begin a film of a run."""
-        gather = self._gatherer(wish, record)
+    def start(self, wish: FilmWish, source: Record | Filmed) -> Job:
+        """Begin a film of a run, or of a sequence of poses."""
+        gather = self._gatherer(wish, source)
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
             from core.functions.function import Cancelled
@@ -73,7 +76,7 @@ class Films(QObject):
 
         return self.jobs.start(f"Film {wish.path.name}", work)
 
-    def _gatherer(self, wish: FilmWish, record: Record) -> Callable[[], Footage]:
+    def _gatherer(self, wish: FilmWish, source: Record | Filmed) -> Callable[[], Footage]:
         """What the window shows now, taken down; the thread then asks the window for nothing."""
         scene, run_scene = self._view.scene, self._view.run_scene
         display = {name: getattr(scene.display, name) for name in ADDED}
@@ -81,11 +84,16 @@ class Films(QObject):
             "fps": wish.fps, "speed": wish.speed, "start": wish.start, "end": wish.end,
             "view": wish.view or self._camera(wish), "turn": wish.turn, "caption": wish.caption,
         }  # fmt: skip
+        if isinstance(source, Filmed):
+            return lambda: sequence_footage.footage(
+                source.poses, source.mech, interval=source.interval, field=source.field if wish.overlays else None,
+                **options, **display,
+            )  # fmt: skip
         if wish.overlays:
             shown = run_scene.kinds and dict(run_scene.scale)
             options |= {"traces": run_scene.tracings, "arrows": run_scene.wanted, "scales": shown or None,
-                            "others": [other.run for other in run_scene.others(record) if not other.faint]}  # fmt: skip
-        run = record.run
+                            "others": [other.run for other in run_scene.others(source) if not other.faint]}  # fmt: skip
+        run = source.run
         return lambda: footage(run, **options, **display)
 
     def _camera(self, wish: FilmWish) -> View:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 REST = 180
 """Milliseconds the pointer must rest on a part until its handle appears."""
+POINTING = ("connect", "measure")
+"""Tools that point at parts and move none: no handle appears under the pointer."""
 
 
 class HandleChoice:
@@ -95,7 +97,7 @@ class HandleChoice:
         self.refresh()
 
     def _hovered(self, ref: Ref | None) -> None:
-        if self._view.gestures.running:
+        if self._view.gestures.running or self._view.gestures.tool.id in POINTING:
             return
         self._coming = joint_of(self._view.session.model.expanded, ref, self._view.session.mech.implicit_joints)
         if self._coming is not None and self._coming != self._near:

@@ -27,15 +27,18 @@ TICK = 16
 """Milliseconds between two pictures at most."""
 BUDGET = 0.02
 """Seconds of calculation in a tick; what is missing then is missing: the motion is slower than real time."""
-SHARE = 0.4
-"""Share of the time that calculation may take where pictures take longer than a tick."""
-HICCUP = 0.25
+SHARE = 0.8
+"""Share of the time that calculation may take where pictures take longer than a tick: they come less often then, the
+motion keeps its pace."""
+HICCUP = 0.5
 """Seconds that are made up for after a picture that took long."""
 HAND = 0.1
 """Seconds of a movement by hand that tell its speed."""
+LEAST = 3
+"""Poses of a movement by hand that are kept, however far apart slow pictures set them."""
 DAMPINGS = {"none": ("No damping", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
-HINT = "Running: drag a body to pull it · drag a handle to move it by hand · Space pauses · Esc ends and keeps the run"
-PAUSED = "Paused: rearrange the machine by hand · Space goes on · Esc ends and keeps the run"
+HINT = "Running: drag a body to pull it · Space pauses, to move it by hand · Esc ends and keeps the run"
+PAUSED = "Paused: drag a body or handle by hand · Space goes on, with the hand's speed · Esc ends and keeps the run"
 
 
 class Interactive(QObject):
@@ -234,10 +237,23 @@ class Interactive(QObject):
         """A handle or a slider moves the machine by hand: remember how fast."""
         if self.live is None or self._own or not self._session.previewing:
             return
-        now = time.monotonic()
-        self._hand.append((now, self._session.q.copy()))
-        while self._hand and now - self._hand[0][0] > HAND:
+        now, q = time.monotonic(), self._session.q.copy()
+        if self._hand and np.array_equal(q, self._hand[-1][1]):
+            return
+        self._hand.append((now, q))
+        while len(self._hand) > LEAST and now - self._hand[0][0] > HAND:
             self._hand.popleft()
+
+    def _hand_speed(self) -> Array:
+        """(nv,) how fast the hand moved when it let go; none if it had come to rest."""
+        still = np.zeros(self._session.mech.nv)
+        if len(self._hand) < 2:
+            return still
+        (t0, q0), (t1, q1) = self._hand[0], self._hand[-1]
+        between = (t1 - t0) / (len(self._hand) - 1)
+        if time.monotonic() - t1 > max(HAND, 2.0 * between):
+            return still
+        return np.asarray(self._session.mech.difference(q0, q1)) / max(t1 - t0, 1e-3)
 
     def _changed(self, old: Any, new: Any) -> None:
         """The hand let go (a committed pose), or the model was edited."""
@@ -253,10 +269,7 @@ class Interactive(QObject):
         """Go on from the pose the hand left, with its speed."""
         live, session = self.live, self._session
         assert live is not None
-        v = np.zeros(session.mech.nv)
-        if len(self._hand) > 1 and time.monotonic() - self._hand[-1][0] < HAND:
-            (t0, q0), (t1, q1) = self._hand[0], self._hand[-1]
-            v = np.asarray(session.mech.difference(q0, q1)) / max(t1 - t0, 1e-3)
+        v = self._hand_speed()
         self._hand.clear()
         try:
             live.place(session.q, v)

@@ -16,7 +16,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.functions.function import Cancelled
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]
-"""`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports; cancelled() is True when it should stop."""
+"""`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports, progress.show(value) shows what is there;
+cancelled() is True when it should stop."""
 
 LOOK_EVERY = 15
 """Milliseconds between two looks at the running job."""
@@ -32,6 +33,7 @@ class _Slip:
         self.cancelled = False
         self.fraction = 0.0
         self.text = ""
+        self.made: Any = None
         self.outcome: tuple[str, Any] | None = None
 
     def run(self) -> None:
@@ -40,22 +42,28 @@ class _Slip:
         try:
             if self.cancelled:
                 raise Cancelled
-            outcome = ("succeeded", self.work(self.report, lambda: self.cancelled))
+            outcome = ("succeeded", self.work(self, lambda: self.cancelled))
         except Cancelled:
             outcome = ("stopped", None)
         except BaseException as error:  # told by whoever started the job
             outcome = ("failed", error)
         self.outcome = outcome
 
-    def report(self, fraction: float, text: str = "") -> None:
+    def __call__(self, fraction: float, text: str = "") -> None:
         """Progress, as the work tells it."""
         self.fraction, self.text = fraction, text
+
+    def show(self, made: Any) -> None:
+        """What is there already."""
+        self.made = made
 
 
 class Job(QObject):
     """One piece of work. Exactly one of succeeded, failed, stopped is emitted, then ended."""
 
     progressed = Signal(float, str)
+    grown = Signal(object)
+    """What is there already, if the work tells it."""
     succeeded = Signal(object)
     failed = Signal(object)
     stopped = Signal()
@@ -65,8 +73,9 @@ class Job(QObject):
         super().__init__(parent)
         self.title = title
         self.started = time.monotonic()
-        self.fraction = 0.0
+        self.fraction, self.text = 0.0, ""
         self._slip = _Slip(work)
+        self._grown: Any = None
         self._thread: threading.Thread | None = None
 
     def cancel(self) -> None:
@@ -94,9 +103,12 @@ class Job(QObject):
     def look(self) -> bool:
         """Tell what is new about the work; True once it is over and told."""
         slip = self._slip
-        if slip.fraction != self.fraction:
-            self.fraction = slip.fraction
-            self.progressed.emit(slip.fraction, slip.text)
+        if (slip.fraction, slip.text) != (self.fraction, self.text):
+            self.fraction, self.text = slip.fraction, slip.text
+            self.progressed.emit(self.fraction, self.text)
+        if slip.made is not self._grown and not slip.cancelled:
+            self._grown = slip.made
+            self.grown.emit(slip.made)
         if slip.outcome is None:
             return False
         if self._thread is not None:

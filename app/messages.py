@@ -50,14 +50,18 @@ class MessageCard(QFrame):
         self._picture, self._text = QLabel(), QLabel()
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._buttons = QHBoxLayout()
+        self._buttons: list[QPushButton] = []
+        self._answers = QHBoxLayout()
+        self._answers.addStretch(1)
         close = QToolButton(icon=icon("close"), toolTip="Close this message", autoRaise=True)
         close.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 8, 8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._text, 1)
-        row.addLayout(self._buttons)
+        middle = QVBoxLayout()  # answers stand below the text: beside it they would squeeze it in a narrow window
+        middle.addWidget(self._text)
+        middle.addLayout(self._answers)
+        row.addLayout(middle, 1)
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.dismiss)
@@ -70,10 +74,7 @@ class MessageCard(QFrame):
         self._picture.setPixmap(icon(severity).pixmap(20, 20))
         self._text.setText(text)
         self._text.setAccessibleName(f"{severity}: {text}")
-        while self._buttons.count():
-            self._buttons.takeAt(0).widget().deleteLater()
-        for title, action in (choices or {}).items():
-            self._buttons.addWidget(self._button(title, action))
+        self._offer(choices or {})
         self.show()
         self._place()
         self.raise_()
@@ -81,6 +82,16 @@ class MessageCard(QFrame):
         self._timer.stop()
         if duration:
             self._timer.start(duration)
+
+    def _offer(self, choices: dict[str, Callable[[], object]]) -> None:
+        """One button for each answer, in the place of those of the message before."""
+        for button in self._buttons:
+            self._answers.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(title, action) for title, action in choices.items()]
+        for place, button in enumerate(self._buttons):
+            self._answers.insertWidget(place, button)
 
     def _button(self, title: str, action: Callable[[], object]) -> QPushButton:
         button = QPushButton(title)
@@ -99,7 +110,7 @@ class MessageCard(QFrame):
 
     def outdate(self) -> None:
         """Take the message away unless it waits for an answer: what it spoke of is gone."""
-        if not self._buttons.count():
+        if not self._buttons:
             self.dismiss()
 
     @property

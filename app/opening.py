@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
+from app.diagnosis import findings_of
+from core.errors import KinetostatError
 from core.files import read
 from core.kernel import Mechanism
+from core.kernel.closed_forms import closed_forms_of
 from core.model import Finding, Model
 from viz.preparation import prepare
 
@@ -65,8 +70,19 @@ class _Task(QRunnable):
         self._path, self._tell = path, tell
 
     def run(self) -> None:
-        """Read, make the mechanism, tell."""
-        self._tell.emit(opened(self._path))
+        """Read, make the mechanism, tell; then, while it is looked at, make ready what comes next."""
+        found = opened(self._path)
+        self._tell.emit(found)
+        if found.mech is not None:
+            make_ready(found.mech)
+
+
+def make_ready(mech: Mechanism) -> None:
+    """Trace and seek what the first drag of a joint and the first plot of energies need. May run in a thread."""
+    with suppress(KinetostatError):  # told where it is asked for
+        if mech.loops:
+            closed_forms_of(mech._program).make_ready()
+        mech.energy(mech.rest(), np.zeros(mech.nv))
 
 
 def opened(path: Path) -> Opened:
@@ -76,6 +92,7 @@ def opened(path: Path) -> Opened:
         mech = Mechanism(reading.model)
         mech.poses(mech.rest())  # traces what the first picture needs
         prepare(reading.model)
+        findings_of(reading.model)
         return Opened(path, reading.model, mech, tuple(reading.findings))
     except Exception as error:  # our own messages and defects alike: the window tells them, what was open stays
         return Opened(path, error=error)

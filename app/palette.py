@@ -33,8 +33,16 @@ class Entry(NamedTuple):
 
 
 def score(typed: str, text: str) -> float | None:
-    """How well typed letters fit a text: all must appear in order; starts of words and runs count more. None: no."""
-    typed, text = typed.lower().replace(" ", ""), text.lower()
+    """How well typed letters fit a text: all must appear in order, or else all words, each in one piece, in any
+    order. Starts of words and runs count more. None: no."""
+    together = _in_order(typed.lower().replace(" ", ""), text.lower())
+    words = typed.lower().split()
+    if together is not None or len(words) < 2 or not all(word in text.lower() for word in words):
+        return together
+    return sum(_in_order(word, text.lower()) or 0.0 for word in words)
+
+
+def _in_order(typed: str, text: str) -> float | None:
     points, last = 0.0, -2
     for letter in typed:
         found = _find(text, letter, last + 1)

@@ -8,10 +8,19 @@ import numpy as np
 
 from core.errors import ModelError
 from core.functions.function import Context
-from core.functions.results import EllipsoidField, Picture, PoseSequence, Result, leaves
+from core.functions.results import EllipsoidField, Picture, PoseSequence, Print, Result, leaves
 
 if TYPE_CHECKING:
     from viz.scene import Scene
+
+
+def write_pictures(result: Result, context: Context) -> None:
+    """Write the files of all pictures a result asks for. Raises FileError."""
+    for part in leaves(result):
+        if isinstance(part, Picture):
+            write_picture(part, context)
+        elif isinstance(part, Print):
+            write_result_picture(part.of, context, part.path, ranges=part.ranges)
 
 
 def write_picture(picture: Picture, context: Context) -> None:
@@ -25,14 +34,18 @@ def write_picture(picture: Picture, context: Context) -> None:
     )  # fmt: skip
 
 
-def write_result_picture(result: Result, context: Context, path: str, size: tuple[int, int] = (1200, 800)) -> None:
-    """Draw poses or ellipsoids of a result, all together, to a PNG file."""
+def write_result_picture(
+    result: Result, context: Context, path: str, size: tuple[int, int] = (1200, 800),
+    ranges: tuple[tuple[float, float], ...] = (),
+) -> None:  # fmt: skip
+    """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`."""
     drawable = [part for part in leaves(result) if isinstance(part, PoseSequence | EllipsoidField)]
     if not drawable:
         raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
     from viz import camera
     from viz.offscreen import offscreen
-    from viz.pixels import pixels, write_png
+    from viz.picture_files import write_picture_file
+    from viz.pixels import pixels
 
     part = drawable[-1]
     poses = part.poses if isinstance(part, EllipsoidField) else part
@@ -41,12 +54,16 @@ def write_result_picture(result: Result, context: Context, path: str, size: tupl
         _show_poses(scene, poses, context)
         if isinstance(part, EllipsoidField):
             _show_ellipsoids(scene, part)
-        scene.view = camera.preset(camera.View(), "iso")
+        if poses.frame:
+            scene.range_box.frame(scene.bounds(overlays=True).tolist())
+        if ranges:
+            scene.range_box.fix([end for pair in ranges for end in pair])
+        scene.view = camera.preset(camera.View(parallel=bool(poses.view)), poses.view or "iso")
         scene.view = scene.fit()
         scene.settle()
         scene.render()
         picture = pixels(scene.window)
-    write_png(picture, path)
+    write_picture_file(picture, path)
 
 
 def _show_poses(scene: Scene, poses: PoseSequence, context: Context) -> None:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from psygnal import Signal
 
-from core.functions.results import Arrows, EllipsoidField, PoseSequence, Result, leaves
+from core.functions.results import Arrows, EllipsoidField, PoseSequence, Result, ViewRanges, leaves
+from viz import camera
+from viz.sequence_footage import shown_pose
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
+    from core.kernel import Mechanism
 
 RATE = 25
 """Poses per second when there are many; a sequence lasts `SHORTEST` s at least, a pose `LONGEST_STEP` s at most."""
 SHORTEST = 2.5
 LONGEST_STEP = 0.5
+
+
+class Filmed(NamedTuple):
+    """A sequence as a film needs it; interval : s a pose is shown."""
+
+    poses: PoseSequence
+    field: EllipsoidField | None
+    mech: Mechanism
+    interval: float
 
 
 class Playback:
@@ -35,6 +48,9 @@ class Playback:
         view.session.moved.connect(self._session_moved)
         view.session.runs.changed.connect(self._runs_changed)
         self._run: object = None
+        self._document = view.session.document
+        self._following = False
+        """True for a result that follows the pose: it does not move the view."""
         self._pointed = False
         """True while arrows of a result stand in the scene: they belong to one pose."""
 
@@ -57,6 +73,31 @@ class Playback:
         return self._poses is not None and self._poses.display == "animate" and len(self._arrays) > 1
 
     @property
+    def steppable(self) -> bool:
+        """True while several poses stand in the scene at once that the machine can take: each can be stepped to."""
+        several = self._poses is not None and not self.animated and len(self._arrays) > 1
+        return several and self._field is None and not self._foreign
+
+    @property
+    def pose(self) -> np.ndarray | None:
+        """(nq,) the pose that is shown, if the edited machine can take it."""
+        if self._poses is None or self._foreign or not self._arrays:
+            return None
+        now = self._view.session.p
+        if any(now.get(name) != value for name, value in self._poses.p[self.index].items()):
+            return None  # of other parameter values
+        return np.array(self._poses.q[self.index], dtype=float)
+
+    @property
+    def filmed(self) -> Filmed | None:
+        """What a film of the sequence needs; None unless it is shown pose by pose."""
+        if self._poses is None or not self.animated:
+            return None
+        session = self._view.session
+        mech = session.mech.updated(self._poses.model) if self._foreign else session.mech
+        return Filmed(self._poses, self._field, mech, self._interval)
+
+    @property
     def playing(self) -> bool:
         """True while poses follow one another."""
         return self.active and self._view.player.playing
@@ -64,9 +105,12 @@ class Playback:
     def show_result(self, result: Result) -> None:
         """Show what a result has for the scene, if anything; of several sequences the first."""
         parts = list(leaves(result))
+        self._following = result.live
         for part in parts:
             if isinstance(part, Arrows):
                 self._show_arrows(part)
+            if isinstance(part, ViewRanges):
+                self._show_ranges(part)
         for part in parts:
             if isinstance(part, EllipsoidField):
                 self._open(part.poses, part)
@@ -78,8 +122,7 @@ class Playback:
     def _show_arrows(self, result: Arrows) -> None:
         """Lines and arrows as long as the machine."""
         view = self._view
-        box = view.scene.bounds().reshape(3, 2)
-        length = max(float(np.max(box[:, 1] - box[:, 0])), 1e-6)
+        length = camera.extent(view.scene.bounds())
         glyphs = []
         for arrow in result.arrows:
             direction = np.array(arrow.direction) * length
@@ -100,6 +143,7 @@ class Playback:
             self._close()
             self._view.show_ellipsoids("result", [glyph(field, 0)] if field.graphics else [])
             self._field = field
+            self._look_flat(poses.view)
             return
         self._close()
         view = self._view
@@ -109,6 +153,7 @@ class Playback:
             mech = mech.updated(poses.model)
         self._poses, self._field, self._names = poses, field, mech.frame_names
         self._arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
+        view.scene.range_box.frame(frame_of(poses, self._arrays, view.scene.bounds(overlays=True)))
         animated = self.animated
         self.index = 0
         if animated:
@@ -117,7 +162,38 @@ class Playback:
             view.player.play()
         else:
             self._show_all()
+            if self.steppable:
+                view.player.show_strip(self)
+        if poses.view:
+            self._look_flat(poses.view)
+        elif not animated and not self._following:
+            view.keep_in_view()
         self.changed.emit()
+
+    def _look_flat(self, side: str) -> None:
+        """Look at a planar arm as a drawing, from this side; "": as the person looks."""
+        if side in camera.PRESETS:
+            view = self._view
+            now = view.scene.view
+            view.scene.view = replace(camera.preset(now, side), parallel=True)
+            goal = self._round_all() or view.scene.fit()
+            view.scene.view = now
+            view.fly_to(goal)
+
+    def _round_all(self) -> camera.View | None:
+        """The scene's view moved so that all poses of an animation are seen, one of which stands there now."""
+        scene = self._view.scene
+        if scene.range_box.fixed or not self.animated:
+            return None
+        box = around(self._arrays, scene.bounds(overlays=True))
+        return camera.fit(scene.view, box, scene.size[0] / scene.size[1])
+
+    def _show_ranges(self, result: ViewRanges) -> None:
+        """Fix what the view shows, or release it."""
+        view = self._view
+        view.scene.range_box.fix([end for pair in result.ranges for end in pair])
+        view.fit()
+        view.update()
 
     def _show_all(self) -> None:
         assert self._poses is not None
@@ -163,13 +239,13 @@ class Playback:
     @property
     def times(self) -> int:
         """Number of poses that are played."""
-        return len(self._arrays) if self.animated else 0
+        return len(self._arrays) if self.animated or self.steppable else 0
 
     def seek(self, time: float) -> None:
         """Show the pose of a time."""
         if self.active:
             self._time = time
-            index = min(max(int(time / self._interval + 1e-6), 0), len(self._arrays) - 1)
+            index = shown_pose(time, self._interval, len(self._arrays))
             if index != self.index:
                 self._show(index)
 
@@ -185,6 +261,8 @@ class Playback:
         if self._poses is None:
             return ""
         count = len(self._arrays)
+        if self.steppable:
+            return f"{self._poses.title or 'Pose'} · {self.index + 1} / {count}"
         if not self.animated:
             return f"{self._poses.title or 'Sequence'} · {count} pose{'s' * (count != 1)}"
         ranges = self._poses.ranges
@@ -211,12 +289,16 @@ class Playback:
         self._poses = self._field = None
         self._arrays = []
         self._view.scene.overlays.ghosts((), [])
+        self._view.scene.range_box.frame(())
         self._view.show_ellipsoids("result", [])
         self._drop_arrows()
 
     def _session_changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             self._drop_arrows()
+        if self._document != self._view.session.document:
+            self._document = self._view.session.document
+            self._view.scene.range_box.fix(())
         if old.model is not new.model and self.active and self._names != self._view.session.mech.frame_names:
             self.close_sequence()
 
@@ -233,6 +315,19 @@ class Playback:
             self._run = current
             if current is not None:
                 self.close_sequence()
+
+
+def frame_of(poses: PoseSequence, arrays: list[np.ndarray], now: np.ndarray) -> list[float]:
+    """The box round all poses, (6,) m; [] if none is wanted. now : (6,) the box round the machine as it stands."""
+    return around(arrays, now) if poses.frame else []
+
+
+def around(arrays: list[np.ndarray], now: np.ndarray) -> list[float]:
+    """The box round all poses, (6,) m, with room for what is drawn around the frames."""
+    places = np.concatenate([array[:, :3, 3] for array in arrays])
+    room = 0.08 * float(np.max(np.ptp(places, axis=0), initial=0.1))
+    low, high = np.minimum(places.min(axis=0) - room, now[0::2]), np.maximum(places.max(axis=0) + room, now[1::2])
+    return [float(x) for pair in zip(low, high, strict=True) for x in pair]
 
 
 def glyph(field: EllipsoidField, index: int) -> tuple[Any, Any, Any, str]:

@@ -15,6 +15,8 @@ TICK = 16
 """Milliseconds between two pictures at most."""
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 """Ratios of shown to real time that can be chosen."""
+LONGEST_GAP = 0.5
+"""Seconds between two pictures at most; after a longer stall of the window the motion goes on where it was."""
 FRAMES = 200
 """Pictures in which a run is shown when it is played as fast as possible."""
 
@@ -234,7 +236,7 @@ class Player(QObject):
 
     def _tick(self) -> None:
         now = time.monotonic()
-        passed, self._last = now - self._last, now
+        passed, self._last = min(now - self._last, LONGEST_GAP), now
         first, last = self.ends
         wanted = self.strip.time + (passed * self.speed if self.paced else (last - first) / FRAMES)
         if wanted < last:

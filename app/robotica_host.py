@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.opening import Opened, opened
+from app.pictures import write_pictures
 from app.session import Session
 from core.errors import KinetostatError
 from core.functions import Context
 from core.functions.function import Cancelled
-from core.functions.results import Picture, Result, leaves
+from core.functions.results import Result
+from core.model import Model
 from core.robotica.session import Session as Robotica
 from core.robotica.syntax import parse_all
 
@@ -20,11 +22,14 @@ Progress = Callable[..., None]
 
 
 class Done(NamedTuple):
-    """What a line did: results, the file it opened, values it gave, and the error it ended with."""
+    """What a line did: results, the file it opened, edits (label, function) of the document, values it gave, names it
+    cleared, and the error it ended with."""
 
     results: list[Result]
     opened: Opened | None
+    edits: list[tuple[str, Callable[[Model], Model]]]
     given: dict[str, float]
+    cleared: list[str]
     error: Exception | None
 
 
@@ -34,10 +39,11 @@ class WindowHost:
     def __init__(self) -> None:
         self._context: Context | None = None
         self.opened: Opened | None = None
+        self.edits: list[tuple[str, Callable[[Model], Model]]] = []
 
     def begin(self, context: Context) -> None:
         """Take the machine as shown now."""
-        self._context, self.opened = context, None
+        self._context, self.opened, self.edits = context, None, []
 
     def context(self) -> Context:
         """The machine of this line."""
@@ -53,7 +59,14 @@ class WindowHost:
         assert found.model is not None
         fresh = Context.of(found.model)
         self._context = dataclasses.replace(fresh, progress=before.progress, cancelled=before.cancelled)
-        self.opened = found
+        self.opened, self.edits = found, []
+
+    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+        """Change the machine of this line; the document is changed when the line is done."""
+        context = self.context()
+        model = edit(context.model)
+        self._context = dataclasses.replace(context, model=model, mech=context.mech.updated(model))
+        self.edits.append((label, edit))
 
 
 class RoboticaLine:
@@ -64,15 +77,21 @@ class RoboticaLine:
         self.host = WindowHost()
         self.robotica = Robotica(self.host)
         self._document = session.document
+        self._before: dict[str, float] = {}
+        """What values of the machine were before the line gave them others."""
 
-    def begin(self, folder: str) -> Context:
-        """The machine as shown; another document than at the last line is another robot: the state is reset."""
+    def begin(self, folder: str, place: str) -> Context:
+        """The machine as shown; another document than at the last line is another robot: the state is reset.
+
+        folder : where relative names of files begin; place : where files are written
+        """
         s = self._window
         if self._document != s.document:
             self.robotica.reset()
+            self._before.clear()
         self._document = s.document
-        self.robotica.state.folder = folder
-        return Context(s.model, s.mech, s.q.copy(), dict(s.p))
+        self.robotica.state.folder, self.robotica.state.place = folder, place
+        return s.context()
 
     def work(self, text: str, context: Context) -> Callable[[Progress, Callable[[], bool]], Done]:
         """A job that runs the statements in order, and stops between them when asked to."""
@@ -80,6 +99,7 @@ class RoboticaLine:
         def run(progress: Progress, cancelled: Callable[[], bool]) -> Done:
             self.host.begin(dataclasses.replace(context, progress=progress, cancelled=cancelled))
             before = dict(self.robotica.state.given)
+            self.robotica.state.cleared = []
             results: list[Result] = []
             error: Exception | None = None
             try:
@@ -88,41 +108,48 @@ class RoboticaLine:
                         raise Cancelled
                     result = self.robotica.statement(statement)
                     if result is not None:
-                        _draw(result, self.host.context())
+                        write_pictures(result, self.robotica.context())
                         results.append(result)
+            except Cancelled:
+                raise
             except KinetostatError as caught:
                 error = caught
             given = {name: x for name, x in self.robotica.state.given.items() if before.get(name) != x}
-            return Done(results, self.host.opened, given, error)
+            host = self.host
+            return Done(results, host.opened, host.edits, given, list(self.robotica.state.cleared), error)
 
         return run
 
     def arrived(self) -> None:
         """The file that was read is the document now: that is no other robot."""
         self._document = self._window.document
+        self._before.clear()
 
-    def show_values(self, given: dict[str, float]) -> None:
-        """Values that belong to the machine move it: parameters and coordinates, one undo step."""
+    def show_values(self, done: Done) -> None:
+        """Values that belong to the machine move it: parameters and coordinates, one undo step. The document has them
+        from then on; `Clear` brings back what was there before they were given."""
         s = self._window
-        context = Context(s.model, s.mech, s.q.copy(), dict(s.p))
-        coordinates = self.robotica.coordinates(context)
-        own = {name: x for name, x in given.items() if name in s.mech.p_names}
-        pose = {coordinates[name]: x for name, x in given.items() if name in coordinates}
+        coordinates = self.robotica.coordinates(s.context())
+        wanted = {name: x for name, x in done.given.items() if name in s.mech.p_names or name in coordinates}
+        back = {name: self._before.pop(name) for name in done.cleared if name in self._before and name not in wanted}
+        for name in wanted:
+            self._before.setdefault(name, self._now(name, coordinates))
+            self.robotica.state.given.pop(name, None)
+        own = {name: x for name, x in {**back, **wanted}.items() if name in s.mech.p_names}
+        pose = {coordinates[name]: x for name, x in {**back, **wanted}.items() if name not in own}
         if own:
             s.preview(parameters=own)
         if pose:
             s.preview_coordinates(pose)
-        if own or pose:
-            s.commit("Robotica: " + ", ".join(f"{name} = {given[name]:g}" for name in (*own, *pose) if name in given))
+        words = ", ".join([f"{name} = {x:g}" for name, x in wanted.items()] + [f"Clear[{name}]" for name in back])
+        s.commit(f"Robotica: {words}")
 
-
-def _draw(result: Result, context: Context) -> None:
-    """Write the pictures a result asks for."""
-    for part in leaves(result):
-        if isinstance(part, Picture):
-            from app.pictures import write_picture
-
-            write_picture(part, context)
+    def _now(self, name: str, coordinates: Mapping[str, str]) -> float:
+        """The value of a parameter or coordinate as it is shown."""
+        s = self._window
+        if name in s.mech.p_names:
+            return float(s.p[name])
+        return float(s.q[s.mech.q_names.index(coordinates[name])])
 
 
 def functions() -> dict[str, Any]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from psygnal import Signal
 
 from core.errors import KinetostatError
 from core.simulation.moments import at_rest, resampled
 from viz import vectors
+from viz.camera import extent
 from viz.film import Trace, drawn
 from viz.look import Colour
 from viz.run_footage import Tracing, names, poses, trace
@@ -49,7 +52,9 @@ class RunScene:
         """Metres of arrow per SI unit, by kind."""
         self.size = 1.0
         self._followed = False
+        self._drawn: tuple[object, ...] = ()
         self._scaled_for: tuple[object, ...] = ()
+        self._places: dict[Run, tuple[float, NDArray[np.float64]]] = {}
         self._traced: dict[tuple[Run, Tracing], Trace] = {}
         self._listening = (
             (self.runs.moved, self._moved),
@@ -129,6 +134,7 @@ class RunScene:
     def refresh(self) -> None:
         """Draw everything for the playhead, or the pose."""
         self._followed = self.session.following
+        self._drawn = self._moment()
         record = self._record()
         time = self.runs.time
         self._show_vectors(record, time)
@@ -163,15 +169,11 @@ class RunScene:
         if key and key == self._scaled_for:
             return
         self._scaled_for = key
-        self.size = self._machine_size()
+        self.size = extent(self._view.scene.bounds())
         largest = vectors.usual(vectors.fields(vectors.thinned(run), wanted))
         before, self.scale = self.scale, vectors.scales(largest, self.size, factors)
         if before != self.scale:
             self.changed.emit()
-
-    def _machine_size(self) -> float:
-        box = self._view.scene.bounds().reshape(3, 2)
-        return float(max(box[:, 1] - box[:, 0])) or 1.0
 
     # ----------------------------------------------------------------------------- ways of points
 
@@ -232,17 +234,29 @@ class RunScene:
                 overlays.ghosts((), (), source=source)
             return
         shown = names(record.run)
+        self._places = {run: self._places_at(run, time) for run in (other.run for other in others)}
         for source, faint, opacity in ((SOURCE, False, GHOST), (f"{SOURCE} faint", True, FAINT_GHOST)):
             chosen = [other.run for other in others if other.faint is faint]
             overlays.ghosts(
-                shown, [poses(resampled(run, [time]))[0] for run in chosen], opacity,
+                shown, [self._places[run][1] for run in chosen], opacity,
                 parameters=[_differing(run, record.run) for run in chosen], source=source,
             )  # fmt: skip
 
+    def _places_at(self, run: Run, time: float) -> tuple[float, NDArray[np.float64]]:
+        """The time, and (n, 4, 4) where everything of a run is then: computed once."""
+        known = self._places.get(run)
+        return known if known is not None and known[0] == time else (time, poses(resampled(run, [time]))[0])
+
     # ----------------------------------------------------------------------------- hearing
 
+    def _moment(self) -> tuple[object, ...]:
+        """What of the runs is drawn."""
+        record = self.runs.current
+        return record, record and record.run, self.runs.time, self.session.following
+
     def _moved(self, _time: float) -> None:
-        self.refresh()
+        if self._moment() != self._drawn:  # a run that is put in place of another tells both
+            self.refresh()
 
     def _runs_changed(self) -> None:
         self.refresh()

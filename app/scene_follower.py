@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from app.session import Ref, State
+from viz.camera import sees
 from viz.junctions import junctions
 
 if TYPE_CHECKING:
@@ -70,13 +71,8 @@ class SceneFollower:
     def _bring_in(self, added: list[str]) -> None:
         """Widen the view if something new was added where it is not seen."""
         view = self._view
-        width, height = view.scene.size
-        corners = [
-            view.scene.project((x, y, z))
-            for box in (view.scene.bounds(Ref("bodies", name)).reshape(3, 2) for name in added)
-            for x in box[0] for y in box[1] for z in box[2]
-        ]  # fmt: skip
-        if not all(0.0 <= x <= width and 0.0 <= y <= height for x, y in corners):
+        boxes = (view.scene.bounds(Ref("bodies", name)) for name in added)
+        if not all(sees(view.scene.view, view.scene.size, box) for box in boxes):
             view.fit()
 
     def _moved(self) -> None:

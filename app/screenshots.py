@@ -144,7 +144,61 @@ def equations(window: Window) -> None:
     window.messages.dismiss()
 
 
-SCENES = {"puma": puma, "meshes": meshes, "plots": plots, "derivation": derivation, "equations": equations}
+def robotica(window: Window) -> None:
+    """The manual's circle: the arm every 0.4 s, the way of its tip, its joint variables over time."""
+    window.run("derivation.close")
+    open_example(window, "two_link")
+    enter(window, *ROBOTICA)
+    window.plots.picker.hide()
+    window.messages.dismiss()
+    pump(seconds=2.0)
+
+
+ROBOTICA = (
+    "a1=3; a2=3; m1=10; m2=5; I1=0.833; I2=0.417; g=9.8; om=1; kp=400; kd=40",
+    'GetInputTau["torques/circle.tau"]',
+    "Response[{0, 10, 100000}, {q1[0]==0, q2[0]==0, q1'[0]==0, q2'[0]==0}]",
+    'SimDrive["*", {trace, arm, frame, 0.4}]',
+    "SimPlot[t, {q1, q2}, {0.6}]",
+)
+"""Lines of the manual."""
+
+
+def enter(window: Window, *lines: str) -> None:
+    """Run lines of Robotica, one after another."""
+    from app.panels.robotica import RoboticaPanel
+
+    window.docks.show("robotica")
+    panel = window.docks.panels["robotica"]
+    assert isinstance(panel, RoboticaPanel)
+    for line in lines:
+        panel.enter(line)
+        pump(lambda: panel.job is None, PATIENCE)
+        pump()
+
+
+def sheet(window: Window) -> None:
+    """Ellipsoids of the three-link arm by the sheet of RElp, which typed its line."""
+    from app.panels.robotica_sheet import RoboticaSheet
+
+    open_example(window, "three_link")
+    enter(window, "q2 = 50 Degree")
+    window.run("robotica.RElp")
+    form = window.functions.form
+    assert isinstance(form, RoboticaSheet)
+    form.reset()
+    form.fields["ranges"].setText("{q1, 0, 90 Degree, 4}, {d3, 3, 8, 4}")
+    form.boxes["scale"].click()
+    form.run_button.click()
+    pump(lambda: not window.jobs.running, PATIENCE)
+    window.docks.show("robotica")
+    window.viewport.fit_at_once()
+    window.messages.dismiss()
+    pump(seconds=2.0)
+
+
+SCENES = {"puma": puma, "meshes": meshes, "plots": plots, "derivation": derivation, "equations": equations,
+          "robotica": robotica, "sheet": sheet}  # fmt: skip
 
 
 def take(folder: Path) -> list[Path]:

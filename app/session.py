@@ -10,17 +10,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
 from app.runs import Runs
-from app.state import Ref, State, carried
+from app.state import Ref, State, pose_of, posed, renamed_joints
 from core.errors import KinetostatError
 from core.files import read, save
+from core.functions.function import Context
 from core.kernel import Mechanism
+from core.kernel.carried_pose import carried_pose, same_tree
 from core.model import Finding, Model, edits
 
 Array = NDArray[np.float64]
@@ -43,6 +44,8 @@ class Session:
     """(severity, text): a message to the person; severity is error, warning, hint or done."""
     produced = Signal(object)
     """A result value of a function (core.functions.results), to be shown by every surface that can."""
+    framed = Signal(object)
+    """Frames of a table to be shown in the scene: an `app.frame_sets.FrameSet` or None."""
 
     def __init__(self, model: Model | None = None) -> None:
         self.state = State(model or Model(name="untitled"))
@@ -80,9 +83,17 @@ class Session:
     @property
     def p(self) -> Mapping[str, float]:
         """Values of the independent parameters now shown, previews included (pass it as `p=`)."""
-        values = dict(self.model.values())
-        if self._followed is not None:
-            values.update(self._followed[1])
+        shown = self._followed[1] if self._followed is not None else {}
+        return {**self.edited_parameters, **shown, **self._preview_parameters}
+
+    def context(self) -> Context:
+        """The machine as it is shown now, for functions."""
+        return Context(self.model, self.mech, self.q.copy(), dict(self.p))
+
+    @property
+    def edited_parameters(self) -> Mapping[str, float]:
+        """Values of the independent parameters of the document, previews included, whatever run is shown."""
+        values = self.model.values()
         return {name: self._preview_parameters.get(name, values[name]) for name in self.mech.p_names}
 
     @property
@@ -113,15 +124,16 @@ class Session:
     def follow(
         self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
     ) -> None:
-        """Show a pose (with parameters, states of force elements) of a run, editing nothing; None: the edited pose.
-
-        What is previewed stays in front; a commit keeps what is shown.
-        """
+        """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
+        None: the edited pose. A commit keeps what is shown."""
         if q is None and self._followed is None:
             return
+        before = self.following, self.p if self._previewing else {}
         self._followed = None if q is None else (np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
         if not self._previewing:
             self._q = self._pose_array()
+        elif before == (self.following, self.p):  # what is previewed hides it
+            return
         self.moved.emit()
 
     @property
@@ -137,7 +149,7 @@ class Session:
     @property
     def edited_pose(self) -> Array:
         """(nq,) the pose as committed, whatever is shown."""
-        return self._posed(self.state.pose)
+        return posed(self.mech, self.state.pose)
 
     def keep_pose(self) -> None:
         """Make the pose of the run that is shown the edited one."""
@@ -158,10 +170,10 @@ class Session:
             self.cancel()
             self.told.emit("error", str(error))
             return
-        if model is self.model and self._pose_of(self._q) == self.state.pose:
+        if model is self.model and pose_of(self.mech, self._q) == self.state.pose:
             self.cancel()
             return
-        self._push(dataclasses.replace(self.state, model=model, pose=self._pose_of(self._q), label=label))
+        self._push(dataclasses.replace(self.state, model=model, pose=pose_of(self.mech, self._q), label=label))
 
     def cancel(self) -> None:
         """Drop what is previewed."""
@@ -316,26 +328,38 @@ class Session:
         if gesture is None or gesture is not self._gesture:
             self._undo.append(self._left())
         self._redo.clear()
-        pose = carried(new.pose, self.state.model, new.model)
-        new = dataclasses.replace(new, selection=select, pose=pose)
-        if not self._show(new, select=select):
+        new = dataclasses.replace(new, selection=select)
+        if not self._show(new, select=select, carry=True):
             self._undo, self._redo = before
             return
         self._gesture = gesture
+
+    def _carried(self, new: State, mech: Mechanism) -> State:
+        """The state with a pose in which the bodies stand where they now stand (self.mech still is the old machine)."""
+        if new.model is self.model:
+            return new
+        if same_tree(self.mech, mech):
+            q = posed(mech, new.pose)
+            q = np.asarray(mech.move(q, {})) if new.pose and mech.loops else q
+        else:
+            q = carried_pose(self.mech, self.edited_pose, mech, renamed_joints(self.model, new.model))
+        return dataclasses.replace(new, pose=pose_of(mech, q))
 
     def _left(self) -> State:
         """The present state as it is left for another one."""
         return dataclasses.replace(self.state, selection=self.selection)
 
     def _show(
-        self, new: State, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None
-    ) -> bool:
+        self, new: State, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None,
+        carry: bool = False,
+    ) -> bool:  # fmt: skip
         """Make `new` the state: mechanism, pose, selection, signals."""
         old = self.state
         try:
             if mech is None:
                 mech = self.mech if new.model is old.model else self.mech.updated(new.model)
             rest = np.array(mech.rest(), dtype=float)
+            new = self._carried(new, mech) if carry else new
         except KinetostatError as error:
             self.cancel()
             self.told.emit("error", str(error))
@@ -374,13 +398,3 @@ class Session:
 
     def _pose_array(self) -> Array:
         return self.edited_pose if self._followed is None else self._followed[0].copy()
-
-    def _posed(self, pose: Mapping[str, float]) -> Array:
-        q = self._rest.copy()
-        for i, name in enumerate(self.mech.q_names):
-            q[i] = pose.get(name, q[i])
-        return q
-
-    def _pose_of(self, q: Array) -> Mapping[str, float]:
-        pairs = zip(self.mech.q_names, q, self._rest, strict=True)
-        return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})

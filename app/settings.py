@@ -49,12 +49,15 @@ class Settings:
 
     def __init__(self, path: Path | None = None) -> None:
         self._store = QSettings(str(path or folder() / "settings.ini"), QSettings.Format.IniFormat)
+        self._texts: dict[str, object] = {}  # what was read; units are asked for at every movement
 
     # ----------------------------------------------------------------------------- any value
 
     def value(self, key: str, default: Any = None) -> Any:
         """A remembered value (anything JSON can hold), or the default."""
-        text = self._store.value(key)
+        if key not in self._texts:
+            self._texts[key] = self._store.value(key)
+        text = self._texts[key]
         if not isinstance(text, str):
             return default
         try:
@@ -65,7 +68,8 @@ class Settings:
     def remember(self, key: str, value: Any) -> None:
         """Keep a value (anything JSON can hold) under a key."""
         if self.value(key) != value:
-            self._store.setValue(key, json.dumps(value))
+            text = self._texts[key] = json.dumps(value)
+            self._store.setValue(key, text)
             self.changed.emit(key)
 
     def bytes(self, key: str) -> QByteArray | None:
@@ -80,6 +84,7 @@ class Settings:
     def forget(self, key: str) -> None:
         """Drop a key and everything below it."""
         self._store.remove(key)
+        self._texts.clear()
 
     def flush(self) -> None:
         """Write to disk now."""

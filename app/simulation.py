@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
+from collections import deque
 from typing import Any
 
-import numpy as np
 from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
+from app.growing import GrowingRun
 from app.jobs import Job, Jobs
 from app.runs import Record
 from app.session import Session
@@ -17,10 +19,14 @@ from app.settings import Settings
 from app.wishes import Wishes, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.function import Cancelled
-from core.simulation import METHODS, Run, simulate, warm_up, warm_up_loops
+from core.simulation import Run, simulate, warm_up, warm_up_loops
+from core.simulation.run import CANCELLED
+from core.simulation.tableaux import RECORDED
 
 GROW = 60
 """Milliseconds between two looks at a growing run."""
+SHARE = 0.25
+"""Of the window's time that showing a growing run may take: looks at a long run become rarer."""
 KEY = "simulation"
 
 
@@ -85,8 +91,11 @@ class Simulation(QObject):
         self.wishes = Wishes.recalled(settings.value(KEY))
         self.job: Job | None = None
         self.record: Record | None = None
-        self._pieces: list[Run] = []
-        self._seen = 0
+        self._pieces: deque[Run] = deque()
+        """Those that were not looked at yet; the job's thread adds to them."""
+        self._grown: GrowingRun | None = None
+        self._whole: list[Run] = []
+        """The run as it ended, also when it was stopped: the job itself drops what it made then."""
         self._origin: tuple[str, Record | None, float | None] = ("", None, None)
         self._document = session.document
         self._timer = QTimer(self, interval=GROW)
@@ -125,23 +134,24 @@ class Simulation(QObject):
         wanted = arguments(self.wishes, session, start)
         branch = start.parent is not None
         self._origin = ("", start.parent, session.runs.time if branch else None)
-        self._pieces, self._seen, self.record = [], 0, None
-        pieces, mech = self._pieces, session.mech
+        self._pieces, self._grown, self._whole, self.record = deque(), None, [], None
+        pieces, whole, mech = self._pieces, self._whole, session.mech
 
         def work(progress: Any, cancelled: Any) -> Run:
             if WarmUp.busy():
                 progress(0.0, "Preparing the integrators (once on this machine) …")
                 WarmUp.wait(cancelled)
             progress(0.0, "Compiling the equations …")
-            return simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
-                            watch=pieces.append)  # fmt: skip
+            whole.append(simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
+                                  watch=pieces.append))  # fmt: skip
+            return whole[0]
 
         self._document = session.document
         self.job = self._jobs.start("Simulating", work)
         self.job.succeeded.connect(self._succeeded)
         self.job.failed.connect(self._failed)
-        self.job.stopped.connect(lambda: self._finish(None, "Cancelled before it began."))
-        self._timer.start()
+        self.job.stopped.connect(self._stopped)
+        self._timer.start(GROW)
         self.changed.emit()
 
     def cancel(self) -> None:
@@ -160,13 +170,16 @@ class Simulation(QObject):
         """Show the pieces that came since."""
         if self._is_stale:
             return
-        count = len(self._pieces)
-        if count == self._seen:
+        began = time.perf_counter()
+        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
+        if not pieces:
             return
-        self._seen = count
-        run = joined(self._pieces[:count])
+        if self._grown is None:
+            self._grown = GrowingRun(pieces.pop(0))
+        run = self._grown.extend(pieces)
         if len(run) > 1:
             self._keep(run, growing=True)
+        self._timer.setInterval(max(GROW, round(1e3 * (time.perf_counter() - began) / SHARE)))
 
     def _keep(self, run: Run, growing: bool) -> Record:
         runs = self._session.runs
@@ -180,6 +193,10 @@ class Simulation(QObject):
 
     def _succeeded(self, run: Run) -> None:
         self._finish(run, statistics(run))
+
+    def _stopped(self) -> None:
+        run = next((run for run in self._whole if len(run) > 1), None)
+        self._finish(run, statistics(run) if run is not None else "Stopped before there was anything to keep.")
 
     def _failed(self, error: BaseException) -> None:
         run = error.run if isinstance(error, SimulationError) else None
@@ -200,7 +217,7 @@ class Simulation(QObject):
         elif self.record is not None and self.record in self._session.runs.items:
             self._session.runs.replace(self.record, self.record.run)
         record, self.record = self.record, None
-        self._pieces = []
+        self._pieces, self._grown, self._whole = deque(), None, []
         self.ended.emit(record, words)
         self.changed.emit()
 
@@ -220,19 +237,22 @@ class Simulation(QObject):
         self.changed.emit()
 
 
-def joined(pieces: list[Run]) -> Run:
-    """One run of pieces that follow one another."""
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("time", "q", "v", "a", "tau", "x")
-    }
-    return dataclasses.replace(pieces[0], **arrays)
-
-
 def statistics(run: Run) -> str:
     """What a run cost, in words."""
     s = run.statistics
+    if run.settings.rule is RECORDED:
+        return f"{len(run)} samples from {run.time[0]:.6g} to {run.time[-1]:.6g} s"
     span = float(run.time[-1] - run.time[0])
-    rejected = f", {s.rejected} rejected" if METHODS[run.settings.method].adaptive else ""
+    rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
     ratio = f", {span / s.seconds:,.0f} × real time" if s.seconds > 0.0 else ""
-    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {1e3 * s.seconds:.3g} ms{ratio}"
+    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {_lasting(s.seconds)}{ratio}"
+    if s.ended == CANCELLED:
+        return f"Stopped at {run.time[-1]:.6g} s: {text}"
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text
+
+
+def _lasting(seconds: float) -> str:
+    """A time that was measured, in the unit in which it is read best."""
+    if seconds < 0.9995:
+        return f"{1e3 * seconds:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 99.95 else f"{seconds:.0f} s"

@@ -1,4 +1,7 @@
-"""Mobility of the open model, examined beside the window after every edit, for all who show it."""
+"""Mobility of the open model, examined beside the window after every edit, for all who show it.
+
+What the next drag of the edited machine needs is made first, in the same thread.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.opening import make_ready
 from app.session import Session
 from core.analysis.mobility import Mobility
 from core.analysis.mobility_findings import examined
@@ -26,14 +30,16 @@ _known: weakref.WeakKeyDictionary[Session, StandingMobility] = weakref.WeakKeyDi
 class _Slip:
     """What the thread leaves."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, mech: Mechanism) -> None:
         self.model: Model | None = model
+        self.mech = mech
         self.outcome: tuple[Mobility | None, tuple[Finding, ...]] | None = None
 
     def run(self) -> None:
         """Examine the model (in the thread)."""
         assert self.model is not None
         try:
+            make_ready(self.mech)
             outcome = examined(Mechanism(self.model))
         except KinetostatError:
             outcome = (None, ())
@@ -63,6 +69,10 @@ class StandingMobility(QObject):
         """Those of a model; none while it waits to be examined."""
         return self._found if self._model is model else ()
 
+    def of(self, model: Model) -> Mobility | None:
+        """The mobility of a model; None while it waits to be examined."""
+        return self.mobility if self._model is model else None
+
     def _changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             self._pause.start()
@@ -71,7 +81,7 @@ class StandingMobility(QObject):
         session = self._session()
         if session is None or self._slip is not None:
             return
-        self._slip = _Slip(session.model)
+        self._slip = _Slip(session.model, session.mech)
         threading.Thread(target=self._slip.run, name="mobility", daemon=True).start()
         self._look.start()
 

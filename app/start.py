@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.collector import Collector
+from app.collector import Collector, keep_what_is_there
 from resources import examples
 
 WARM_UP = 1500
@@ -52,6 +52,7 @@ def start(file: str, arguments: list[str]) -> int:
 
     window = Window()
     window.show()
+    keep_what_is_there()
     QTimer.singleShot(WARM_UP, WarmUp.begin)
     path = Path(file) if file else examples()[0].path
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from core.kernel import Mechanism
 from core.model import Model
+
+Array = NDArray[np.float64]
 
 
 class Ref(NamedTuple):
@@ -30,17 +36,23 @@ class State:
     """What was selected when this state was left; undo and redo select it again if what is selected goes."""
 
 
-def carried(pose: Mapping[str, float], old: Model, new: Model) -> Mapping[str, float]:
-    """The pose under the names of the new model, when an edit has only renamed joints."""
-    if old is new or not pose:
-        return pose
+def renamed_joints(old: Model, new: Model) -> dict[str, str]:
+    """Old name → new name, when an edit has only renamed joints; else nothing."""
     before, after = old.expanded.joints, new.expanded.joints
-    if len(before) != len(after) or all(a.name == b.name for a, b in zip(before, after, strict=True)):
-        return pose
-    names = {
-        f"{a.name}.{suffix}" if suffix else a.name: f"{b.name}.{suffix}" if suffix else b.name
-        for a, b in zip(before, after, strict=True)
-        if a.kind == b.kind
-        for suffix in a.info.coordinates
-    }
-    return MappingProxyType({names.get(name, name): value for name, value in pose.items()})
+    if old is new or len(before) != len(after):
+        return {}
+    return {a.name: b.name for a, b in zip(before, after, strict=True) if a.name != b.name and a.kind == b.kind}
+
+
+def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+    """(nq,) the rest pose with some coordinates, by name, elsewhere."""
+    q = np.array(mech.rest(), dtype=float)
+    for i, name in enumerate(mech.q_names):
+        q[i] = pose.get(name, q[i])
+    return q
+
+
+def pose_of(mech: Mechanism, q: Array) -> Mapping[str, float]:
+    """The coordinates that differ from the rest pose, by name."""
+    pairs = zip(mech.q_names, q, mech.rest(), strict=True)
+    return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})

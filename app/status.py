@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton
+from PySide6.QtWidgets import QLabel, QStatusBar, QToolButton
 
 from app.icons import icon
-from app.jobs import Jobs
+from app.jobs import Job, Jobs
 from app.session import Ref, Session
 from app.settings import Settings
 from app.standing_mobility import standing_mobility
+from app.widgets.progress import ProgressBar
 from core.model import WORDS
 
 
@@ -29,7 +30,7 @@ class StatusLine(QStatusBar):
         self.place.setMinimumWidth(250)
         self.place.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.place.setToolTip("Point under the pointer, in world axes")
-        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar = ProgressBar(textVisible=False, maximum=1000)
         self.bar.setFixedSize(110, 8)
         self.stop = QToolButton(icon=icon("stop"), autoRaise=True, toolTip="Stop this work")
         self.stop.clicked.connect(jobs.cancel_all)
@@ -85,7 +86,7 @@ class StatusLine(QStatusBar):
         job = running[0] if running else None
         left = job.time_left if job is not None else None
         about = f", about {left:.0f} s left" if left is not None and left > 2.0 else ""
-        self.work.setText(f"{job.title}{about}" if job is not None else self._reading)
+        self.work.setText(f"{_doing(job)}{about}" if job is not None else self._reading)
         self.bar.setVisible(job is not None or bool(self._reading))
         self.stop.setVisible(job is not None)
         if job is not None and job.fraction > 0.0:
@@ -119,3 +120,8 @@ class StatusLine(QStatusBar):
     def _settings_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.point(self._last)
+
+
+def _doing(job: Job) -> str:
+    """What a job is at: while it prepares, what it says of that."""
+    return job.text if job.text and job.fraction == 0.0 else job.title

@@ -49,6 +49,9 @@ QToolButton {{ border: 0; border-radius: 5px; padding: 4px; }}
 QToolButton:hover {{ background: {hover}; }}
 QToolButton:checked {{ background: {hover}; border-bottom: 2px solid {accent}; border-radius: 5px; }}
 QToolButton:pressed {{ background: {line}; }}
+QToolButton#section, QToolButton#section:checked, QToolButton#section:hover {{ border: 0; font-weight: 600;
+  padding: 3px 0; background: transparent; }}
+QToolButton#small {{ padding: 2px; }}
 QMenuBar {{ background: {window}; }}
 QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
 QMenuBar::item:selected {{ background: {hover}; }}

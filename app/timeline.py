@@ -18,8 +18,15 @@ if TYPE_CHECKING:
 
 BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
 WIDE = 590
-"""Pixels below which the box of speeds is left out; keys and the menu still change the speed."""
+"""Pixels below which speeds, ways to both ends and the whole time are left out; keys and the menu have them, too."""
+OPTIONAL = ("play.first", "play.last")
+MORE = (
+    "play.from_here", "play.to_here", "play.whole", "play.first", "play.last", "play.paced", "play.slower",
+    "play.faster",
+)  # fmt: skip
 NARROW = 455
+GRIP = 5.0
+"""Pixels from a mark within which the pointer takes hold of it."""
 EDGE = 7.0
 """Pixels at both ends of the track, so that the playhead is seen whole."""
 
@@ -44,7 +51,7 @@ class Scrubber(QWidget):
         self.setFixedHeight(26)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip("Drag to any moment · Shift+drag chooses a part · double-click: the whole again")
+        self.setToolTip("Drag to any moment · Shift+drag chooses a part; drag its marks · double-click: the whole")
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
@@ -54,13 +61,25 @@ class Scrubber(QWidget):
     def _share(self, event: QMouseEvent) -> float:
         return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
 
+    def _held(self, event: QMouseEvent) -> float | None:
+        """The end of the part that stays while the mark under the pointer is moved; None if there is no mark."""
+        if self.span is None:
+            return None
+        x, width = event.position().x() - EDGE, max(self.width() - 2 * EDGE, 1.0)
+        near = [abs(x - share * width) for share in (*self.span, self.share)]
+        if min(near[:2]) > GRIP or near[2] < min(near[:2]):
+            return None
+        return self.span[1] if near[0] <= near[1] else self.span[0]
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The playhead comes; with Shift a part begins."""
+        """The playhead comes; with Shift a part begins, at one of its marks it is changed."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        share = self._share(event)
+        share, held = self._share(event), self._held(event)
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._from = share
+        elif held is not None:
+            self._from = held
         else:
             self.dragged.emit(share)
 
@@ -118,6 +137,7 @@ class Timeline(QWidget):
     def __init__(self, view: Viewport) -> None:
         super().__init__()
         self._view, self._player = view, view.player
+        self._buttons: dict[str, QToolButton] = {}
         self.setObjectName("timeline")
         self.setMinimumWidth(NARROW)
         self.scrubber = Scrubber(view)
@@ -149,8 +169,9 @@ class Timeline(QWidget):
     def fill(self, actions: Mapping[str, QAction]) -> None:
         """Make the buttons, from the table of commands."""
         self._actions = actions
-        for name in BUTTONS:
-            self._row.addWidget(self._button(actions[name]))
+        self._buttons = {name: self._button(actions[name]) for name in BUTTONS}
+        for button in self._buttons.values():
+            self._row.addWidget(button)
         self._row.addWidget(self.scrubber, 1)
         self._row.addWidget(self.label)
         self._row.addSpacing(6)
@@ -161,7 +182,7 @@ class Timeline(QWidget):
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         menu = QMenu(more)
-        for name in ("play.from_here", "play.to_here", "play.whole", "play.paced", "play.slower", "play.faster"):
+        for name in MORE:
             menu.addAction(actions[name])
         more.setMenu(menu)
         self._row.addWidget(more)
@@ -170,7 +191,11 @@ class Timeline(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what there is no room for."""
         super().resizeEvent(event)
-        self.speed.setVisible(self.width() >= WIDE)
+        wide = self.width() >= WIDE
+        for part in (self.speed, *(self._buttons[name] for name in OPTIONAL if name in self._buttons)):
+            part.setVisible(wide)
+        self.label.setMinimumWidth(100 if wide else 0)
+        self._moved()
 
     def _button(self, action: QAction) -> QToolButton:
         button = QToolButton(self, autoRaise=True)
@@ -220,7 +245,8 @@ class Timeline(QWidget):
             first, last = strip.ends
             digits = 3 if last - first < 1000.0 else 1
             more = " …" if strip.growing else ""
-            self.label.setText(f"{strip.time:.{digits}f} / {last:.{digits}f} s{more}")
+            whole = f" / {last:.{digits}f}" if self.width() >= WIDE else ""
+            self.label.setText(f"{strip.time:.{digits}f}{whole} s{more}")
             shown = self._view.session.following or self._view.session.runs.current is None
             self.label.setToolTip(strip.words() if shown else "The edited pose is shown; play or scrub shows the run")
             self.label.setEnabled(shown)

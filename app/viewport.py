@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QWidget
 from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow
 
 from app.annotations import Annotations
+from app.frame_sets import FrameSets
 from app.handles import HandleChoice
 from app.overlay import Overlay
 from app.playback import Playback
@@ -117,6 +118,7 @@ class Viewport(QOpenGLWidget):
         self.overlay = Overlay(self)
         self.run_scene = RunScene(self)
         self.legend = VectorLegend(self, self.run_scene)
+        self.frame_sets = FrameSets(self)
 
     # ----------------------------------------------------------------------------- drawing
 
@@ -178,6 +180,7 @@ class Viewport(QOpenGLWidget):
         self.overlay.close_overlay()
         self.legend.close_legend()
         self.run_scene.close()
+        self.frame_sets.close()
         self._end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -237,6 +240,11 @@ class Viewport(QOpenGLWidget):
         wanted = self.scene.fit(ref)
         self.scene.view = now
         self.fly_to(wanted)
+
+    def keep_in_view(self) -> None:
+        """Step back if machine, poses or ellipsoids reach beyond the picture."""
+        if not camera.sees(self._goal, self.scene.size, self.scene.bounds(overlays=True)):
+            self.fit()
 
     def fit_at_once(self) -> None:
         """Fit everything with the next picture."""

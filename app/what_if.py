@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.viewport import Viewport
     from core.kernel import Mechanism
 
-LOOK = 8
+LOOK = 3
 """Milliseconds between two looks at what the thread has made."""
 PAUSE = 700
 """Milliseconds after the last movement from which the next one begins a new comparison."""
@@ -183,6 +183,7 @@ class WhatIf(QObject):
         self._wishes: Wishes = simulation.wishes
         self._document = self._session.document
         self._last = 0.0
+        self._seen: tuple[Any, ...] = ()
         self._timer = QTimer(self, interval=LOOK)
         self._timer.timeout.connect(self._look)
         self._pairs = (
@@ -223,8 +224,14 @@ class WhatIf(QObject):
     # ------------------------------------------------------------------------------- inputs
 
     def _moved(self) -> None:
-        """A slider or a handle moves."""
-        if self.on and self._session.previewing:
+        """A slider or a handle moves. That its run is shown is no movement."""
+        session = self._session
+        if not self.on or not session.previewing:
+            self._seen = ()
+            return
+        seen = session.mech, session.q.tobytes(), *session.edited_parameters.items()
+        if seen != self._seen:
+            self._seen = seen
             self._ask()
 
     def _changed(self, old: Any, new: Any) -> None:
@@ -255,8 +262,6 @@ class WhatIf(QObject):
         if wishes.start in ("moment", "moving"):  # these would begin where the run itself is shown
             wishes = dataclasses.replace(wishes, start="pose")
         start = start_of(wishes, session)
-        if not session.previewing and session.following:  # the playhead's pose is no start
-            start = start._replace(q=session.edited_pose)
         self._worker.want(_Wanted(session.mech, arguments(wishes, session, start), now, session.previewing))
         if not self._timer.isActive():
             self._timer.start()
@@ -290,7 +295,6 @@ class WhatIf(QObject):
         else:
             runs.replace(self.record, run)
             runs.select(self.record)
-        self._ghost()
         self.made.emit(time.monotonic() - asked)
 
     def _ghost(self, *_: object) -> None:

@@ -20,6 +20,7 @@ from app.icons import icon
 from app.interactive import Interactive
 from app.jobs import Jobs
 from app.messages import MessageCard, MessageLog
+from app.motions import MotionKeeper
 from app.panels.console import ConsolePanel
 from app.panels.derivation import DerivationPanel
 from app.panels.findings import FindingsPanel
@@ -31,7 +32,6 @@ from app.panels.robotica import RoboticaPanel
 from app.panels.simulation import SimulationPanel
 from app.panels.sliders import SlidersPanel
 from app.panels.tree import ModelTree
-from app.plotting.sheets import Plot
 from app.recovery import Recovery
 from app.session import Ref, Session
 from app.settings import Settings
@@ -46,8 +46,7 @@ from resources import examples
 
 if TYPE_CHECKING:
     from app.dialogs.film import FilmDialog
-    from core.analysis.tool_frame import tool_frame
-from core.functions.results import Motion
+    from core.functions.results import Result
 
 SIZE = (1480, 920)
 FRAME = QSize(16, 40)
@@ -64,6 +63,7 @@ class Window(QMainWindow):
     documents: Documents
     docks: Docks
     functions: FunctionPanel
+    output: OutputPanel
     simulation: Simulation
     simulation_panel: SimulationPanel
     what_if: WhatIf
@@ -72,6 +72,7 @@ class Window(QMainWindow):
     plots: PlotsPanel
     derivation: DerivationPanel
     films: Films
+    motions: MotionKeeper
 
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
         super().__init__()
@@ -79,7 +80,7 @@ class Window(QMainWindow):
         self.settings = settings or Settings()
         self.theme = Theme(self.settings)
         self.guard = Guard(self.session.told.emit)
-        self.jobs = Jobs(self)
+        self.jobs: Jobs = Jobs(self)
         self.setWindowIcon(icon("kinetostat"))
         self.viewport = Viewport(self.session, self.settings, self.theme, self)
         self.timeline = Timeline(self.viewport)
@@ -96,6 +97,7 @@ class Window(QMainWindow):
         self.recovery = Recovery(self)
         self.ellipsoid = LiveEllipsoid(self.viewport)
         self.docks = Docks(self, self._panels())
+        self.motions = MotionKeeper(self.viewport, self.plots, self.docks)
         self.actions_ = Actions(self)
         self._fill_menus()
         self._listen()
@@ -123,44 +125,41 @@ class Window(QMainWindow):
         self.tree = ModelTree(session, settings)
         self.properties = PropertyEditor(session, settings)
         self.findings = FindingsPanel(session)
+        self.output = OutputPanel(session, settings)
         self.sliders = SlidersPanel(session, settings)
         self.plots = PlotsPanel(session, settings, self.theme)
         self.derivation = DerivationPanel(self.viewport, self.jobs)
         self.simulation_panel = SimulationPanel(session, settings, self.jobs, self.simulation)
+        self.console = ConsolePanel(session, settings)
+        self.robotica = self._robotica()
         return {
             "functions": self.functions,
             "tree": self.tree,
             "simulation": self.simulation_panel,
             "properties": self.properties,
             "sliders": self.sliders,
-            "output": OutputPanel(session, settings),
+            "output": self.output,
             "plots": self.plots,
             "derivation": self.derivation,
             "findings": self.findings,
-            "console": ConsolePanel(session, settings),
-            "robotica": self._robotica(),
+            "console": self.console,
+            "robotica": self.robotica,
         }
 
     def _robotica(self) -> RoboticaPanel:
-        """Robotica's command line; what it reads is opened, what it plots is plotted."""
+        """Robotica's command line; what it reads is opened."""
         panel = RoboticaPanel(self.session, self.settings, self.jobs)
         panel.opened.connect(self.documents.replace)
-        panel.plots_wanted.connect(self._plot)
-        panel.play_wanted.connect(self.viewport.player.play)
-        panel.trace_wanted.connect(self._trace_tool)
+        panel.running.connect(self.functions.show_robotica)
+        panel.resized.connect(self.viewport.keep_in_view)
+        self.functions.abort_wanted.connect(panel.abort)
+        self.functions.line_wanted.connect(self._enter_line)
         return panel
 
-    def _trace_tool(self) -> None:
-        """Draw the way of the tool, beside those drawn already."""
-        scene = self.viewport.scene
-        scene.trace(*dict.fromkeys((*scene.tracks.frames, tool_frame(self.session.model))))
-        self.viewport.update()
-
-    def _plot(self, motion: Motion) -> None:
-        """The curves a result asks for, a plot for each x axis."""
-        for x in dict.fromkeys(x for x, _ in motion.curves):
-            self.plots.add_plot(Plot(tuple(y for along, y in motion.curves if along == x), x))
-        self.docks.show("plots")
+    def _enter_line(self, line: str) -> None:
+        """Have Robotica's command line run a line, and show it."""
+        self.docks.show("robotica")
+        self.robotica.enter(line)
 
     def _fill_menus(self) -> None:
         actions = self.actions_
@@ -221,12 +220,15 @@ class Window(QMainWindow):
         )
         for signal, slot in self._pairs:
             signal.connect(slot)
+        self.simulation_panel.runs.stranger.connect(self.documents.open_run)
         self.functions.help_wanted.connect(self.show_help)
         self.derivation.help_wanted.connect(self.show_help)
         self.derivation.changed.connect(refresh)
         self.docks.docks["derivation"].visibilityChanged.connect(self.derivation.set_seen)
+        self.output.added.connect(self._bring_output)
         self.findings.counted.connect(lambda title: self.docks.retitle("findings", title))
         self.findings.field_wanted.connect(self._go_to_field)
+        self.findings.proposal_accepted.connect(lambda: self.actions_.run("edit.isostatic"))
         self.docks.retitle("findings", self.findings.title)
         self.guard.install()
         self.actions_.refresh()
@@ -257,8 +259,14 @@ class Window(QMainWindow):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
 
-    def _produced(self, result: object) -> None:
+    def _produced(self, result: Result) -> None:
+        self.guard.call(self.motions.keep, result)
         self.guard.call(self.viewport.playback.show_result, result)
+
+    def _bring_output(self) -> None:
+        """Bring a new result to the front; who typed at a command line reads it there."""
+        if not (self.console.interpreter.answering or self.robotica.answering):
+            self.docks.show("output")
 
     # ----------------------------------------------------------------------------- verbs
 
@@ -378,9 +386,7 @@ class Window(QMainWindow):
         self.recovery.close()
         self.ellipsoid.close()
         for panel in self.docks.panels.values():
-            close = getattr(panel, "close_panel", None)
-            if close is not None:
-                close()
+            getattr(panel, "close_panel", lambda: None)()
         self.interactive.close()
         self.what_if.close()
         self.simulation.close()

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 STARTS = {
-    "pose": ("Present pose", "From the pose that is shown, with the start speeds below."),
+    "pose": ("Arranged pose",
+             "From the pose as you arranged it, not the one a run is shown in, with the start speeds below. "
+             "“Use this pose” in the timeline makes the pose of a run the arranged one."),
     "rest": ("Rest", "From the rest pose, with the start speeds below."),
     "moment": ("Moment of the run", "From the playhead: the run branches there with its own speeds, and time goes on."),
-    "moving": ("Present pose, speeds of the run",
+    "moving": ("Arranged pose, speeds of the run",
                "From the pose as you arranged it, with the speeds the run has at the playhead."),
 }  # fmt: skip
 """What a run begins with: id → title, explanation."""
@@ -83,7 +85,10 @@ class Start(NamedTuple):
 
 
 def start_of(wishes: Wishes, session: Session) -> Start:
-    """The state that is wished for. What does not exist any more is left out."""
+    """The state that is wished for. What does not exist any more is left out.
+
+    A pose in which the playhead shows a run is no start, so that runs made one after another can be compared.
+    """
     mech, runs = session.mech, session.runs
     own = dict(zip(mech.v_names, start_speeds(mech), strict=True))
     v = np.array([float(wishes.speeds.get(name, own[name])) for name in mech.v_names])
@@ -95,8 +100,9 @@ def start_of(wishes: Wishes, session: Session) -> Start:
             q = matched(session, k, k.at(runs.time))
             return Start(q, moment, runs.time, record)
         return Start(session.q.copy(), moment, 0.0, record)
-    q = session.rest if wishes.start == "rest" else session.q
-    return Start(q.copy(), v)
+    if wishes.start == "rest":
+        return Start(session.rest.copy(), v)
+    return Start(session.q.copy() if session.previewing else session.edited_pose, v)
 
 
 def speeds_at(run: Any, time: float) -> Array:
@@ -111,13 +117,13 @@ def matched_speeds(mech: Mechanism, other: Mechanism, v: Array) -> Array:
 
 
 def arguments(wishes: Wishes, session: Session, start: Start) -> dict[str, Any]:
-    """Keywords for `core.simulation.simulate`, of a machine `session.mech`."""
+    """Keywords for `core.simulation.simulate`, of a machine `session.mech` with the parameters of the document."""
     mech = session.mech
     adaptive = METHODS[wishes.method].adaptive
     forces = {name: value for name, value in wishes.forces.items() if name in mech.v_names}
     return {
         "duration": wishes.duration, "method": wishes.method, "rtol": wishes.rtol, "atol": wishes.atol,
         "step": wishes.step if wishes.step is not None or adaptive else 1e-3, "output": wishes.output,
-        "q0": start.q, "v0": start.v, "start": start.time, "parameters": dict(session.p) or None,
+        "q0": start.q, "v0": start.v, "start": start.time, "parameters": dict(session.edited_parameters) or None,
         "torque": forces or None, "closed_forms": wishes.closed_forms,
     }  # fmt: skip

@@ -45,6 +45,14 @@ def _parts(source: Path) -> Iterator[Path]:
         yield from _parts(source.parent / assembly.file)
 
 
+def _files(name: str, source: Path) -> Iterator[Path]:
+    """Everything beside the model's own file that belongs to an example."""
+    from resources import examples
+
+    yield from _parts(source)
+    yield from next(example.torques for example in examples() if example.name == name)
+
+
 def _copy(name: str, output: str | None) -> None:
     import difflib
     import shutil
@@ -68,7 +76,7 @@ def _copy(name: str, output: str | None) -> None:
             shutil.copytree(source.parent, target)
         else:
             shutil.copyfile(source, target)
-            for part in _parts(source):
+            for part in _files(name, source):
                 place = target.parent / part.relative_to(source.parent)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if not place.exists():

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.machine import FILE, context, known_sets, pose_options, read, reading_options
 from core.functions.function import Function
-from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, Values, Vector
+from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, SymbolValues, Values, Vector
 
 if TYPE_CHECKING:
     from core.functions.results import Result
 
 _METAVARS = {
     "Number": "NUMBER", "Integer": "N", "FrameName": "FRAME", "FrameNames": "FRAMES", "Vector": "X,Y,Z",
-    "Values": "NAME=VALUE", "Ranges": "NAME=START:STOP[:N]", "OutputFile": "FILE", "Text": "TEXT",
+    "Values": "NAME=VALUE", "SymbolValues": "NAME=VALUE", "Ranges": "NAME=START:STOP[:N]", "InputFile": "FILE",
+    "OutputFile": "FILE", "Text": "TEXT",
 }  # fmt: skip
 
 
@@ -29,7 +30,12 @@ def command_of(function: Function) -> click.Command:
         reading = {name: given.pop(name) for name in ("floating", "mimic", "packages")}
         options = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
                    if value is not None and value != ()}  # fmt: skip
-        machine = context(read(model_file, **reading).model, sets, pose)
+        model = read(model_file, **reading).model
+        symbols = next((option.id for option in function.options if isinstance(option, SymbolValues)), "")
+        if symbols:
+            sets, more = known_sets(model, sets)
+            options[symbols] = [*options.get(symbols, ()), *more]
+        machine = context(model, sets, pose)
         present(_called(function, machine, options), machine, as_json, output)
 
     decorated: Any = run
@@ -39,7 +45,7 @@ def command_of(function: Function) -> click.Command:
         "-o",
         "--output",
         type=click.Path(dir_okay=False),
-        help="Write the result: .txt, .json, .csv, .tex, .py, or a picture as .png.",
+        help="Write the result: .txt, .json, .csv, .tex, .py, formulas as .c or .wl, a picture as .png.",
     )(decorated)
     decorated = click.option("--json", "as_json", is_flag=True, help="The result as JSON, SI units.")(decorated)
     decorated = FILE(pose_options(reading_options(decorated)))
@@ -64,7 +70,7 @@ def _help(option: Option) -> str:
     text = f"{option.help or option.title}."
     if isinstance(option, Number | Vector) and SI[option.dimension]:
         text += f" In {SI[option.dimension]}, or with a unit."
-    if isinstance(option, Ranges | Values):
+    if isinstance(option, Ranges | SymbolValues | Values):
         text += " Repeat for more."
     if isinstance(option, Flag):
         return f"{text} Default: {'yes' if option.default else 'no'}."
@@ -91,15 +97,11 @@ def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result
 
 def present(result: Result, machine: Any, as_json: bool, output: str | None) -> None:
     """Show a result on the terminal, write files it asks for, or write it to a file."""
-    from core.functions.results import Picture, leaves, to_json
+    from app.pictures import write_pictures
+    from core.functions.results import to_json
     from core.functions.text import text_of
 
-    pictures = [part for part in leaves(result) if isinstance(part, Picture)]
-    if pictures:
-        from app.pictures import write_picture
-
-        for picture in pictures:
-            write_picture(picture, machine)
+    write_pictures(result, machine)
     if output:
         _write(output, result, machine)
     elif as_json:
@@ -112,8 +114,9 @@ def _write(path: str, result: Result, machine: Any) -> None:
     from pathlib import Path
 
     from core.files.source import write_whole
-    from core.functions.results import EllipsoidField, Table, leaves, to_json
+    from core.functions.results import EllipsoidField, Formulas, Table, leaves, to_json
     from core.functions.text import csv_of, latex_of, python_of, text_of
+    from core.symbolic.export import c_source, mathematica
 
     suffix = Path(path).suffix.lower()
     if suffix == ".png":
@@ -126,6 +129,12 @@ def _write(path: str, result: Result, machine: Any) -> None:
         if not texts:
             raise click.UsageError("-o: this result holds no table; use .txt or .json.")
         write_whole(path, "\n".join(texts).encode())
+    elif suffix in (".c", ".wl"):
+        formulas = [part for part in leaves(result) if isinstance(part, Formulas)]
+        if not formulas:
+            raise click.UsageError("-o: this result holds no formulas; use .txt, .json or .py.")
+        write = c_source if suffix == ".c" else mathematica
+        write_whole(path, ("\n".join(write(part.entries, part.label) for part in formulas) + "\n").encode())
     else:
         text = {
             ".json": lambda: json.dumps(to_json(result), indent=2, ensure_ascii=False),
@@ -134,6 +143,6 @@ def _write(path: str, result: Result, machine: Any) -> None:
             ".txt": lambda: text_of(result, degrees=True),
         }.get(suffix)
         if text is None:
-            raise click.UsageError(f"-o: '{path}' should end in .txt, .json, .csv, .tex, .py or .png.")
+            raise click.UsageError(f"-o: '{path}' should end in .txt, .json, .csv, .tex, .py, .c, .wl or .png.")
         write_whole(path, (text() + "\n").encode())
     click.echo(f"Wrote {path}")

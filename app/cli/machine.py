@@ -50,6 +50,17 @@ def read(file: str, floating: bool = False, mimic: bool = True, packages: Sequen
     return read_file(file, floating=floating, mimic=mimic, packages=folders)
 
 
+def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(settings of parameters and coordinates of the model, settings of symbols it does not have)."""
+    from core.analysis.sweep import coordinate_aliases
+
+    machine = model.expanded
+    names = {p.name for p in machine.parameters} | {joint.name for joint in machine.joints}
+    names |= set(coordinate_aliases(model))
+    own = [item for item in sets if {(name := _pair(item, "--set")[0]), name.partition(".")[0]} & names]
+    return own, [item for item in sets if item not in own]
+
+
 def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) -> Context:
     """The machine at the pose and with the parameter values asked for."""
     from core.analysis.sweep import coordinate_aliases

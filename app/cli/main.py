@@ -8,11 +8,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from core.errors import KinetostatError
+
+if TYPE_CHECKING:
+    from core.functions import Function
 
 COMMANDS = {
     "check": "Report what is wrong or doubtful in a model.",
@@ -20,11 +23,15 @@ COMMANDS = {
     "render": "Draw a model to a PNG file.",
     "convert": "Write a model in another format.",
     "run": "Simulate a machine and write what it did.",
+    "plot": "Draw channels of runs as a picture, a drawing or numbers.",
     "film": "Film a run, or a model in motion.",
     "robotica": "Run calls of Robotica's command line, a script of them, or type them.",
     "examples": "List the example models, or copy them.",
 }
 """Sub-commands with a module of their own in `app.cli`; the functions of the catalogue come in addition."""
+
+ALIASES = {"ellipsoid": "manipulability"}
+"""Other names of functions."""
 
 USAGE = """Design, study and teach robots and mechanisms.
 
@@ -49,7 +56,7 @@ class LazyGroup(click.Group):
             return importlib.import_module(f"app.cli.{name}").command
         from core.functions import FUNCTIONS
 
-        function = FUNCTIONS.get(name.replace("-", "_"))
+        function = FUNCTIONS.get(ALIASES.get(name, name).replace("-", "_"))
         if function is None:
             return None
         from app.cli.function_command import command_of
@@ -65,7 +72,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
         for group in GROUPS:
             with formatter.section(f"Functions: {group}"):
-                formatter.write_dl([(f.command, f.summary) for f in FUNCTIONS.values() if f.group == group])
+                formatter.write_dl([(_called(f), f.summary) for f in FUNCTIONS.values() if f.group == group])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command meant; near misses are offered for a wrong name."""
@@ -79,11 +86,16 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _called(function: Function) -> str:
+    """A function's name, then its other ones."""
+    return ", ".join([function.command, *(alias for alias, meant in ALIASES.items() if meant == function.id)])
+
+
 def names() -> tuple[str, ...]:
     """Every sub-command, for the entry point to tell a command from a file."""
     from core.functions import FUNCTIONS
 
-    return (*COMMANDS, *(function.command for function in FUNCTIONS.values()), *FUNCTIONS)
+    return (*COMMANDS, *ALIASES, *(function.command for function in FUNCTIONS.values()), *FUNCTIONS)
 
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -93,13 +93,15 @@ def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
     """Print results; pictures that they ask for are written."""
     import json
 
-    from core.functions.results import Picture, leaves, to_json
+    from app.pictures import write_pictures
+    from core.functions.results import Motion, leaves, to_json
     from core.functions.text import text_of
 
     for result in results:
+        write_pictures(result, session.context())
         for part in leaves(result):
-            if isinstance(part, Picture):
-                from app.pictures import write_picture
+            if isinstance(part, Motion) and part.files:
+                from app.plotting.headless import write_motion
 
-                write_picture(part, session.context())
+                write_motion(part)
         click.echo(json.dumps(to_json(result), ensure_ascii=False) if as_json else text_of(result, degrees=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import Any
 
@@ -58,30 +59,49 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
-    if sys.stderr.isatty():
-        click.echo("Preparing the integrator (half a minute the first time on a machine) …", err=True)
-    warm_up((options["method"],))
+    progress = _Progress(sys.stderr.isatty())
     try:
+        warm_up((options["method"],))
         run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
                        file=output if growing else None, channels=names if growing else (),
-                       progress=_Progress() if sys.stderr.isatty() else None, **options)  # fmt: skip
+                       progress=progress, **options)  # fmt: skip
     except SimulationError as error:
         if output and error.run is not None and not growing:
             error.run.save(output, names)
         raise
+    finally:
+        progress.waiting.cancel()
     if output and not growing:
         run.save(output, names)
     _report(run, output, names)
 
 
-class _Progress:
-    """A line on the terminal that counts up, with the time left."""
+PATIENCE = 3.0
+"""Seconds without a sign of life after which it is said what takes so long."""
 
-    def __init__(self) -> None:
-        self.began = time.monotonic()
+
+class _Progress:
+    """What the run is at, on stderr: that the integrator is being made, if that takes long; on a terminal a line that
+    counts up, with the time left."""
+
+    def __init__(self, counts: bool) -> None:
+        self.counts = counts
+        self.first: tuple[float, float] | None = None
+        self.waiting = threading.Timer(PATIENCE, self.prepare)
+        self.waiting.daemon = True
+        self.waiting.start()
+
+    def prepare(self) -> None:
+        """Say why nothing moves yet."""
+        click.echo("Preparing the integrator: its machine code is made once and kept (up to a minute) …", err=True)
 
     def __call__(self, part: float) -> None:
-        left = (time.monotonic() - self.began) * (1.0 - part) / max(part, 1e-9)
+        self.waiting.cancel()
+        now = time.monotonic()
+        began, before = self.first = self.first or (now, part)
+        if not self.counts:
+            return
+        left = (now - began) * (1.0 - part) / max(part - before, 1e-9)
         said = "" if part >= 1.0 else f"   {left:.0f} s left" if left < 100.0 else f"   {left / 60.0:.0f} min left"
         click.echo(f"\r{100 * part:3.0f} %{said:16}", err=True, nl=part >= 1.0)
 

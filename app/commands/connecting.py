@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
-from app.connections import Pick, place_joint, surroundings
+from app.connections import Pick, connected, surroundings
 from app.session import Ref, Session
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
@@ -40,10 +40,13 @@ class Connection:
     wants: tuple[str, ...]
     make: Make
     help: str
+    own_frames: bool = False
+    """True for what brings frames of its own: points then lie on the bodies themselves."""
 
     def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
         """Add it, as one undo step, and select it. A refusal is told."""
         model = session.model
+        picks = tuple(pick.on_body for pick in picks) if self.own_frames else picks
         try:
             for pick in picks:
                 model = edits.add(model, pick.frame) if pick.frame is not None else model
@@ -83,8 +86,8 @@ def _sensor(kind: str) -> Make:
 
 
 def _joint(kind: str) -> Make:
-    return lambda session, model, picks: place_joint(
-        session, picks, starters.connection(model, kind, picks[0].name, picks[1].name)
+    return lambda session, model, picks: connected(
+        session, model, picks, starters.connection(model, kind, picks[0].name, picks[1].name)
     )
 
 
@@ -141,7 +144,8 @@ def _sensor_connection(kind: str) -> Connection:
 _SENSORS = tuple(_sensor_connection(kind) for kind in SENSOR_KINDS)
 _JOINTS = tuple(
     Connection(f"joint_{kind}", f"{info.title} joint", kind, "Add/Joint between two points", ("frame", "frame"),
-               _joint(kind), f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.")
+               _joint(kind), f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.",
+               own_frames=True)
     for kind, info in JOINT_KINDS.items()
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
+from app.isostatic import make_isostatic, proposed
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -70,6 +71,17 @@ COMMANDS = (
         context=("scene",),
         when=lambda w: w.session.mech.nq > 0,
         help="Put all joints back to the rest position of the model.",
+    ),
+    Command(
+        "edit.isostatic",
+        "Make isostatic",
+        lambda w: make_isostatic(w.session, w.jobs),
+        "Edit",
+        "",
+        "loop",
+        section="pose",
+        when=lambda w: proposed(w.session) is not None,
+        help="Exchange joints as the findings propose, so that nothing is held twice and the motion stays the same.",
     ),
     Command(
         "edit.cancel",

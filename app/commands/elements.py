@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtWidgets import QDockWidget, QWidget
 
 from app.commands.command import Command
+from app.connections import at_rest_here
 from app.session import Ref, Session
 from app.widgets.dialogs import DraftDialog, remove
 from app.widgets.quantity_text import Units
@@ -75,17 +76,19 @@ def ask_joint(session: Session, settings: Units, parent_widget: QWidget, kind: s
     return dialog
 
 
-def _placed(session: Session) -> Callable[[Model, Joint], Joint]:
-    """Give a joint the frame a that coincides with the child's frame as the machine now stands."""
+def _placed(session: Session) -> Callable[[Model, Joint], Model]:
+    """Adds a joint with the frame a that coincides with the child's frame as the machine now stands, which becomes
+    the rest position of a loop that it closes."""
 
-    def complete(model: Model, joint: Joint) -> Joint:
+    def added(model: Model, joint: Joint) -> Model:
         poses = dict(zip(session.mech.frame_names, session.mech.poses(session.q, p=session.p), strict=True))
         X_WP = poses.get(joint.parent, np.eye(4))
         X_WC = poses.get(joint.child, np.eye(4))
         X_PC = np.linalg.inv(X_WP) @ X_WC
-        return dataclasses.replace(joint, a=posed(X_PC))
+        new = edits.add(model, dataclasses.replace(joint, a=posed(X_PC)))
+        return at_rest_here(session, new, joint.name)
 
-    return complete
+    return added
 
 
 def posed(X_PC: np.ndarray) -> Pose:

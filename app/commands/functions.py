@@ -1,16 +1,17 @@
-"""One command per catalogue function: it opens the function in the panel, with its options."""
+"""A command per function of the catalogue and of Robotica: it opens the function in the panel, with its options."""
 
 from __future__ import annotations
 
 from app.commands.command import Command, Run
 from core.functions import FUNCTIONS
+from core.robotica.commands import COMMANDS as CALLS
 
 
 def _choose(function: str) -> Run:
     return lambda window: window.choose_function(function)
 
 
-COMMANDS = tuple(
+CATALOGUE = tuple(
     Command(
         f"function.{function.id}",
         function.title,
@@ -23,3 +24,17 @@ COMMANDS = tuple(
     )
     for function in FUNCTIONS.values()
 )
+ROBOTICA = tuple(
+    Command(
+        f"robotica.{name}",
+        f"{name}[]",
+        _choose(f"robotica.{name}"),
+        "Functions/Robotica",
+        "",
+        "console",
+        help=f"{command.help}\n\n{command.manual}",
+        section="Robotica",
+    )
+    for name, command in CALLS.items()
+)
+COMMANDS = CATALOGUE + ROBOTICA

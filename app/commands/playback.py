@@ -40,8 +40,17 @@ def _close(window: Window) -> None:
         window.viewport.run_pose.leave()
 
 
-def _follows(window: Window) -> bool:
-    return window.session.following
+def _usable(window: Window) -> bool:
+    return window.session.following or window.viewport.playback.pose is not None
+
+
+def _use_pose(window: Window) -> None:
+    pose = window.viewport.playback.pose
+    if pose is None:
+        window.session.keep_pose()
+        return
+    window.viewport.playback.close_sequence()
+    window.session.pose("Use the pose shown", pose)
 
 
 def _from_here(window: Window) -> None:
@@ -99,8 +108,8 @@ COMMANDS = (
         when=lambda w: _player(w).span is not None, section="part", help="Play all of it again.",
     ),
     Command(
-        "play.use_pose", "Use this pose", lambda w: w.session.keep_pose(), MENU, "", "check", when=_follows,
-        section="close", help="The pose at the playhead becomes the edited pose (one undo step).",
+        "play.use_pose", "Use this pose", _use_pose, MENU, "", "check", when=_usable,
+        section="close", help="The pose that is shown becomes the edited pose (one undo step).",
     ),
     Command(
         "play.close", "Leave playback", _close, MENU, "", "close", when=_shown, section="close",

@@ -19,7 +19,8 @@ def _moves(window: Window) -> bool:
 
 def _simulate(window: Window) -> None:
     window.docks.show("simulation")
-    window.simulation.start()
+    if window.simulation_panel.finish_typing():
+        window.simulation.start()
 
 
 def _switch_what_if(window: Window) -> None:
@@ -32,8 +33,9 @@ def _switch_what_if(window: Window) -> None:
 
 def _branch(window: Window) -> None:
     window.docks.show("simulation")
-    window.simulation.wish(start="moment")
-    window.simulation.start()
+    if window.simulation_panel.finish_typing():
+        window.simulation.wish(start="moment")
+        window.simulation.start()
 
 
 def _has_run(window: Window) -> bool:

@@ -95,6 +95,10 @@ def new_plot(window: Window) -> None:
     window.plots.add_plot()
 
 
+def _plays(window: Window) -> bool:
+    return window.viewport.player.ready
+
+
 COMMANDS = (
     *(
         Command(
@@ -190,7 +194,7 @@ COMMANDS = (
         "File",
         icon="film",
         section="export",
-        when=lambda w: w.session.runs.current is not None,
-        help="Write the current run as a film (MP4, GIF) or as pictures, as the viewport shows it.",
+        when=_plays,
+        help="Write the current run, or the sequence of poses that is played, as a film (MP4, GIF) or as pictures.",
     ),
 )

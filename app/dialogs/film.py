@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QSpinBox,
     QToolButton,
@@ -27,7 +26,9 @@ from PySide6.QtWidgets import (
 
 from app.films import FilmWish
 from app.icons import icon
+from app.playback import Filmed
 from app.widgets.note import Note
+from app.widgets.progress import ProgressBar
 from core.errors import KinetostatError
 from viz.encoders import FORMATS
 from viz.film import frame_times
@@ -35,6 +36,7 @@ from viz.look import LookName
 
 if TYPE_CHECKING:
     from app.jobs import Job
+    from app.runs import Record
     from app.window import Window
 
 SIZES = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1080), (640, 360))
@@ -44,6 +46,7 @@ VIEWS = {
 }  # fmt: skip
 RATES = ("24", "25", "29.97", "30", "50", "60")
 KEY = "film"
+NOTHING = "There is nothing to film yet. Simulate first (F5), or animate poses, e.g. with Show robot."
 
 
 class FilmDialog(QDialog):
@@ -57,12 +60,15 @@ class FilmDialog(QDialog):
         self._job: Job | None = None
         self._build()
         self._recall()
-        window.session.runs.changed.connect(self._refresh)
+        self._pairs = ((window.session.runs.changed, self._refresh), (window.viewport.player.changed, self._refresh))
+        for signal, slot in self._pairs:
+            signal.connect(slot)
         self._refresh()
 
     def close_dialog(self) -> None:
         """Listen no more."""
-        self._window.session.runs.changed.disconnect(self._refresh)
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
 
     # ----------------------------------------------------------------------------- building
 
@@ -79,7 +85,7 @@ class FilmDialog(QDialog):
         self.summary = QLabel()
         self.summary.setProperty("muted", True)
         self.note = Note(self)
-        self.bar = QProgressBar()
+        self.bar = ProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.hide()
@@ -153,6 +159,13 @@ class FilmDialog(QDialog):
     # ----------------------------------------------------------------------------- state
 
     @property
+    def _source(self) -> Record | Filmed | None:
+        """What is filmed: the sequence of poses that is open, else the current run."""
+        filmed = self._window.viewport.playback.filmed
+        record = self._window.session.runs.current
+        return filmed or (record if record is not None and len(record.run.time) else None)
+
+    @property
     def wish(self) -> FilmWish:
         """What is asked for. Raises KinetostatError."""
         size = self.size.currentData() or (self.width_.value(), self.height_.value())
@@ -169,11 +182,14 @@ class FilmDialog(QDialog):
         )  # fmt: skip
 
     def open_film(self) -> None:
-        """Show, for the whole of the current run."""
-        record = self._window.session.runs.current
-        if record is not None and len(record.run.time):
-            self.from_.setValue(float(record.run.time[0]))
-            self.to.setValue(float(record.run.time[-1]))
+        """Show, for what the timeline plays, or the part of it that is chosen there."""
+        if self._source is not None:
+            player = self._window.viewport.player
+            first, last = player.ends
+            if isinstance(self._source, Filmed) and player.span is None:
+                last += self._source.interval  # the last pose is shown as long as the others
+            self.from_.setValue(first)
+            self.to.setValue(last)
         self.show()
         self.raise_()
         self.activateWindow()
@@ -187,18 +203,19 @@ class FilmDialog(QDialog):
     def _refresh(self) -> None:
         """How long the film will be, or what is wrong."""
         making = self._job is not None
-        record = self._window.session.runs.current
+        source = self._source
+        self.setWindowTitle("Export film" + (f" of {_called(source)}" if source is not None else ""))
         self.start.setText("Stop" if making else "Make film")
         self.start.setIcon(icon("stop" if making else "film"))
         self.bar.setVisible(making)
-        self.start.setEnabled(making or record is not None)
+        self.start.setEnabled(making or source is not None)
         if making:
             return
         try:
             wish = self.wish
             count = len(frame_times(wish.start or 0.0, wish.end or 0.0, wish.fps, wish.speed))
             self.summary.setText(f"{count} frames, {count / wish.fps:.4g} s")
-            self.note.say("" if record is not None else "There is no run yet. Simulate first (F5).", "hint")
+            self.note.say(_replaced(wish.path) if source is not None else NOTHING, "hint")
         except KinetostatError as error:
             self.summary.setText("")
             self.start.setEnabled(False)
@@ -211,20 +228,26 @@ class FilmDialog(QDialog):
             self._job.cancel()
             self.start.setEnabled(False)
             return
-        record = self._window.session.runs.current
-        if record is None:
+        source = self._source
+        if source is None:
             return
         wish = self.wish
         width, height = wish.size
         self._window.settings.remember(KEY, {"file": str(wish.path), "fps": self.fps.currentText(), "width": width,
                                              "height": height})  # fmt: skip
-        self._job = job = self._window.films.start(wish, record)
-        job.progressed.connect(lambda part, _: self.bar.setValue(round(1000 * part)))
+        self._job = job = self._window.films.start(wish, source)
+        job.progressed.connect(lambda part, _: self._progressed(part))
         job.succeeded.connect(lambda count: self._done(f"Wrote {wish.path}: {count} frames", "done"))
         job.failed.connect(self._failed)
         job.stopped.connect(lambda: self._done("Stopped; no film was written", "hint"))
         self.bar.setValue(0)
         self._refresh()
+
+    def _progressed(self, part: float) -> None:
+        self.bar.setValue(round(1000 * part))
+        left = self._job.time_left if self._job is not None else None
+        if left is not None:
+            self.summary.setText(f"{100 * part:.0f} %, about {left:.0f} s left")
 
     def _failed(self, error: BaseException) -> None:
         known = isinstance(error, KinetostatError)
@@ -235,6 +258,17 @@ class FilmDialog(QDialog):
         self._refresh()
         self.note.say(words, severity)
         self._window.session.told.emit(severity, words)
+
+
+def _called(source: Record | Filmed) -> str:
+    """What is filmed, in words."""
+    return source.poses.title or "a sequence" if isinstance(source, Filmed) else source.name
+
+
+def _replaced(path: Path) -> str:
+    """That a film is there already under this name; empty if none is."""
+    there = path if path.suffix.lower() != ".png" else path.with_name(f"{path.stem}_0001.png")
+    return f"{there.name} is there already and will be replaced." if there.is_file() else ""
 
 
 def _row(*widgets: QWidget) -> QWidget:

@@ -29,7 +29,8 @@ from core.functions import FUNCTIONS, Context
 from core.functions.derivation import shown
 from core.functions.results import Formulas
 from core.functions.symbols import robot_of
-from core.symbolic.derivation import Step, numbers, picture, steps, values_at
+from core.symbolic.derivation import Step, numbers, steps, values_at
+from core.symbolic.derivation_pictures import picture
 from core.symbolic.robot import Robot
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ class DerivationPanel(QWidget):
 
     def context(self) -> Context:
         """The machine as it is shown now."""
-        session = self._session
-        return Context(session.model, session.mech, session.q.copy(), dict(session.p))
+        return self._session.context()
 
     def begin(self, *, anew: bool = False) -> None:
         """Open the replay at its first step; says why where it is impossible."""
@@ -253,7 +253,7 @@ class DerivationPanel(QWidget):
         self.scene.show(shown_picture if self._seen else None)
         if self.page.part is not None:
             values = values_at(self.robot, session.q, session.p)
-            self.page.show_numbers(numbers(self.robot, step, values), moving=step.what in ("K", "C", "tau"))
+            self.page.show_numbers(numbers(self.robot, step, values), moving=step.what in ("K", "Ki", "C", "tau"))
 
     def _moved(self) -> None:
         if self.on and self._seen and not self._later.isActive():

@@ -13,17 +13,16 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QScrollArea,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.icons import icon
 from app.mathematics import MatrixView
 from app.panels.formulas_part import FormulasPart
+from app.widgets.progress import ProgressBar
+from app.widgets.tool_button import tool_button
 from core.functions.results import Formulas, Matrix, rows_of
 from core.symbolic.derivation import SPEED, Step
 
@@ -43,9 +42,9 @@ class DerivationPage(QWidget):
         self._session = session
         self.part: FormulasPart | None = None
         self.numbers: MatrixView | None = None
-        self.back = _button("step_back", "The step before (Alt+Left)")
-        self.forward = _button("step_forward", "The next step (Alt+Right)")
-        self.close_ = _button("close", "End the replay")
+        self.back = tool_button("step_back", "The step before (Alt+Left)")
+        self.forward = tool_button("step_forward", "The next step (Alt+Right)")
+        self.close_ = tool_button("close", "End the replay")
         self.title, self.words, self.legend, self.caption = QLabel(), QLabel(), QLabel(), QLabel()
         font = self.title.font()
         font.setBold(True)
@@ -94,7 +93,7 @@ class DerivationPage(QWidget):
         return area
 
     def _busy(self) -> QWidget:
-        bar = QProgressBar()
+        bar = ProgressBar()
         bar.setRange(0, 0)
         bar.setMaximumHeight(6)
         bar.setTextVisible(False)
@@ -150,10 +149,3 @@ class DerivationPage(QWidget):
         beside = len(matrix.entries[0]) <= NARROW
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         self.say("At this pose (SI)" + (f", all joint speeds {SPEED:g}" if moving else ""))
-
-
-def _button(name: str, help: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(name))
-    button.setToolTip(help)
-    return button

@@ -8,13 +8,16 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QBrush, QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
+    QHBoxLayout,
     QHeaderView,
     QLabel,
+    QPushButton,
     QStackedLayout,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -45,6 +48,27 @@ class _WrappedCells(QStyledItemDelegate):
         return hint
 
 
+class _Proposal(QWidget):
+    """A line above the findings: what would take away all that is held twice, and a button that does it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.text = QLabel(self)
+        self.text.setWordWrap(True)
+        self.button = QPushButton(icon("check"), "Apply", self)
+        self.button.setToolTip("Exchange these joints, as one undo step; the changed machine is examined first.")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 6, 10, 6)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.button)
+        self.hide()
+
+    def show_advice(self, advice: str) -> None:
+        """Say it; '' hides the line."""
+        self.text.setText(f"More is held than needed. {advice} The motion stays the same.")
+        self.setVisible(bool(advice))
+
+
 class FindingsPanel(QWidget):
     """Click selects the element; double click goes to the field (signal `field_wanted`)."""
 
@@ -52,6 +76,8 @@ class FindingsPanel(QWidget):
     """The tab's title, e.g. "Findings (2)"."""
     field_wanted = Signal(str)
     """A field of the selected element should get the cursor."""
+    proposal_accepted = Signal()
+    """What the findings propose against constraints held twice should be done."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,33 +87,44 @@ class FindingsPanel(QWidget):
         self.mobility = standing_mobility(session)
         self.mobility.ready.connect(self.refresh)
         self.found: tuple[Finding, ...] = ()
-        self.list = QTreeWidget(self)
-        self.list.setColumnCount(3)
-        self.list.setHeaderLabels(["Element", "Finding", "What to do"])
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setWordWrap(True)
-        self.list.setIndentation(14)
-        self.list.setIconSize(QSize(16, 16))
-        self.list.setItemDelegate(_WrappedCells(self.list))
-        self.list.setAllColumnsShowFocus(True)
-        header = self.list.header()
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        header.sectionResized.connect(lambda *_: self.list.scheduleDelayedItemsLayout())
-        self.list.itemClicked.connect(self._clicked)
-        self.list.itemDoubleClicked.connect(self._double_clicked)
-        self.list.itemActivated.connect(self._double_clicked)
+        self.list = self._table()
         self.empty = QLabel("No findings: masses, inertias, limits, axes and files of this model are plausible.", self)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setProperty("muted", True)
         self.empty.setMargin(16)
-        self.pages = QStackedLayout(self)
+        self.proposal = _Proposal(self)
+        self.proposal.button.clicked.connect(self.proposal_accepted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.proposal)
+        self.pages = QStackedLayout()
+        column.addLayout(self.pages, 1)
         self.pages.addWidget(self.empty)
         self.pages.addWidget(self.list)
         session.changed.connect(self._changed)
         self.refresh()
+
+    def _table(self) -> QTreeWidget:
+        table = QTreeWidget(self)
+        table.setColumnCount(3)
+        table.setHeaderLabels(["Element", "Finding", "What to do"])
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setWordWrap(True)
+        table.setIndentation(14)
+        table.setIconSize(QSize(16, 16))
+        table.setItemDelegate(_WrappedCells(table))
+        table.setAllColumnsShowFocus(True)
+        header = table.header()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        header.sectionResized.connect(lambda *_: table.scheduleDelayedItemsLayout())
+        table.itemClicked.connect(self._clicked)
+        table.itemDoubleClicked.connect(self._double_clicked)
+        table.itemActivated.connect(self._double_clicked)
+        return table
 
     @property
     def title(self) -> str:
@@ -106,6 +143,8 @@ class FindingsPanel(QWidget):
             if rows:
                 self._add_group(severity, f"{title} ({len(rows)})", meaning, rows)
         self.pages.setCurrentWidget(self.list if self.found else self.empty)
+        mobility = self.mobility.of(model)
+        self.proposal.show_advice(mobility.advice if mobility is not None and mobility.proposal else "")
         self.counted.emit(self.title)
 
     def _add_group(self, severity: str, title: str, meaning: str, rows: list[Finding]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from app.panels.formula_work import Beside, Names, Prepared, is_long, named, prepared
 from app.typesetting import Hand, Setting
-from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, Power, Product, Sum, Symbol, names, operations
-from core.symbolic.legible import legible
 
 FOLDED = 160
 """Operations beyond which an entry is shown by its size only, until it is asked for."""
@@ -40,35 +39,57 @@ class Grid:
     """Cells of the matrix and, below it, of the named subexpressions; sizes and places in px."""
 
     def __init__(self, entries: Sequence[Sequence[Form]]) -> None:
-        self.entries = [[legible(form) for form in row] for row in entries]
+        self.entries = [list(row) for row in entries]
         self.cells = [[Cell(form) for form in row] for row in self.entries]
+        self._plain = self.cells
+        """The cells without names."""
         self.definitions: list[Cell] = []
         self.meaning: dict[str, Form] = {}
         """Names of subexpressions → what they stand for, in names; empty while nothing is in names."""
         self.unfolded: set[str] = set()
-        self._short: list[list[Form]] = []
+        self._names: Names | None = None
         self._waiting: list[Cell] = []
-        self._sizes: dict[int, float] = {}
+        self._making: Beside | None = None
+        if is_long(entries):
+            self._making = Beside(lambda: prepared(entries), self._take)
+        else:
+            self._take(prepared(entries))
+
+    def _take(self, made: Prepared) -> None:
+        """The forms as they are to be shown, and their sizes."""
+        self.entries = made.entries
+        self.cells = [[Cell(form) for form in row] for row in self.entries]
+        for row, sizes in zip(self.cells, made.sizes, strict=True):
+            for cell, size in zip(row, sizes, strict=True):
+                cell.operations, cell.shown = size, size <= FOLDED
+        self._plain = self.cells
+
+    @property
+    def preparing(self) -> bool:
+        """Whether long forms are being made ready beside the window."""
+        return self._making is not None
 
     # ------------------------------------------------------------------------------- subexpressions
 
     def name_subexpressions(self) -> None:
-        """Show entries in names of what occurs more than once."""
-        flat = [form for row in self.entries for form in row]
-        used = set().union(*map(names, flat)) if flat else set()
-        stem = next(s for s in ("x", "t", "w", "sub") if not any(n.startswith(s) for n in used))
-        definitions, short = shared(flat, stem)
-        columns = len(self.entries[0])
-        self.meaning = dict(definitions)
-        self._short = [short[i : i + columns] for i in range(0, len(short), columns)]
+        """Show entries in names of what occurs more than once (soon, if they are long)."""
+        if is_long(self.entries):
+            self._making = Beside(lambda: named(self.entries), self._take_names)
+        else:
+            self._take_names(named(self.entries))
+
+    def _take_names(self, made: Names) -> None:
+        self._names = made
+        self.meaning = made.meaning
         self.unfolded.clear()
         self._name()
 
     def spell_out(self) -> None:
         """Show entries without such names."""
+        self._making = self._names = None
         self.meaning, self.definitions = {}, []
         self.unfolded.clear()
-        self._renew(self.entries)
+        self.cells = self._plain
 
     def unfold(self, name: str) -> None:
         """Put what a name stands for in its place, or back."""
@@ -76,15 +97,19 @@ class Grid:
         self._name()
 
     def _name(self) -> None:
+        made = self._names
+        assert made is not None
         given = {name: self.meaning[name] for name in self.unfolded}
-        self._renew([[_put(form, given) for form in row] for row in self._short])
+        self._renew([[_put(form, given) for form in row] for row in made.entries])
         needed: set[str] = set()
-        waiting = [form for row in self.cells for form in (cell.form for cell in row)]
+        waiting = list(made.used)
         while waiting:
-            for name in names(waiting.pop()) & self.meaning.keys() - needed:
+            name = waiting.pop()
+            if name not in needed:
                 needed.add(name)
-                waiting.append(_put(self.meaning[name], given))
-        self.definitions = [Cell(_put(form, given), name=name) for name, form in self.meaning.items() if name in needed]
+                waiting += made.uses[name]
+        self.definitions = [Cell(_put(form, given), name=name) for name, form in self.meaning.items()
+                            if name in needed and name not in self.unfolded]  # fmt: skip
 
     def _renew(self, forms: Sequence[Sequence[Form]]) -> None:
         old = {id(cell.form): cell for row in self.cells for cell in row}
@@ -108,6 +133,12 @@ class Grid:
     def work(self, seconds: float = SLICE) -> bool:
         """Go on counting and setting for so long; True when all is done."""
         until = time.perf_counter() + seconds
+        if self._making is not None:
+            if not self._making.done:
+                return False
+            making, self._making = self._making, None
+            making.take()
+            self.begin(self.hand)
         while self._waiting:
             cell = self._waiting[0]
             if cell.shown is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -28,6 +29,10 @@ from core.functions.results import Formulas
 from core.symbolic.forms import Form
 from core.symbolic.notation import text
 
+WAIT = 20
+"""Milliseconds between two looks at work that is done beside the window."""
+LAY_OUT_EVERY = 0.1
+"""Seconds between two layouts while much is being set."""
 SIZE = 17.0
 """Pixels of a letter's height at first."""
 SIZES = 9.0, 60.0
@@ -82,6 +87,7 @@ class FormulasView(QAbstractScrollArea):
         if self._hand.size != self.points:
             self._hand = Hand(self.points)
         self.grid.begin(self._hand)
+        self._laid_out = 0.0
         self._work()
         if not self._done:
             self._timer.start()
@@ -90,10 +96,15 @@ class FormulasView(QAbstractScrollArea):
 
     def _work(self) -> None:
         self._done = self.grid.work()
-        self._lay_out()
+        self._timer.setInterval(WAIT if self.grid.preparing else 0)
+        if self._done or time.perf_counter() > self._laid_out + LAY_OUT_EVERY:
+            self._lay_out()
+            self._laid_out = time.perf_counter()
         if self._done:
             self._timer.stop()
             self.settled.emit()
+
+    _laid_out = 0.0
 
     @property
     def done(self) -> bool:

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFormLayout,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.panels.form_area import FormArea, head, row_label
+from app.panels.number_options import SymbolsEditor
 from app.panels.option_editor import OptionEditor
 from app.panels.option_editors import editor_of
 from app.settings import Settings
 from app.widgets.note import Note
+from app.widgets.progress import ProgressBar
+from app.widgets.tool_button import tool_button
 from core.errors import ModelError
 from core.functions import Context, Function
 
@@ -45,60 +37,24 @@ class FunctionForm(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2, 6, 2, 0)
         layout.setSpacing(6)
-        layout.addLayout(self._head())
-        layout.addWidget(self._scroll(context), 1)
+        self.area = self._area(context)
+        self.area.help_toggled.connect(self.edited)
+        layout.addLayout(head(function.title, "What this function does", self.area))
+        layout.addWidget(self.area, 1)
         self.note = Note()
         layout.addWidget(self.note)
         layout.addLayout(self._foot())
         self._recall()
+        self._follow()
 
     # ----------------------------------------------------------------------------- building
 
-    def _head(self) -> QHBoxLayout:
-        title = QLabel(self.function.title)
-        font = title.font()
-        font.setBold(True)
-        title.setFont(font)
-        help_button = QToolButton()
-        help_button.setIcon(icon("help"))
-        help_button.setToolTip("What this function does")
-        help_button.clicked.connect(self._toggle_help)
-        row = QHBoxLayout()
-        row.addWidget(title, 1)
-        row.addWidget(help_button)
-        return row
-
-    def _scroll(self, context: Callable[[], Context]) -> QScrollArea:
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 6, 0)
-        self._help = QLabel(self.function.summary)
-        self._help.setWordWrap(True)
-        self._help.setProperty("muted", True)
-        self._help.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column.addWidget(self._help)
-        form = QFormLayout()
-        form.setContentsMargins(0, 4, 0, 0)
-        form.setVerticalSpacing(5)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+    def _area(self, context: Callable[[], Context]) -> FormArea:
+        area = FormArea(self.function.summary, self.function.help)
         for option in self.function.options:
             editor = self.editors[option.id] = editor_of(option, context, self._settings)
             editor.changed.connect(self._edited)
-            if editor.labelled:
-                label = QLabel(option.title)
-                label.setToolTip(option.help)
-                form.addRow(label, editor)
-            else:
-                form.addRow("", editor)
-        column.addLayout(form)
-        column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(inside)
-        self._inside, self._area = inside, area
+            area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
         return area
 
     def _foot(self) -> QHBoxLayout:
@@ -112,16 +68,11 @@ class FunctionForm(QWidget):
         self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
         self.live_box.setVisible(self.function.live)
         self.live_box.toggled.connect(self.live_switched)
-        self.progress = QProgressBar()
+        self.progress = ProgressBar()
         self.progress.setRange(0, 1000)
         self.progress.setTextVisible(True)
         self.progress.hide()
-        reset = QToolButton()
-        reset.setIcon(icon("reset"))
-        if reset.icon().isNull():
-            reset.setText("Defaults")
-        reset.setToolTip("Put all options back to their defaults")
-        reset.clicked.connect(self.reset)
+        reset = tool_button("reset", "Put all options back to their defaults", self.reset)
         reset.setVisible(bool(self.function.options))
         row = QHBoxLayout()
         for widget in (self.run_button, self.stop_button, self.live_box):
@@ -133,8 +84,7 @@ class FunctionForm(QWidget):
 
     def wanted_height(self) -> int:
         """Height in which all options are seen without scrolling."""
-        around = self.sizeHint().height() - self._area.sizeHint().height()
-        return around + self._inside.sizeHint().height() + 12
+        return self.area.wanted_height(self)
 
     # ----------------------------------------------------------------------------- values
 
@@ -180,9 +130,17 @@ class FunctionForm(QWidget):
         """The machine or the units changed."""
         for editor in self.editors.values():
             editor.refresh()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Editors whose fields depend on the other options."""
+        for editor in self.editors.values():
+            if isinstance(editor, SymbolsEditor):
+                editor.follow({key: other.value() for key, other in self.editors.items() if other is not editor})
 
     def _edited(self) -> None:
         self.show_problem("")
+        self._follow()
         self.edited.emit()
         if self.live:
             self.live_switched.emit(True)
@@ -211,8 +169,7 @@ class FunctionForm(QWidget):
         self.progress.show()
         self.progress.setValue(round(1000 * fraction))
         left = f", {seconds_left:.0f} s left" if seconds_left and seconds_left > 2.0 else ""
-        self.progress.setFormat(f"{text or 'Working'} %p %{left}")
-
-    def _toggle_help(self) -> None:
-        short = self._help.text() == self.function.summary
-        self._help.setText(self.function.help if short else self.function.summary)
+        words = f"{text or 'Working'} %p %{left}"
+        fits = self.progress.fontMetrics().horizontalAdvance(words) < self.progress.width() - 8
+        self.progress.setFormat(words if fits else "%p %")
+        self.progress.setToolTip(f"{text or 'Working'}{left}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,18 +15,19 @@ from app.guard import Guard
 from app.icons import icon
 from app.jobs import Job, Jobs
 from app.panels.function_form import FunctionForm
+from app.panels.function_work import Growth, timed, without_files, work_of
+from app.panels.robotica_sheet import GROUP, RoboticaSheet, sheets
 from app.session import Session, State
 from app.settings import Settings
 from core.errors import KinetostatError
-from core.functions import FUNCTIONS, Context, Function, call
+from core.functions import FUNCTIONS, Context, Function
 from core.functions.catalogue import GROUPS, validated
-from core.functions.function import Cancelled
-from core.functions.options import OutputFile
-from core.functions.results import Picture, Result, leaves
+from core.functions.results import Result
+from core.robotica.commands import COMMANDS
 
 _ID = Qt.ItemDataRole.UserRole
 GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Mechanisms": "loop",
-               "Ellipsoids": "ellipsoid", "Dynamics": "com", "Pictures": "export"}  # fmt: skip
+               "Ellipsoids": "ellipsoid", "Dynamics": "com", "Pictures": "export", GROUP: "console"}  # fmt: skip
 LIVE_PAUSE = 15
 """Milliseconds between two runs of a live function, at least."""
 LIVE_LIMIT = 0.04
@@ -39,6 +39,10 @@ class FunctionPanel(QWidget):
 
     help_wanted = Signal(str)
     """The id of the function whose help the person asked for (F1)."""
+    line_wanted = Signal(str)
+    """A line of Robotica to run."""
+    abort_wanted = Signal()
+    """What Robotica runs shall stop."""
 
     def __init__(self, session: Session, jobs: Jobs, settings: Settings | None = None) -> None:
         super().__init__()
@@ -49,9 +53,11 @@ class FunctionPanel(QWidget):
         self._following: Job | None = None
         self._behind = False
         self._seconds: dict[str, float] = {}
-        self._forms: dict[str, FunctionForm] = {}
+        self.functions: dict[str, Function] = {**FUNCTIONS, **sheets(COMMANDS)}
+        self._forms: dict[str, FunctionForm | RoboticaSheet] = {}
         self._rows: dict[str, QTreeWidgetItem] = {}
-        self.form: FunctionForm | None = None
+        self.form: FunctionForm | RoboticaSheet | None = None
+        self._robotica_runs = False
         self._build()
         self._room = QTimer(self, singleShot=True, interval=0)
         self._room.timeout.connect(self._make_room)
@@ -109,11 +115,11 @@ class FunctionPanel(QWidget):
         layout.addWidget(split, 1)
 
     def _fill(self) -> None:
-        for group in GROUPS:
+        for group in (*GROUPS, GROUP):
             head = QTreeWidgetItem(self.tree, [group])
             head.setFlags(Qt.ItemFlag.ItemIsEnabled)
             head.setIcon(0, icon(GROUP_ICONS.get(group, "function")))
-            for function in FUNCTIONS.values():
+            for function in self.functions.values():
                 if function.group == group:
                     row = QTreeWidgetItem(head, [function.title])
                     row.setData(0, _ID, function.id)
@@ -141,19 +147,31 @@ class FunctionPanel(QWidget):
             self.form.hide()
         form = self._forms.get(chosen)
         if form is None:
-            form = self._forms[chosen] = FunctionForm(FUNCTIONS[chosen], self.context, self._settings)
+            form = self._forms[chosen] = self._made(chosen)
             form.wanted.connect(self.run)
             form.stopped.connect(self.stop)
             form.edited.connect(self._room.start)
-            form.live_switched.connect(lambda on: self._live.start() if on else None)
             self._place.layout().addWidget(form)
         else:
             form.refresh()
         form.show()
         self.form = form
         self._room.start()
-        form.show_reason(FUNCTIONS[chosen].unavailable(self.context()))
-        form.show_busy(self._job is not None)
+        form.show_reason(form.function.unavailable(self.context()))
+        form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
+
+    def _made(self, chosen: str) -> FunctionForm | RoboticaSheet:
+        function = self.functions[chosen]
+        if function.group == GROUP:
+            return RoboticaSheet(function, COMMANDS[function.robotica], self._settings, self._folder)
+        form = FunctionForm(function, self.context, self._settings)
+        form.live_switched.connect(lambda on: self._live.start() if on else None)
+        return form
+
+    def _folder(self) -> str:
+        """Where files of the open machine lie."""
+        path = self._session.path
+        return str(path.parent) if path is not None else ""
 
     def _make_room(self) -> None:
         """Give the options the height they ask for, at most most of it; once the person moved the split it stays."""
@@ -170,7 +188,7 @@ class FunctionPanel(QWidget):
     def _filter(self, text: str) -> None:
         words = text.lower().split()
         for key, row in self._rows.items():
-            function = FUNCTIONS[key]
+            function = self.functions[key]
             place = f"{function.title} {function.group} {function.robotica} {function.help} {key}".lower()
             row.setHidden(not all(word in place for word in words))
         for i in range(self.tree.topLevelItemCount()):
@@ -198,12 +216,14 @@ class FunctionPanel(QWidget):
 
     def context(self) -> Context:
         """The machine as it is shown now."""
-        session = self._session
-        return Context(session.model, session.mech, session.q.copy(), dict(session.p))
+        return self._session.context()
 
     def run(self) -> Job | None:
         """Run the chosen function beside the window with the options that stand in the form."""
         form, function = self.form, self.chosen
+        if isinstance(form, RoboticaSheet):
+            self._run_line(form)
+            return None
         if form is None or function is None or self._job is not None:
             return None
         context = self.context()
@@ -215,28 +235,47 @@ class FunctionPanel(QWidget):
             return None
         form.remember()
         form.show_problem("")
-        job = self._jobs.start(function.title, _work(function.id, context, options))
+        job = self._jobs.start(function.title, work_of(function.id, context, options))
         self._job = job
         form.show_busy(True)
         job.progressed.connect(self._progressed)
-        job.succeeded.connect(self._session.produced.emit)
+        growth = Growth(self._session, function, options)
+        job.grown.connect(lambda made: growth.grow(made))
+        job.succeeded.connect(lambda result: growth.end(result))
+        job.stopped.connect(lambda: growth.stop())
         job.failed.connect(self._guard.report)
         job.stopped.connect(lambda: self._session.told.emit("hint", f"{function.title}: stopped."))
         job.ended.connect(self._ended)
         return job
 
+    def _run_line(self, form: RoboticaSheet) -> None:
+        """Have the line of a sheet typed and run."""
+        problem = form.problem()
+        form.show_problem(problem)
+        if not problem and not self._robotica_runs:
+            form.remember()
+            self.line_wanted.emit(form.line)
+
+    def show_robotica(self, runs: bool) -> None:
+        """A line of Robotica runs, or none."""
+        self._robotica_runs = runs
+        if isinstance(self.form, RoboticaSheet):
+            self.form.show_busy(runs)
+
     def stop(self) -> None:
         """Ask the running function to stop."""
-        if self._job is not None:
+        if isinstance(self.form, RoboticaSheet):
+            self.abort_wanted.emit()
+        elif self._job is not None:
             self._job.cancel()
 
     def _progressed(self, fraction: float, text: str) -> None:
-        if self.form is not None and self._job is not None:
+        if isinstance(self.form, FunctionForm) and self._job is not None:
             self.form.show_progress(fraction, text, self._job.time_left)
 
     def _ended(self) -> None:
         self._job = None
-        if self.form is not None:
+        if isinstance(self.form, FunctionForm):
             self.form.show_busy(False)
 
     # ----------------------------------------------------------------------------- following
@@ -248,22 +287,24 @@ class FunctionPanel(QWidget):
     def _follow(self) -> None:
         """Run the chosen function again for the pose now shown: at once if it is quick, else beside the window."""
         form, function = self.form, self.chosen
-        if form is None or function is None or not form.live or function.unavailable(self.context()):
+        if not isinstance(form, FunctionForm) or function is None or not form.live:
+            return
+        if function.unavailable(self.context()):
             return
         if self._following is not None:
             self._behind = True
             return
         try:
-            options = _without_files(function, form.options())
+            options = without_files(function, form.options())
             validated(function, self.context(), options)
             if self._seconds.get(function.id, math.inf) < LIVE_LIMIT:
-                self._followed(_timed(function.id, self.context(), options))
+                self._followed(timed(function.id, self.context(), options))
                 return
         except KinetostatError as error:
             form.show_problem(f"{error.what} {error.remedy}".strip())
             return
         context = self.context()
-        job = self._jobs.start(f"{function.title}, live", lambda *_: _timed(function.id, context, options))
+        job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function.id, context, options))
         self._following = job
         job.succeeded.connect(self._followed)
         job.failed.connect(lambda error: form.show_problem(str(error)))
@@ -293,8 +334,8 @@ class FunctionPanel(QWidget):
     def _mark_available(self) -> None:
         context = self.context()
         for key, row in self._rows.items():
-            reason = FUNCTIONS[key].unavailable(context)
-            row.setToolTip(0, reason or FUNCTIONS[key].summary)
+            reason = self.functions[key].unavailable(context)
+            row.setToolTip(0, reason or self.functions[key].summary)
             row.setForeground(0, self.palette().placeholderText() if reason else self.palette().text())
 
     def _setting_changed(self, key: str) -> None:
@@ -302,34 +343,3 @@ class FunctionPanel(QWidget):
             self.form.refresh()
         if key == "look":
             self._mark_available()
-
-
-def _timed(id: str, context: Context, options: dict[str, Any]) -> tuple[Result, float]:
-    """A result and the seconds it took."""
-    begin = time.perf_counter()
-    result = call(id, context, **options)
-    return result, time.perf_counter() - begin
-
-
-def _without_files(function: Function, options: dict[str, Any]) -> dict[str, Any]:
-    """Options for a run that follows the pose: it writes no files."""
-    files = {option.id for option in function.options if isinstance(option, OutputFile)}
-    return {key: value for key, value in options.items() if key not in files}
-
-
-def _work(id: str, context: Context, options: dict[str, Any]) -> Callable[..., Result]:
-    """The job of calling a function; pictures are drawn in it, too."""
-
-    def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Result:
-        watched = dataclasses.replace(context, progress=progress, cancelled=cancelled)
-        result = call(id, watched, **options)
-        for picture in leaves(result):
-            if isinstance(picture, Picture):
-                from app.pictures import write_picture
-
-                write_picture(picture, watched)
-        if cancelled():
-            raise Cancelled
-        return result
-
-    return work

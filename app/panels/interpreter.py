@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import dataclasses
 import sys
 import threading
 import traceback
@@ -18,10 +19,11 @@ from typing import Any, TextIO
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.pictures import write_pictures
 from app.session import Session
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, call
-from core.functions.results import Picture, Result, leaves
+from core.functions.results import Result
 from core.functions.text import text_of
 
 FILE = "<console>"
@@ -43,6 +45,8 @@ class Interpreter(QObject):
         self._offered: dict[str, Any] = {}
         self._thread: threading.Thread | None = None
         self._stopping = False
+        self.answering = False
+        """Whether what is produced now is told here."""
         self._wanted.connect(self._serve, Qt.ConnectionType.QueuedConnection)
         self.ended.connect(self._forget, Qt.ConnectionType.QueuedConnection)
 
@@ -72,24 +76,26 @@ class Interpreter(QObject):
 
         def function(**options: Any) -> Result:
             result = call(id, self.context(), **options)
-            for part in leaves(result):
-                if isinstance(part, Picture):
-                    from app.pictures import write_picture
-
-                    write_picture(part, self.context())
-            self.in_window(lambda: self._session.produced.emit(result))
+            write_pictures(result, self.context())
+            self.in_window(lambda: self._answer(result))
             return result
 
         function.__name__ = function.__qualname__ = id
         function.__doc__ = FUNCTIONS[id].help
         return function
 
+    def _answer(self, result: Result) -> None:
+        self.answering = True
+        try:
+            self._session.produced.emit(result)
+        finally:
+            self.answering = False
+
     def context(self) -> Context:
         """The machine as shown now; a command stops at its next step when asked to."""
 
         def take() -> Context:
-            s = self._session
-            return Context(s.model, s.mech, s.q.copy(), dict(s.p), cancelled=lambda: self._stopping)
+            return dataclasses.replace(self._session.context(), cancelled=lambda: self._stopping)
 
         return self.in_window(take)  # type: ignore[no-any-return]
 

@@ -11,7 +11,7 @@ from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure
 from core.functions.dynamics import speed_dimensions
 from core.functions.function import Context
-from core.functions.options import Number, Values, Vector
+from core.functions.options import Number, SymbolValues, Values, Vector
 
 _SECOND_RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 _FORCES = {"angular_velocity": "torque", "velocity": "force"}
@@ -103,6 +103,67 @@ class ValuesEditor(OptionEditor):
         given = dict(value or {})
         for name, edit in self._edits.items():
             edit.show_value(given.get(name, 0.0))
+
+
+class SymbolsEditor(OptionEditor):
+    """A field for each symbol that wants a value; what was typed is kept while another file is tried."""
+
+    option: SymbolValues
+
+    def build(self) -> None:
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(3)
+        self._none = QLabel("every symbol has a value")
+        self._none.setProperty("muted", True)
+        self.row.addWidget(self._none)
+        self.row.addLayout(self._grid)
+        self._edits: dict[str, QuantityEdit] = {}
+        self._typed: dict[str, float] = {}
+
+    def follow(self, options: dict[str, Any]) -> None:
+        """Offer fields for the symbols that the other options leave open."""
+        context = self.context()
+        needed = self.option.needed(context, options)
+        self._keep()
+        if list(self._edits) != list(needed):
+            while (item := self._grid.takeAt(0)) is not None:
+                item.widget().hide()
+                item.widget().deleteLater()
+            self._edits = {name: self._field(row, name) for row, name in enumerate(needed)}
+        for name, edit in self._edits.items():
+            assumed = needed[name]
+            edit.setPlaceholderText("needed" if assumed is None else f"{assumed:g} assumed")
+            edit.show_value(self._typed.get(name))
+        self._none.setVisible(not needed)
+
+    def _field(self, row: int, name: str) -> QuantityEdit:
+        edit = QuantityEdit(Measure(), self.units, lambda _v, _g: self._edited(), optional=True)
+        label = QLabel(name)
+        label.setProperty("muted", True)
+        self._grid.addWidget(label, row, 0)
+        self._grid.addWidget(edit, row, 1)
+        return edit
+
+    def _keep(self) -> None:
+        for name, edit in self._edits.items():
+            edit.finish()
+            self._typed.pop(name, None)
+            if edit.value is not None:
+                self._typed[name] = edit.value  # type: ignore[assignment]
+
+    def _edited(self) -> str:
+        self.changed.emit()
+        return ""
+
+    def value(self) -> dict[str, Any]:
+        self._keep()
+        return {name: value for name, value in self._typed.items() if name in self._edits or not self._edits}
+
+    def show_value(self, value: Any) -> None:
+        self._typed = dict(value or {})
+        for name, edit in self._edits.items():
+            edit.show_value(self._typed.get(name))
 
 
 def _dimensions(option: Values, context: Context) -> list[str]:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QSpinBox, QToolButton
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QMenu, QSpinBox, QToolButton
 
-from app.icons import icon
-from app.panels.number_options import NumbersEditor, ValuesEditor
+from app.panels.number_options import NumbersEditor, SymbolsEditor, ValuesEditor
 from app.panels.option_editor import OptionEditor
 from app.panels.range_options import RangesEditor
 from app.widgets.choice_editors import Combo
 from app.widgets.quantity_text import Units
+from app.widgets.tool_button import tool_button
 from core.functions.function import Context
 from core.functions.options import (
     Choice,
     Flag,
     FrameName,
     FrameNames,
+    InputFile,
     Integer,
     Number,
     Option,
     OutputFile,
     Ranges,
+    SymbolValues,
     Values,
     Vector,
 )
@@ -147,10 +150,7 @@ class FileEditor(OptionEditor):
         self._line = QLineEdit()
         self._line.setPlaceholderText("none")
         self._line.editingFinished.connect(self.changed)
-        button = QToolButton()
-        button.setIcon(icon("folder"))
-        button.setToolTip("Choose a file")
-        button.clicked.connect(self._choose)
+        button = tool_button("folder", "Choose a file", self._choose)
         self.row.addWidget(self._line)
         self.row.addWidget(button)
 
@@ -168,6 +168,52 @@ class FileEditor(OptionEditor):
             self.changed.emit()
 
 
+class InputFileEditor(OptionEditor):
+    """A path, a button to choose it, and the files that lie near the machine's own."""
+
+    option: InputFile
+
+    def build(self) -> None:
+        self._line = QLineEdit()
+        self._line.setPlaceholderText("none")
+        self._line.editingFinished.connect(self.changed)
+        button = tool_button("folder", "Choose a file")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(button)
+        self.menu.aboutToShow.connect(self._fill)
+        button.setMenu(self.menu)
+        self.row.addWidget(self._line)
+        self.row.addWidget(button)
+
+    def value(self) -> str:
+        return self._line.text().strip()
+
+    def show_value(self, value: Any) -> None:
+        self._line.setText(str(value or ""))
+        self._line.setToolTip(self._line.text() or self.option.help)
+
+    def _fill(self) -> None:
+        self.menu.clear()
+        for path in self.option.near(self.context()):
+            entry = self.menu.addAction(Path(path).name, lambda path=path: self._take(path))
+            entry.setToolTip(path)
+        self.menu.addSeparator()
+        self.menu.addAction("Choose a file…", self._choose)
+        self.menu.addAction("None", lambda: self._take("")).setEnabled(bool(self.value()))
+
+    def _choose(self) -> None:
+        patterns = " ".join(f"*{suffix}" for suffix in self.option.suffixes)
+        near = next(iter(self.option.near(self.context())), "")
+        start = self.value() or (str(Path(near).parent) if near else "")
+        path, _ = QFileDialog.getOpenFileName(self, self.option.title, start, f"Files ({patterns});;All files (*)")
+        if path:
+            self._take(path)
+
+    def _take(self, path: str) -> None:
+        self.show_value(path)
+        self.changed.emit()
+
+
 _EDITORS: dict[type[Option], type[OptionEditor]] = {
     Flag: FlagEditor,
     Choice: ChoiceEditor,
@@ -176,7 +222,9 @@ _EDITORS: dict[type[Option], type[OptionEditor]] = {
     Vector: NumbersEditor,
     FrameName: FrameEditor,
     FrameNames: TextEditor,
+    InputFile: InputFileEditor,
     OutputFile: FileEditor,
+    SymbolValues: SymbolsEditor,
     Values: ValuesEditor,
     Ranges: RangesEditor,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
@@ -22,6 +22,9 @@ EMPTY = "Results of functions appear here. Choose a function at the left and run
 
 class OutputPanel(QWidget):
     """Shows every value that comes by `session.produced`."""
+
+    added = Signal()
+    """A result came that has a card of its own."""
 
     def __init__(self, session: Session, settings: Settings | None = None) -> None:
         super().__init__()
@@ -89,11 +92,11 @@ class OutputPanel(QWidget):
 
     def add(self, result: Result) -> None:
         """Show a result: in its own card if it follows the pose and has one, else in a new card below."""
-        if result.live:
-            for card in reversed(self.cards):
-                if card.result.live and card.result.function == result.function:
-                    card.show_result(result)
-                    return
+        for card in reversed(self.cards):
+            lives = result.live and card.result.live and card.result.function == result.function
+            if lives or (result.growth and card.result.growth == result.growth):
+                card.show_result(result)
+                return
         card = ResultCard(result, self._session, self._settings)
         card.removed.connect(lambda: self._remove(card))
         self.cards.append(card)
@@ -104,6 +107,7 @@ class OutputPanel(QWidget):
         self._newest, self._place = card, None
         self._reveal()
         self._settled.start()
+        self.added.emit()
 
     def _reveal(self) -> None:
         """Bring the top of the newest card into view; again whenever the heights change until they have settled."""

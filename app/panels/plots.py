@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pyqtgraph as pg
@@ -65,7 +67,8 @@ class PlotsPanel(QWidget):
         self._series = Series()
         self._sheets: dict[tuple[str, str], Sheet] = {}
         self._model = _key(session.state)
-        self._soon = QTimer(self, singleShot=True, interval=EVERY)
+        self._drawn = 0.0
+        self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self.refresh)
         self._build()
         self._pairs: tuple[tuple[Any, Any], ...] = (
@@ -153,7 +156,7 @@ class PlotsPanel(QWidget):
     def add_plot(self, plot: Plot | None = None) -> None:
         """One more plot; channels chosen from now on go there."""
         names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
-        self.show_sheet(self.sheet.added(Plot(names, plot.x if plot else TIME)))
+        self.show_sheet(self.sheet.added(replace(plot or Plot(), channels=names)))
 
     def remove_plot(self, index: int) -> None:
         """A plot less."""
@@ -200,6 +203,12 @@ class PlotsPanel(QWidget):
         self._align()
         self._show_active()
         self._show_times()
+        self._drawn = monotonic()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something changed that is not drawn yet."""
+        return self._soon.isActive()
 
     def _align(self) -> None:
         """Plots above one another have their areas in line, however many axes each has."""
@@ -232,11 +241,16 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- hearing
 
     def _runs_changed(self) -> None:
-        if not self._soon.isActive():
-            self._soon.start()
+        if self._soon.isActive() or not self.isVisible():  # drawn when it is seen
+            return
+        left = round(EVERY - 1e3 * (monotonic() - self._drawn))
+        if left <= 0:  # at once: drawn together with scene and timeline
+            self.refresh()
+        else:
+            self._soon.start(max(0, left))
 
     def _moved(self, _time: float) -> None:
-        if self.isVisible():
+        if self.isVisible() and not self._soon.isActive():
             self._show_times()
 
     def showEvent(self, event: Any) -> None:
@@ -297,16 +311,18 @@ class PlotsPanel(QWidget):
         menu.addAction(icon("fit"), "Show all", chart.auto)
         across = menu.addMenu(icon("right"), "Horizontal axis")
         self._fill_across(across, index, plot)
+        self._fill_aspects(menu.addMenu("Height over width"), index, plot)
         menu.addSeparator()
         self.fill_exports(menu, [index])
         menu.addSeparator()
-        menu.addAction(icon("clear"), "Empty this plot", lambda: self._put(index, Plot(x=plot.x)))
+        menu.addAction(icon("clear"), "Empty this plot", lambda: self._put(index, replace(plot, channels=())))
         menu.addAction(icon("remove"), "Remove this plot", lambda: self.remove_plot(index))
         return menu
 
     def _fill_across(self, menu: QMenu, index: int, plot: Plot) -> None:
         def entry(title: str, x: str) -> None:
-            action = menu.addAction(title, lambda: self._put(index, Plot(tuple(c for c in plot.channels if c != x), x)))
+            kept = tuple(c for c in plot.channels if c != x)
+            action = menu.addAction(title, lambda: self._put(index, replace(plot, channels=kept, x=x)))
             action.setCheckable(True)
             action.setChecked(plot.x == x or (plot.over_time and x == TIME))
 
@@ -316,10 +332,18 @@ class PlotsPanel(QWidget):
             if name != TIME:
                 entry(name, name)
 
+    def _fill_aspects(self, menu: QMenu, index: int, plot: Plot) -> None:
+        for aspect in sorted({0.0, 0.5, 1.0, plot.aspect}):
+            action = menu.addAction(f"{aspect:g}" if aspect else "As there is room",
+                                    lambda aspect=aspect: self._put(index, replace(plot, aspect=aspect)))  # fmt: skip
+            action.setCheckable(True)
+            action.setChecked(plot.aspect == aspect)
+
     def fill_exports(self, menu: QMenu, indices: Sequence[int] | None = None) -> None:
         """Entries that write or copy plots; default: all."""
 
         def chosen() -> list[Chart]:
+            self.refresh()
             return [self.charts[k] for k in indices] if indices is not None else self.charts
 
         menu.addAction(icon("copy"), "Copy", lambda: self._guarded(lambda: export.copy(chosen())))
@@ -339,6 +363,7 @@ class PlotsPanel(QWidget):
 
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
         """Write plots (default: all) to a file."""
+        self.refresh()
         return self._guarded(lambda: export.save(charts or self.charts, path), f"Wrote {path}")
 
     def _guarded(self, work: Callable[[], None], words: str = "") -> bool:

@@ -8,7 +8,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.chain_members import assembly_of, brought_by, in_row
 from app.diagnosis import Diagnosis
@@ -139,10 +148,8 @@ class PropertyEditor(QWidget):
         self.general.setContentsMargins(10, 0, 10, 4)
         self.link = QPushButton(icon("chain"), "", self)
         self.link.clicked.connect(self._edit_holder)
-        self.area = QScrollArea(self)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._forms: dict[type, tuple[ElementForm, QScrollArea]] = {}
+        self.pages = QStackedWidget(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -153,7 +160,7 @@ class PropertyEditor(QWidget):
         row.addWidget(self.link)
         row.addStretch(1)
         column.addLayout(row)
-        column.addWidget(self.area, 1)
+        column.addWidget(self.pages, 1)
 
     # --------------------------------------------------------------------------- showing
 
@@ -168,15 +175,15 @@ class PropertyEditor(QWidget):
         if another:
             self._leave_fields()
         if self.form is None or shown is None or shown[0] is not kind:
-            self._replace_form(kind)
-        elif another:
+            self._take_form(kind)
+        assert self.form is not None
+        if another:
             for editor in self.form.findChildren(FieldEditor):
                 editor.forget()
             self.area.verticalScrollBar().setValue(0)
         self._form_of = (kind, ref)
         holder = holder_of(model, ref)
         self._show_head(element, ref, holder)
-        assert self.form is not None
         self.form.show_element(element, self._context(element, ref, holder is not None))
 
     _drawing = "model"
@@ -187,15 +194,28 @@ class PropertyEditor(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
 
-    def _replace_form(self, kind: type) -> None:
-        self.form = ElementForm(kind, self._put)
-        self.form.setContentsMargins(10, 2, 10, 10)
-        holder = QWidget()
+    def _take_form(self, kind: type) -> None:
+        """The form of a type of element; it stays, as making it takes much longer than filling it."""
+        if kind not in self._forms:
+            self._forms[kind] = self._made(kind)
+        self.form, self.area = self._forms[kind]
+        self.pages.setCurrentWidget(self.area)
+
+    def _made(self, kind: type) -> tuple[ElementForm, QScrollArea]:
+        area = QScrollArea(self.pages)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.pages.addWidget(area)
+        holder = QWidget(area)
+        form = ElementForm(kind, self._put, parent=holder)
+        form.setContentsMargins(10, 2, 10, 10)
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.form)
+        column.addWidget(form)
         column.addStretch(1)
-        self.area.setWidget(holder)
+        area.setWidget(holder)
+        return form, area
 
     _renaming = False
     _leaving = False

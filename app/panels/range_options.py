@@ -13,6 +13,7 @@ from app.panels.option_editor import OptionEditor
 from app.widgets.choice_editors import Combo
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure
+from app.widgets.tool_button import tool_button
 from core.analysis.sweep import coordinate_aliases, dimension_of, value_of
 from core.functions.function import Context
 from core.functions.options import DIVISIONS, MAX_DIVISIONS, Ranges
@@ -100,10 +101,7 @@ class _RangeRow(QWidget):
         self._divisions.setSuffix(" div.")
         self._divisions.setToolTip("Divisions: n give n + 1 poses")
         self._divisions.valueChanged.connect(self.changed)
-        remove = QToolButton()
-        remove.setIcon(icon("close"))
-        remove.setToolTip("Take this range away")
-        remove.clicked.connect(self.removed)
+        remove = tool_button("close", "Take this range away", self.removed.emit)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 4)
         grid.setSpacing(3)

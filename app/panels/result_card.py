@@ -25,6 +25,7 @@ from app.icons import icon
 from app.mathematics import MatrixView
 from app.panels.formulas_append import append_formulas
 from app.panels.formulas_part import COPIES, FormulasPart
+from app.panels.frame_table_part import FrameTablePart
 from app.panels.tables import TableView
 from app.session import Session
 from app.settings import Settings
@@ -32,8 +33,10 @@ from app.widgets.note import Note
 from core.functions.results import (
     EllipsoidField,
     Formulas,
+    FrameTable,
     Matrix,
     Message,
+    Motion,
     Picture,
     PoseSequence,
     Result,
@@ -112,17 +115,21 @@ class ResultCard(QFrame):
         """Show a newer value of the same kind."""
         old, self.result = self.result, result
         before, after = _shown(old), _shown(result)
-        if list(map(type, before)) != list(map(type, after)):
-            self._fill()
-            return
+        same = 0
+        while same < min(len(before), len(after)) and type(before[same]) is type(after[same]):
+            same += 1
         self._write_head()
-        for part, widget in zip(after, self._parts, strict=True):
+        for part, widget in zip(after, self._parts[:same], strict=False):
             _update(widget, part)
+        self._keep(same)
+        for part in after[same:]:
+            self._parts.append(self._widget(part))
+            self._layout.addWidget(self._parts[-1])
 
     def close_card(self) -> None:
         """Listen no more."""
         for widget in self._parts:
-            if isinstance(widget, FormulasPart):
+            if isinstance(widget, FormulasPart | FrameTablePart):
                 widget.close_part()
 
     def refresh(self) -> None:
@@ -158,23 +165,30 @@ class ResultCard(QFrame):
 
     def _fill(self) -> None:
         self._write_head()
-        self.close_card()
-        for widget in self._parts:
-            widget.hide()
-            widget.deleteLater()
         self._parts = [self._widget(part) for part in _shown(self.result)]
         for widget in self._parts:
             self._layout.addWidget(widget)
 
+    def _keep(self, count: int) -> None:
+        """Drop the widgets of all parts but the first."""
+        for widget in self._parts[count:]:
+            if isinstance(widget, FormulasPart | FrameTablePart):
+                widget.close_part()
+            widget.hide()
+            widget.deleteLater()
+        del self._parts[count:]
+
     def _widget(self, part: Result) -> QWidget:
-        if isinstance(part, Message):
+        if isinstance(part, Message | Motion):
             note = Note()
-            note.say(part.text, part.severity)
+            note.say(part.text or part.title, part.severity if isinstance(part, Message) else "done")
             return note
         if isinstance(part, Matrix):
             return _MatrixPart(part, self.result.title)
         if isinstance(part, Formulas):
             return FormulasPart(part, self.result.title, self._session)
+        if isinstance(part, FrameTable):
+            return FrameTablePart(part, self._settings, self._session)
         if isinstance(part, Table):
             return _TablePart(part, self._settings, self.result.title)
         if isinstance(part, PoseSequence):
@@ -185,15 +199,20 @@ class ResultCard(QFrame):
 
 
 def _shown(result: Result) -> list[Result]:
-    """The parts a card has a widget for: an ellipsoid field shows its measures and its poses."""
+    """The parts a card has a widget for: an ellipsoid field shows its measures, its remark and its poses."""
     found: list[Result] = []
     for part in leaves(result):
-        found += [part.measures, part.poses] if isinstance(part, EllipsoidField) else [part]
+        if not isinstance(part, EllipsoidField):
+            found.append(part)
+            continue
+        found += [part.measures] if part.listed else []
+        found += [Message(text=part.remark, severity="hint")] if part.remark else []
+        found.append(part.poses)
     return found
 
 
 def _update(widget: QWidget, part: Result) -> None:
-    if isinstance(widget, _MatrixPart | FormulasPart | _TablePart | _PosesPart):
+    if isinstance(widget, _MatrixPart | FormulasPart | FrameTablePart | _TablePart | _PosesPart):
         widget.show_part(part)
     elif isinstance(widget, Note) and isinstance(part, Message):
         widget.say(part.text, part.severity)

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QKeyEvent
 from PySide6.QtWidgets import (
+    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -20,14 +21,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.icons import icon
 from app.jobs import Job, Jobs
 from app.panels.console import Popup
 from app.robotica_host import Done, RoboticaLine, functions
 from app.session import Session
 from app.settings import Settings
-from core.functions.results import Message, Motion, leaves
+from app.widgets.tool_button import tool_button
+from core.functions.results import Message
 from core.functions.text import text_of
+from core.robotica.command import quoted
+from resources import EXAMPLES
 
 BANNER = (
     "Robotica calls as its manual writes them, on the open robot, for example\n"
@@ -36,19 +39,23 @@ BANNER = (
 )
 MOST_REMEMBERED = 300
 MOST_LINES = 5000
-_HISTORY, _CALLS = "robotica/history", "robotica/calls"
+_HISTORY, _CALLS, _LETTERS = "robotica/history", "robotica/calls", "robotica/letters"
+SIZES = (6, 32)
+"""Smallest and largest letters, points."""
+_ASKS = re.compile(r"^\s*DataFile\s*\[\s*\]\s*;?\s*$")
 _HEAD = re.compile(r"^\s*(\w+)\s*\[")
 _WORD = re.compile(r"\w*$")
 _FILE = re.compile(r'"([^"]*)$')
 
 
 class RoboticaPanel(QWidget):
-    """`opened(Opened)`: a file was read and is to be shown; `plots_wanted(Motion)`: curves to plot."""
+    """`opened(Opened)`: a file was read and is to be shown."""
 
     opened = Signal(object)
-    plots_wanted = Signal(object)
-    play_wanted = Signal()
-    trace_wanted = Signal()
+    running = Signal(bool)
+    """A line runs, or none."""
+    resized = Signal()
+    """A line gave the machine other values: it may reach further than before."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
         super().__init__()
@@ -60,31 +67,33 @@ class RoboticaPanel(QWidget):
         stored = settings.value(_CALLS, {})
         self.calls: dict[str, str] = dict(stored) if isinstance(stored, dict) else {}
         """The last call of each function."""
+        self.answering = False
+        """Whether what is produced now is told here."""
         self._build()
         self.say(BANNER)
 
     def _build(self) -> None:
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         self.list = self._functions()
         self.transcript = QPlainTextEdit()
         self.transcript.setReadOnly(True)
-        self.transcript.setFont(fixed)
+        self.transcript.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)  # tables and matrices stay what they are
         self.transcript.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.transcript.setMaximumBlockCount(MOST_LINES)
         self.input = Line(self)
-        self.input.setFont(fixed)
         self.input.setPlaceholderText('Robotica call, e.g. FKin[] or MPrint[M, "M"]')
-        prompt = QLabel("In:=")
-        prompt.setFont(fixed)
-        prompt.setProperty("muted", True)
-        self.abort_button = self._button("stop", "Abort what runs (Ctrl+C)", self.abort)
+        self.prompt = QLabel("In:=")
+        self.prompt.setProperty("muted", True)
+        self.resize_letters(0)  # before they have a parent, whose font would take its place
+        self.abort_button = tool_button("stop", "Abort what runs (Ctrl+C)", self.abort)
         self.abort_button.setEnabled(False)
         row = QHBoxLayout()
         row.setContentsMargins(6, 0, 4, 4)
-        row.addWidget(prompt)
+        row.addWidget(self.prompt)
         row.addWidget(self.input, 1)
-        row.addWidget(self._button("clear", "Clear the text (Ctrl+L)", self.clear))
-        row.addWidget(self._button("help", "Help on the function in the line (F1)", self.help))
+        row.addWidget(self._letters("A−", "Smaller letters (Ctrl+−)", -1))
+        row.addWidget(self._letters("A+", "Larger letters (Ctrl++)", 1))
+        row.addWidget(tool_button("clear", "Clear the text (Ctrl+L)", self.clear))
+        row.addWidget(tool_button("help", "Help on the function in the line (F1)", self.help))
         row.addWidget(self.abort_button)
         right = QWidget()
         column = QVBoxLayout(right)
@@ -103,6 +112,22 @@ class RoboticaPanel(QWidget):
         layout.addWidget(parts)
         self.setFocusProxy(self.input)
 
+    def _letters(self, words: str, tip: str, step: int) -> QToolButton:
+        button = QToolButton(text=words, toolTip=tip, autoRaise=True)
+        button.clicked.connect(lambda: self.resize_letters(step))
+        return button
+
+    def resize_letters(self, step: int) -> None:
+        """Letters of line and transcript so many points larger, from now on."""
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        size = int(self._settings.value(_LETTERS, font.pointSize())) + step
+        size = min(max(size, SIZES[0]), SIZES[1])
+        if step:
+            self._settings.remember(_LETTERS, size)
+        font.setPointSize(size)
+        for part in (self.transcript, self.input, self.prompt):
+            part.setFont(font)
+
     def _functions(self) -> QListWidget:
         """Robotica's functions by name."""
         shown = QListWidget()
@@ -114,13 +139,6 @@ class RoboticaPanel(QWidget):
         shown.itemActivated.connect(lambda item: self.offer(item.text()))
         return shown
 
-    def _button(self, name: str, tip: str, slot: object) -> QToolButton:
-        button = QToolButton()
-        button.setIcon(icon(name))
-        button.setToolTip(tip)
-        button.clicked.connect(lambda: slot())  # type: ignore[operator]
-        return button
-
     def close_panel(self) -> None:
         """Stop what runs (closing the program); the jobs wait for its thread."""
         self.abort()
@@ -128,10 +146,12 @@ class RoboticaPanel(QWidget):
     # ----------------------------------------------------------------------------- verbs
 
     def say(self, text: str) -> None:
-        """Write to the transcript, newest in view."""
-        self.transcript.appendPlainText(text.rstrip("\n"))
-        bar = self.transcript.verticalScrollBar()
-        bar.setValue(bar.maximum())
+        """Write to the transcript, newest in view from where its lines begin."""
+        if text:
+            self.transcript.appendPlainText(text.rstrip("\n"))
+        down, across = self.transcript.verticalScrollBar(), self.transcript.horizontalScrollBar()
+        down.setValue(down.maximum())
+        across.setValue(across.minimum())
 
     def clear(self) -> None:
         """Empty the transcript."""
@@ -154,9 +174,18 @@ class RoboticaPanel(QWidget):
 
     def submit(self) -> None:
         """Run what stands in the line."""
-        text = self.input.text().strip()
+        if self.enter(self.input.text().strip()):
+            self.input.clear()
+
+    def enter(self, text: str) -> bool:
+        """Run a line as if it was typed: it goes to the history. False if there is none, or one runs."""
         if not text or self.job is not None:
-            return
+            return False
+        if _ASKS.match(text):
+            path = self._asked()
+            if not path:
+                return False
+            text = f"DataFile[{quoted(path)}]"
         if not self.history or self.history[-1] != text:
             self.history.append(text)
             del self.history[:-MOST_REMEMBERED]
@@ -166,13 +195,27 @@ class RoboticaPanel(QWidget):
         if head is not None and head.group(1) in functions() and text.endswith("]"):
             self.calls[head.group(1)] = text
             self._settings.remember(_CALLS, self.calls)
-        self.input.clear()
         self._start(text)
+        return True
+
+    def _asked(self) -> str:
+        """The file that DataFile[] asks for; "" if the person chose none."""
+        from app.documents import open_filter
+
+        path, _ = QFileDialog.getOpenFileName(self, "Data file", self.folder(), open_filter())
+        return path
 
     def abort(self) -> None:
         """Stop what runs."""
         if self.job is not None:
             self.job.cancel()
+
+    def escape(self) -> None:
+        """Stop what runs; if nothing does, empty the line."""
+        if self.job is not None:
+            self.abort()
+        else:
+            self.input.clear()
 
     def recall(self, step: int) -> None:
         """Show an earlier (−1) or later (+1) line."""
@@ -191,10 +234,13 @@ class RoboticaPanel(QWidget):
         if self.job is not None:
             return
         self.say(f"In:= {text}")
-        context = self.line.begin(self.folder())
+        folder = self.folder()
+        own = Path(folder).resolve().is_relative_to(EXAMPLES)  # of the program itself: nothing is written there
+        context = self.line.begin(folder, str(Path.home()) if own else folder)
         job = self._jobs.start(f"Robotica: {text[:60]}", self.line.work(text, context))
         self.job = job
         self.abort_button.setEnabled(True)
+        self.running.emit(True)
         job.succeeded.connect(self._done)
         job.failed.connect(lambda error: self.say(f"Error: {error}"))
         job.stopped.connect(lambda: self.say("Aborted."))
@@ -203,33 +249,27 @@ class RoboticaPanel(QWidget):
     def _ended(self) -> None:
         self.job = None
         self.abort_button.setEnabled(False)
+        self.running.emit(False)
 
     def _done(self, done: Done) -> None:
         if done.opened is not None:
             self.opened.emit(done.opened)
             self.line.arrived()
-        self.line.show_values(done.given)
-        for result in done.results:
-            self.say(text_of(result, degrees=True))
-            if not isinstance(result, Message):
-                self._session.produced.emit(result)
-            for part in leaves(result):
-                if isinstance(part, Motion):
-                    self._keep(part)
+        for label, edit in done.edits:
+            self._session.apply(label, edit)
+        self.line.show_values(done)
+        if done.given or done.cleared:
+            self.resized.emit()
+        self.answering = True
+        try:
+            for result in done.results:
+                self.say(text_of(result, degrees=True))
+                if not isinstance(result, Message):
+                    self._session.produced.emit(result)
+        finally:
+            self.answering = False
         if done.error is not None:
             self.say(f"Error: {done.error}")
-
-    def _keep(self, motion: Motion) -> None:
-        """A motion is a run like any other: kept, plotted, played."""
-        runs = self._session.runs
-        known = next((record for record in runs.items if record.run is motion.run), None)
-        runs.select(known) if known is not None else runs.add(motion.run, motion.title)
-        if motion.curves:
-            self.plots_wanted.emit(motion)
-        if motion.trace:
-            self.trace_wanted.emit()
-        if motion.animate:
-            self.play_wanted.emit()
 
     # ----------------------------------------------------------------------------- completion
 
@@ -241,11 +281,9 @@ class RoboticaPanel(QWidget):
         match = _WORD.search(before)
         stem = match.group(0) if match else ""
         names = [f"{name}[" for name in functions()]
-        names += [*self._session.mech.p_names, *self._session.mech.q_names, *_WORDS]
+        names += [*self._session.mech.p_names, *self._session.mech.q_names, "Degree", "Pi"]
+        names += [word.name for command in functions().values() for word in command.words]
         return stem, sorted({name for name in names if name.startswith(stem)}) if stem else []
-
-
-_WORDS = ("scale", "single", "frame", "animate", "measures", "monly", "file", "print", "trace", "arm", "Degree", "Pi")
 
 
 def _files(folder: str, stem: str) -> list[str]:
@@ -258,6 +296,9 @@ def _files(folder: str, stem: str) -> list[str]:
         return []
     head = stem[: len(stem) - len(last)]
     return [f"{head}{path.name}{'/' if path.is_dir() else ''}" for path in found[:200]]
+
+
+LETTER_KEYS = {Qt.Key.Key_Plus: 1, Qt.Key.Key_Equal: 1, Qt.Key.Key_Minus: -1}
 
 
 class Line(QLineEdit):
@@ -275,7 +316,8 @@ class Line(QLineEdit):
             return True
         if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.ShortcutOverride:
             control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            if event.key() == Qt.Key.Key_F1 or (control and event.key() in (Qt.Key.Key_L, Qt.Key.Key_C)):
+            own, with_control = (Qt.Key.Key_F1, Qt.Key.Key_Escape), (Qt.Key.Key_L, Qt.Key.Key_C, *LETTER_KEYS)
+            if event.key() in (with_control if control else own):
                 event.accept()
                 return True
         return super().event(event)  # type: ignore[arg-type]
@@ -293,6 +335,10 @@ class Line(QLineEdit):
             self._panel.clear()
         elif key == Qt.Key.Key_C and control and not self.hasSelectedText():
             self._panel.abort()
+        elif key == Qt.Key.Key_Escape:
+            self._panel.escape()
+        elif key in LETTER_KEYS and control:
+            self._panel.resize_letters(LETTER_KEYS[key])
         else:
             super().keyPressEvent(event)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap, QShortcut
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QColorDialog,
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -27,10 +26,12 @@ from app.jobs import Jobs
 from app.runs import Record
 from app.session import Session
 from app.simulation import statistics
+from app.widgets.plain_keys import PlainKeys
+from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
 from core.functions.results import Result
 from core.functions.run_comparison import compared
-from core.simulation import METHODS, Run
+from core.simulation import Run
 
 RECORD = Qt.ItemDataRole.UserRole
 SAVE_FILTER = "Whole run, HDF5 (*.h5);;Table, CSV (*.csv);;SIMNON (*.sim)"
@@ -38,22 +39,47 @@ LOAD_FILTER = "Runs (*.h5 *.hdf5)"
 EMPTY = "No runs yet. F5 lets the machine move; each run stays here and can be played, compared and continued."
 
 
+OWN_KEYS = frozenset((Qt.Key.Key_F2, Qt.Key.Key_Delete))
+"""What the list does with these the window does with the selected element; keys of the timeline stay the window's."""
+
+
+class _Tree(QTreeWidget):
+    """Its own F2 and Del count while it has the focus."""
+
+    deleted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        PlainKeys(self, typing=False, keys=OWN_KEYS)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Del deletes the selected runs."""
+        if event.key() == Qt.Key.Key_Delete:
+            self.deleted.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class RunsList(QWidget):
-    """Click plays a run, the box in front of its name shows it in plots, F2 or a second click renames it."""
+    """Click plays a run, the box in front of its name shows it in plots, F2 or a double click renames it."""
+
+    stranger = Signal(object, object)
+    """A run was read (`Run`, its `Path`) whose machine is not the open one."""
 
     def __init__(self, session: Session, jobs: Jobs) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
         self._items: dict[int, QTreeWidgetItem] = {}
         self._filling = False
-        self.tree = QTreeWidget()
+        self.tree = _Tree()
         self.tree.setHeaderHidden(True)
         self.tree.setColumnCount(2)
         self.tree.setFrameShape(QFrame.Shape.NoFrame)
         self.tree.setIndentation(14)
         self.tree.setIconSize(QSize(14, 14))
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.tree.setEditTriggers(QTreeWidget.EditTrigger.EditKeyPressed | QTreeWidget.EditTrigger.SelectedClicked)
+        # no editing by a second click: F2 and what is typed within half a second after a click would be lost
+        self.tree.setEditTriggers(QTreeWidget.EditTrigger.EditKeyPressed | QTreeWidget.EditTrigger.DoubleClicked)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree.setAccessibleName("Runs")
         header = self.tree.header()
@@ -63,8 +89,7 @@ class RunsList(QWidget):
         self.tree.customContextMenuRequested.connect(self._open_menu)
         self.tree.itemChanged.connect(self._edited)
         self.tree.currentItemChanged.connect(self._chosen)
-        delete = QShortcut(QKeySequence.StandardKey.Delete, self.tree, context=Qt.ShortcutContext.WidgetShortcut)
-        delete.activated.connect(self.delete)
+        self.tree.deleted.connect(self.delete)
         self.empty = QLabel(EMPTY, wordWrap=True)
         self.empty.setObjectName("muted")
         self.empty.setContentsMargins(10, 2, 8, 6)
@@ -87,10 +112,12 @@ class RunsList(QWidget):
         row.setContentsMargins(10, 4, 6, 0)
         title = QLabel("<b>Runs</b>")
         row.addWidget(title, 1)
-        self.compare_button = _button("measure", "Compare: differences of two runs (select both)", self.compare)
-        self.save_button = _button("save", "Save the run: HDF5, CSV or SIMNON", self.save)
-        self.delete_button = _button("delete", "Delete the selected runs (Del)", self.delete)
-        for button in (_button("open", "Load a run", self.load), self.save_button, self.compare_button,
+        self.compare_button = tool_button(
+            "measure", "Compare: differences of two runs (select both)", self.compare, flat=True
+        )
+        self.save_button = tool_button("save", "Save the run: HDF5, CSV or SIMNON", self.save, flat=True)
+        self.delete_button = tool_button("delete", "Delete the selected runs (Del)", self.delete, flat=True)
+        for button in (tool_button("open", "Load a run", self.load, flat=True), self.save_button, self.compare_button,
                        self.delete_button):  # fmt: skip
             row.addWidget(button)
         return row
@@ -228,16 +255,14 @@ class RunsList(QWidget):
         job.failed.connect(self._failed)
 
     def _loaded(self, run: Run, path: Path) -> None:
-        session = self._session
-        shared = set(run.mech.q_names) & set(session.mech.q_names)
-        if not shared and run.mech.nq:
-            session.told.emit(
-                "error",
-                f"{path.name} is a run of another machine, “{run.model.name}”: none of its joints is in this model. "
-                "Open that model first.",
-            )
-            return
-        record = session.runs.add(run, path.stem)
+        if run.mech.nq and not set(run.mech.q_names) & set(self._session.mech.q_names):
+            self.stranger.emit(run, path)
+        else:
+            self.take(run, path)
+
+    def take(self, run: Run, path: Path) -> None:
+        """Put a run that was read from a file into the list."""
+        record = self._session.runs.add(run, path.stem)
         record.source = str(path)
 
     def _failed(self, error: BaseException) -> None:
@@ -273,7 +298,7 @@ class RunsList(QWidget):
 def about(record: Record, parent: Record | None) -> str:
     """What a tool tip says of a run."""
     settings = record.run.settings
-    lines = [f"{METHODS[settings.method].title} · {statistics(record.run)}"]
+    lines = [f"{settings.rule.title} · {statistics(record.run)}"]
     if parent is not None and record.from_time is not None:
         lines.append(f"Branched from {parent.name} at {record.from_time:.4g} s")
     if record.source:
@@ -292,10 +317,3 @@ def swatch(color: str, faint: bool) -> QIcon:
     painter.drawEllipse(6, 6, 16, 16)
     painter.end()
     return QIcon(picture)
-
-
-def _button(drawing: str, tip: str, run: object) -> QToolButton:
-    button = QToolButton(icon=icon(drawing), autoRaise=True, toolTip=tip)
-    button.setAccessibleName(tip.split(":")[0].split(" (")[0])
-    button.clicked.connect(lambda: run())  # type: ignore[operator]
-    return button

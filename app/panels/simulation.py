@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -27,6 +26,8 @@ from app.panels.start_rows import StartRows
 from app.session import Session
 from app.settings import Settings
 from app.simulation import Simulation, WarmUp
+from app.widgets.note import Note
+from app.widgets.progress import ProgressBar
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure
 from app.wishes import STARTS
@@ -47,33 +48,29 @@ class SimulationPanel(QWidget):
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, simulation: Simulation) -> None:
         super().__init__()
         self._session, self._settings, self.simulation = session, settings, simulation
+        self._fields: list[QuantityEdit] = []
+        self._problems: dict[str, str] = {}
+        """What is typed and refused, by field."""
         self._row = QHBoxLayout()
         self.rows = StartRows(session, simulation)
         self.runs = RunsList(session, jobs)
-        self.progress = QProgressBar(textVisible=False, maximum=1000)
+        self.progress = ProgressBar(textVisible=False, maximum=1000)
         self.progress.setFixedHeight(6)
         self.words = QLabel(wordWrap=True)
         self.words.setObjectName("muted")
-        upper = QWidget()
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 6, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(self._form())
-        column.addLayout(self._row)
-        column.addWidget(self.progress)
-        column.addWidget(self.words)
-        column.addWidget(self.rows, 1)
-        self._row.setContentsMargins(10, 2, 8, 0)
-        self.words.setContentsMargins(10, 0, 8, 2)
+        self.note = Note(self)
+        self.note.setContentsMargins(10, 0, 8, 0)
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        split.addWidget(upper)
+        split.addWidget(self._upper())
         split.addWidget(self.runs)
         split.setSizes([420, 180])
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(split)
+        self._document = session.document
         self._look = QTimer(self, interval=LOOK)
         self._look.timeout.connect(self._show_progress)
+        self.rows.refused.connect(lambda words: self._refuse("rows", words))
         simulation.changed.connect(self.refresh)
         simulation.ended.connect(self._ended)
         session.changed.connect(self._changed)
@@ -105,12 +102,28 @@ class SimulationPanel(QWidget):
 
     # ------------------------------------------------------------------------------- building
 
+    def _upper(self) -> QWidget:
+        """What stands above the list of runs."""
+        upper = QWidget()
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 6, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(self._form())
+        column.addWidget(self.note)
+        column.addLayout(self._row)
+        column.addWidget(self.progress)
+        column.addWidget(self.words)
+        column.addWidget(self.rows, 1)
+        self._row.setContentsMargins(10, 2, 8, 0)
+        self.words.setContentsMargins(10, 0, 8, 2)
+        return upper
+
     def _form(self) -> QFormLayout:
         form = QFormLayout()
         form.setContentsMargins(10, 0, 8, 0)
         form.setVerticalSpacing(4)
         self.duration = self._number("duration", "Simulated time")
-        self.method = QComboBox(toolTip="How the equations are integrated")
+        self.method = QComboBox()
         for method in METHODS.values():
             self.method.addItem(method.title, method.id)
             self.method.setItemData(self.method.count() - 1, method.help, Qt.ItemDataRole.ToolTipRole)
@@ -122,7 +135,7 @@ class SimulationPanel(QWidget):
         self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
         self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
         self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
-        self.output = self._number("output", "Time between two samples; empty: a thousand samples, or every step",
+        self.output = self._number("output", "Time between two samples; empty: a thousand or more, or every step",
                                    optional=True, empty="chosen")  # fmt: skip
         self.start = QComboBox(toolTip="What the run begins with")
         for key, (title, words) in STARTS.items():
@@ -168,11 +181,31 @@ class SimulationPanel(QWidget):
         measure = Measure("none") if plain else SECONDS
         edit = QuantityEdit(measure, self._settings, commit, optional=optional, fold=True)
         edit.setAccessibleName(tip)
-        edit.explained.connect(lambda words, severity: edit.setToolTip(words if severity == "error" else tip))
+        edit.explained.connect(lambda words, severity: self._explain(edit, tip, words if severity == "error" else ""))
         if empty:
             edit.setPlaceholderText(empty)
         edit.setToolTip(tip)
+        self._fields.append(edit)
         return edit
+
+    def _explain(self, edit: QuantityEdit, tip: str, problem: str) -> None:
+        """Why what was typed in a field is refused."""
+        edit.setToolTip(problem or tip)
+        title = tip.partition(";")[0].partition(" (")[0]
+        self._refuse(title, f"{title}: {problem}" if problem else "")
+
+    def _refuse(self, place: str, problem: str) -> None:
+        """Say beneath the form what is refused in a place; no problem: nothing any more."""
+        self._problems.pop(place, None)
+        if problem:
+            self._problems[place] = problem
+        self.note.say("\n".join(self._problems.values()), "error" if self._problems else "")
+
+    def finish_typing(self) -> bool:
+        """Take what is typed in the fields, as Enter would; False if something typed cannot be taken."""
+        for edit in self._fields:
+            edit.finish()
+        return self.rows.finish_typing() and not self._problems
 
     # ------------------------------------------------------------------------------- showing
 
@@ -183,6 +216,7 @@ class SimulationPanel(QWidget):
                             (self.step, wishes.step), (self.output, wishes.output)):  # fmt: skip
             edit.show_value(value)
         self.method.setCurrentIndex(self.method.findData(wishes.method))
+        self.method.setToolTip(f"{method.title}: {method.help}")
         self.method_words.setText(method.help)
         self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
@@ -228,5 +262,6 @@ class SimulationPanel(QWidget):
         if old.model is not new.model:
             self.rows.rebuild()
             self.refresh()
-            if old.model.name != new.model.name:
+            if self._document != self._session.document:
+                self._document = self._session.document
                 self.words.setText("")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QStyle, QStyleOptionSlider
 
 from app.session import Ref, Session
@@ -44,7 +44,47 @@ BUTTONS = 30
 """Pixels for the steps up and down, and the frame."""
 
 
-class _Slider(QSlider):
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget as _Widget
+else:
+    _Widget = object  # a Qt object has one base of Qt; what stands beside it is plain Python
+
+
+class _Pointing(_Widget):
+    """Tells its row about the pointer. (An event filter in Python would be asked about every event of every row.)"""
+
+    row: SliderRow
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Point at what the row moves."""
+        self.row.point(True)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point at nothing."""
+        self.row.point(False)
+        super().leaveEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """What was changed is finished."""
+        self.row.finish()
+        super().focusOutEvent(event)
+
+
+class _Label(_Pointing, QLabel):
+    """A name; a click selects what it names."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Select what the row moves."""
+        self.row.select()
+        super().mousePressEvent(event)
+
+
+class _Box(_Pointing, QuantitySpinBox):
+    """The number."""
+
+
+class _Slider(_Pointing, QSlider):
     """A slider that comes to where it is pressed and is dragged from there; it leaves the wheel to the list it stands
     in unless it has the focus."""
 
@@ -81,7 +121,7 @@ class SliderRow(QObject):
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
-        self.label = QLabel()
+        self.label = _Label()
         self.label.setText(self.label.fontMetrics().elidedText(quantity.title, Qt.TextElideMode.ElideMiddle, WIDEST))
         self.label.setAccessibleName(quantity.name)
         self.label.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -91,7 +131,7 @@ class SliderRow(QObject):
         self.slider.setPageStep(STEPS // 20)
         self.slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.slider.setAccessibleName(quantity.name)
-        self.box = QuantitySpinBox(quantity.dimension, settings)
+        self.box = _Box(quantity.dimension, settings)
         self.box.setAccessibleName(quantity.name)
         self.box.setFixedWidth(self.box.fontMetrics().horizontalAdvance(LONGEST) + BUTTONS)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
@@ -106,7 +146,7 @@ class SliderRow(QObject):
         self.box.committed.connect(self._commit)
         self._pause.timeout.connect(self._commit)
         for widget in (self.label, self.slider, self.box):
-            widget.installEventFilter(self)
+            widget.row = self
         for widget in (self.slider, self.box):
             widget.setEnabled(not self.quantity.follows)
 
@@ -165,15 +205,15 @@ class SliderRow(QObject):
         if self._session.previewing:
             self._session.commit(f"Move {self.quantity.name}")
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Point at the element under the pointer; a click on the name selects it."""
-        kind = event.type()
-        if kind == QEvent.Type.Enter:
-            self._session.point_at(self.quantity.ref)
-        elif kind == QEvent.Type.Leave:
-            self._session.point_at(None)
-        elif kind == QEvent.Type.MouseButtonPress and watched is self.label:
-            self._session.select(self.quantity.ref)
-        elif kind == QEvent.Type.FocusOut and self._pause.isActive():
+    def point(self, on: bool) -> None:
+        """Point at the element under the pointer, or at nothing."""
+        self._session.point_at(self.quantity.ref if on else None)
+
+    def select(self) -> None:
+        """Select what the row moves."""
+        self._session.select(self.quantity.ref)
+
+    def finish(self) -> None:
+        """Commit what was changed by keys or wheel."""
+        if self._pause.isActive():
             self._commit()
-        return False

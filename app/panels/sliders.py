@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
@@ -31,6 +33,8 @@ from core.model.parameters import value_of
 
 FREE_RANGE = {"angle": math.pi, "length": 1.0}
 """Half range of a slider whose joint has no limits, rad or m."""
+FOLLOW = 20
+"""Milliseconds in which movements are shown together. None at all would mean never while pictures take all the time."""
 QUATERNION = (".qx", ".qy", ".qz", ".qw")
 ROTATION = ("rotation x", "rotation y", "rotation z")
 NO_JOINTS = "No joints yet. Each coordinate of each joint gets a slider here."
@@ -52,6 +56,7 @@ class SlidersPanel(QWidget):
         super().__init__()
         self._session, self._settings = session, settings
         self._turns: dict[str, np.ndarray] = {}
+        self._p = session.p
         self.joints, self.parameters = _Page(NO_JOINTS), _Page(NO_PARAMETERS)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.joints, "Joints")
@@ -60,7 +65,8 @@ class SlidersPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tabs)
-        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._shown = 0.0
+        self._soon = QTimer(self, singleShot=True, interval=FOLLOW)
         self._soon.timeout.connect(self._show_values)
         session.changed.connect(self._changed)
         session.moved.connect(self._moved)
@@ -76,7 +82,7 @@ class SlidersPanel(QWidget):
     @property
     def rows(self) -> dict[str, SliderRow]:
         """All rows by the name of what they move."""
-        return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.rows}
+        return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.complete()}
 
     # ----------------------------------------------------------------------------- building
 
@@ -106,9 +112,9 @@ class SlidersPanel(QWidget):
         self.length_unit.setCurrentIndex(1 if self._settings.millimetres else 0)
 
     def _rebuild(self) -> None:
-        self._turns = {}
+        self._turns, self._p = {}, self._session.p
         for page, entries in ((self.joints, self._joint_entries()), (self.parameters, self._parameter_entries())):
-            page.build(entries, self._session, self._settings)
+            page.show_entries(entries, self._session, self._settings)
         self.reset.setEnabled(self._session.mech.nq > 0)
         self._show_values()
 
@@ -166,7 +172,7 @@ class SlidersPanel(QWidget):
             lower, upper = parameter_range(table[name], values)
             quantity = Quantity(name, name, table[name].dimension, lower, upper, Ref("parameters", name))
             preview = lambda value, name=name: session.preview(parameters={name: value})  # noqa: E731
-            entries.append(_Entry(quantity, lambda name=name: float(session.p[name]), preview))
+            entries.append(_Entry(quantity, lambda name=name: float(self._p[name]), preview))
         return entries
 
     # ----------------------------------------------------------------------------- rotations
@@ -207,39 +213,64 @@ class SlidersPanel(QWidget):
         wanted = [
             [entry.quantity for entry in entries] for entries in (self._joint_entries(), self._parameter_entries())
         ]
-        if wanted != [[row.quantity for row in page.rows] for page in (self.joints, self.parameters)]:
+        if wanted != [[entry.quantity for entry in page.entries] for page in (self.joints, self.parameters)]:
             self._rebuild()
 
     def _moved(self) -> None:
-        if not self._soon.isActive():
+        if self._soon.isActive():
+            return
+        if not self._session.previewing and monotonic() - self._shown > 1e-3 * FOLLOW:
+            self._show_values()  # together with the scene's next picture
+        else:
             self._soon.start()
 
     def _show_values(self) -> None:
+        self._shown = monotonic()
+        self._p = self._session.p
         for page in (self.joints, self.parameters):
-            if len(page.rows) == len(page.readers):
-                page.show_values()
+            page.show_values()
 
     def _settings_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self._show_units()
-            for row in self.rows.values():
+            for row in (*self.joints.rows, *self.parameters.rows):
                 row.refresh(self._settings)
 
 
 class _Page(QScrollArea):
-    """A scrolling list of rows, or words that say what will be there."""
+    """A scrolling list of rows, or words that say what will be there. Rows are made when the page is first seen."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
         self._words = words
         self.rows: list[SliderRow] = []
-        self.readers: list[Callable[[], float]] = []
+        self.entries: list[_Entry] = []
+        self._make: Callable[[], None] | None = None
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-    def build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
+    def show_entries(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
+        """Have a row for each entry, at once or when the page is seen."""
+        self.entries = entries
+        self._make = lambda: self._build(entries, session, settings)
+        if self.isVisible():
+            self.complete()
+
+    def complete(self) -> list[SliderRow]:
+        """The rows, made if they were not yet."""
+        make, self._make = self._make, None
+        if make is not None:
+            make()
+            self.show_values()
+        return self.rows
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The page is seen."""
+        self.complete()
+        super().showEvent(event)
+
+    def _build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
         """Make a row for each entry; rows of what stayed the same are kept."""
-        self.readers = [entry.read for entry in entries]
         kept = {row.quantity: row for row in self.rows}
         if self.rows and [entry.quantity for entry in entries] == list(kept):
             for row, entry in zip(self.rows, entries, strict=True):
@@ -266,8 +297,9 @@ class _Page(QScrollArea):
 
     def show_values(self) -> None:
         """Show what is true now."""
-        for row, read in zip(self.rows, self.readers, strict=True):
-            row.show_value(read())
+        if self._make is None:
+            for row, entry in zip(self.rows, self.entries, strict=True):
+                row.show_value(entry.read())
 
 
 def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
 from app.session import Session
 from app.simulation import Simulation
+from app.widgets.note import severity_color
 from core.errors import KinetostatError
-from core.model.expression import parse
+from core.model.expression import evaluate, parse
 from core.model.parameters import value_of
 from core.simulation.start_speeds import start_speeds
 
@@ -45,6 +47,8 @@ class WishRow(QWidget):
     means the model's own value."""
 
     edited = Signal(object)
+    refused = Signal()
+    """What was typed cannot be taken (`problem`), or can again."""
 
     def __init__(self, name: str, unit: str, end: float, formulas: bool, own: float = 0.0) -> None:
         super().__init__()
@@ -62,6 +66,7 @@ class WishRow(QWidget):
         self.line.editingFinished.connect(self._typed)
         self._shown: float | str = 0.0
         self._position = 0
+        self._problem = ""
 
     def show_value(self, value: float | str) -> None:
         """Show a value."""
@@ -71,7 +76,23 @@ class WishRow(QWidget):
         self.slider.setValue(self._position)
         self.slider.setEnabled(not isinstance(value, str))
         self.line.setText("" if value == self.own else value if isinstance(value, str) else f"{value:.6g}")
-        self.line.setStyleSheet("")
+        self._say("")
+
+    @property
+    def problem(self) -> str:
+        """Why what is typed cannot be taken; empty if it can."""
+        return self._problem
+
+    def finish(self) -> None:
+        """Take what is typed."""
+        self._typed()
+
+    def _say(self, problem: str) -> None:
+        if problem == self._problem:
+            return
+        self._problem = problem
+        self.line.setStyleSheet(f"color: {severity_color('error', self.palette()).name()}" if problem else "")
+        self.refused.emit()
 
     def _slid(self, position: int) -> None:
         if position != self._position:
@@ -83,48 +104,79 @@ class WishRow(QWidget):
     def _typed(self) -> None:
         text = self.line.text().strip()
         try:
-            value: float | str = float(text) if text else self.own
-        except ValueError:
-            try:
-                if not self.formulas:
-                    raise KinetostatError("This is not a number.")
-                parse(text)
-            except KinetostatError as error:
-                self.line.setStyleSheet("color: #c3342c")
-                self.line.setToolTip(str(error))
-                return
-            value = text
+            value = self._read(text) if text else self.own
+        except KinetostatError as error:
+            self._say(str(error))
+            return
+        self._say("")
         if value != self._shown:
             self.show_value(value)
             self.edited.emit(value)
+
+    def _read(self, text: str) -> float | str:
+        """A number, or the text of a formula where these are taken. Raises KinetostatError."""
+        node = parse(text)
+        try:
+            number = float(evaluate(node, {}))
+        except KinetostatError:
+            if not self.formulas:
+                raise
+            return text
+        if not math.isfinite(number):
+            raise KinetostatError("This is no finite number.", remedy="Give a number such as 1.5.")
+        return number
 
 
 class StartRows(QTabWidget):
     """Tabs "Start speeds" and "Joint forces"."""
 
+    refused = Signal(str)
+    """Why what was typed in a row cannot be taken; empty when it can."""
+
     def __init__(self, session: Session, simulation: Simulation) -> None:
         super().__init__(documentMode=True)
         self._session, self._simulation = session, simulation
         self.rows: dict[str, dict[str, WishRow]] = {"speeds": {}, "forces": {}}
-        self._names: tuple[Axis, ...] | None = None
+        self._made: tuple[Any, ...] = ()
+        self._pending: set[int] = set()
         for title in ("Start speeds", "Joint forces"):
             page = QScrollArea(widgetResizable=True)
             page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
             self.addTab(page, title)
         self.setMinimumHeight(110)
+        self.currentChanged.connect(self._fill)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Rows are made when they are first seen."""
         self.rebuild()
+        super().showEvent(event)
 
     def rebuild(self) -> None:
-        """Rows for the machine as it is now."""
+        """Rows for the machine as it is now; while nobody sees them, of another document or machine: none."""
+        if not (self._made or self.isVisible()):
+            return
         axes = axes_of(self._session)
-        if axes == self._names:
+        made = axes, self._session.document
+        if made == self._made:
             self.refresh()
             return
-        self._names = axes
+        self._made = made if self.isVisible() else ()
         for index, kind in enumerate(self.rows):
             page = self.widget(index)
             assert isinstance(page, QScrollArea)
-            page.setWidget(self._page(kind, axes))
+            self.rows[kind] = {}
+            page.setWidget(QWidget())
+        self._pending = set(range(self.count()))
+        self._fill(self.currentIndex())
+        self._refused()  # what was typed is gone
+
+    def _fill(self, index: int) -> None:
+        """Make the rows of a page when it is first seen."""
+        if index in self._pending and self._made:
+            self._pending.remove(index)
+            page = self.widget(index)
+            assert isinstance(page, QScrollArea)
+            page.setWidget(self._page(list(self.rows)[index], self._made[0]))
         self.refresh()
 
     def _page(self, kind: str, axes: tuple[Axis, ...]) -> QWidget:
@@ -141,6 +193,7 @@ class StartRows(QTabWidget):
             else:
                 row = WishRow(axis.name, axis.force_unit, axis.strongest, True)
             row.edited.connect(self._changer(kind, axis.name, row.own))
+            row.refused.connect(self._refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
                 grid.addWidget(widget, number, column)
             rows[axis.name] = row
@@ -159,6 +212,17 @@ class StartRows(QTabWidget):
             self._simulation.wish(**{kind: wishes})
 
         return change
+
+    def _refused(self) -> None:
+        every = [row for rows in self.rows.values() for row in rows.values()]
+        self.refused.emit("\n".join(f"{row.label.text()}: {row.problem}" for row in every if row.problem))
+
+    def finish_typing(self) -> bool:
+        """Take what is typed in the lines, as Enter would; False if something typed cannot be taken."""
+        every = [row for rows in self.rows.values() for row in rows.values()]
+        for row in every:
+            row.finish()
+        return not any(row.problem for row in every)
 
     def refresh(self) -> None:
         """Show the wishes."""

@@ -115,6 +115,10 @@ class TableView(QTableView):
         if not same:
             self._fit()
 
+    def source_row(self, index: Index) -> int:
+        """The row of the table that an index of the sorted view stands for; −1 for none."""
+        return self._sorted.mapToSource(index).row()
+
     def refresh(self) -> None:
         """The units changed."""
         self.content.refresh()

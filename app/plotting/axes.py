@@ -51,6 +51,9 @@ class Axes:
         self.plot, self.box = plot, box
         self._extra: list[tuple[pg.ViewBox, pg.AxisItem]] = []
         self.units: tuple[str, ...] = ()
+        self._reserved = 0.0
+        self._spare = (0.0, 0.0)
+        """Room left free at the right and above for the sake of proportions."""
         box.sigResized.connect(self._fit)
 
     def set_units(self, units: tuple[str, ...]) -> None:
@@ -91,11 +94,27 @@ class Axes:
 
     def reserve(self, count: int) -> None:
         """Leave room at the right as for so many further axes."""
-        self.plot.layout.setContentsMargins(1, 1, 4 + count * WIDTH, 1)
+        self._reserved = count * WIDTH
+        self._leave()
+
+    def keep_aspect(self, aspect: float) -> None:
+        """Leave room at the right or above, so that the area has this height over width (0: all the room)."""
+        beside, above = self._spare
+        width, height = self.box.width() + beside, self.box.height() + above
+        kept = min(width, height / aspect) if aspect > 0.0 else width
+        wanted = (width - kept, height - kept * aspect if aspect > 0.0 else 0.0)
+        if max(abs(wanted[0] - beside), abs(wanted[1] - above)) > 1.0:
+            self._spare = wanted
+            self._leave()
+
+    def _leave(self) -> None:
+        self.plot.layout.setContentsMargins(1, 1 + self._spare[1], 4 + self._reserved + self._spare[0], 1)
 
     def label(self) -> None:
         """Units at the y axes."""
         for axis, unit in zip(self.all_axes[1:], self.units, strict=True):
+            if axis.labelText == unit:
+                continue
             axis.setLabel(unit, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
 

@@ -22,6 +22,7 @@ NARROW = 420
 """Width of a plot below which its legend floats over the curves."""
 LEGEND = 214
 """Width of the legend where there is room."""
+EMPTY = "Nothing is drawn here yet. Check channels at the left, drag some here, or type a formula."
 SMOOTH = 20_000
 """Curves of more samples are drawn without smoothed edges."""
 
@@ -56,13 +57,8 @@ class Chart(QFrame):
         self.item.setMenuEnabled(False)
         self.axes = Axes(self.item, self.box)
         self.legend = Legend()
-        self.note = QLabel(self.view)
-        self.note.setObjectName("chartNote")
-        self.note.move(WIDTH + 6, 4)
-        self.note.hide()
-        self.across = QLabel(self.view)
-        self.across.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.box.sigResized.connect(self._place_title)
+        self._labels()
+        self.box.sigResized.connect(self._resized)
         self._lines: dict[tuple[int, str], pg.PlotDataItem] = {}
         self._cursors()
         self._row = row = QHBoxLayout(self)
@@ -78,6 +74,18 @@ class Chart(QFrame):
         self.view.scene().sigMouseClicked.connect(self._clicked)
         self.axes.set_units(("",))
         self.paint(colors)
+
+    def _labels(self) -> None:
+        """What is written over the curves: the measured time, the name of the x axis, what to do with an empty plot."""
+        self.note = QLabel(self.view)
+        self.note.setObjectName("chartNote")
+        self.note.move(WIDTH + 6, 4)
+        self.note.hide()
+        self.across = QLabel(self.view)
+        self.hint = QLabel(EMPTY, self.view, wordWrap=True)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        for label in (self.across, self.hint):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _cursors(self) -> None:
         """The playhead, the two measuring lines, and the points of plots that are not over time."""
@@ -114,17 +122,27 @@ class Chart(QFrame):
         for depth, curve in enumerate(curves):
             self._draw(curve, depth)
         self.axes.label()
+        self.axes.keep_aspect(plot.aspect)
         self.across.setText(self._x_title())
         self._place_title()
         self.legend.show_curves(curves)
         self._place_legend()
+        for box in (self.box, *self.box.others):  # ranges are found now; while painting it would be painted once more
+            box.prepareForPaint()
+
+    def _resized(self) -> None:
+        self.axes.keep_aspect(self.plot.aspect)
+        self._place_title()
 
     def _place_title(self) -> None:
-        """What is on the x axis stands over its right end, where it takes no room."""
+        """What is on the x axis stands over its right end, where it takes no room; in an empty plot, what to do."""
         self.across.adjustSize()
         place = self.view.mapFromScene(self.box.sceneBoundingRect().bottomRight())
         self.across.move(place.x() - self.across.width() - 3, place.y() - self.across.height() - 1)
         self.across.setVisible(bool(self.curves))
+        inside = self.view.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
+        self.hint.setGeometry(inside.adjusted(8, 4, -8, -4))
+        self.hint.setVisible(not self.curves)
 
     def _x_title(self) -> str:
         unit = self.curves[0].x_unit if self.curves else "s"
@@ -141,13 +159,14 @@ class Chart(QFrame):
         if line.style != curve.style:
             line.style = curve.style
             line.setPen(pen_of(curve))
-        line.setZValue(depth)
-        thin = curve.increasing
-        if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
-            line.setClipToView(thin)
-            line.setDownsampling(auto=thin, method="peak")
+        if line.zValue() != depth:
+            line.setZValue(depth)
         if getattr(line, "numbers", None) is not curve.y or line.across is not curve.x:
             line.numbers, line.across = curve.y, curve.x
+            thin = curve.increasing
+            if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
+                line.setClipToView(thin)
+                line.setDownsampling(auto=thin, method="peak")
             line.setData(curve.x, curve.y, antialias=len(curve.y) <= SMOOTH)
 
     def _drop(self, key: tuple[int, str]) -> None:
@@ -182,7 +201,8 @@ class Chart(QFrame):
             )
             if place is not None:
                 spots.append({"pos": place, "brush": pg.mkBrush(curve.color), "pen": pg.mkPen(self.colors.base)})
-        self.points.setData(spots)
+        if spots or len(self.points.data):  # emptying what is empty would draw the plot anew
+            self.points.setData(spots)
 
     def _show_note(self, pair: tuple[float, float] | None) -> None:
         self.note.setVisible(pair is not None)
@@ -219,9 +239,15 @@ class Chart(QFrame):
             line.label.setColor(QColor(colors.warning))
         self.legend.set_floating(self.legend.floating, colors)
         self.across.setFont(font)
+        self.hint.setStyleSheet(f"color: {colors.muted}; background: transparent;")
         self.across.setStyleSheet(f"color: {colors.muted}; background: transparent;")
         self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
                                 " border-radius: 4px; padding: 1px 5px;")  # fmt: skip
+
+    def thicken(self, width: float = 1.0) -> None:
+        """Draw the curves so many pixels wide; on paper a pixel of the printer would be too thin."""
+        for curve in self.curves:
+            self._lines[curve.key].setPen(pen_of(curve, width))
 
     def mark(self, on: bool) -> None:
         """Whether channels that are chosen go here."""
@@ -245,14 +271,15 @@ class Chart(QFrame):
                 self._row.addWidget(self.legend)
             self.legend.set_floating(narrow, self.colors)
         if narrow:
-            width = round(max(0.46 * self.width(), min(150.0, self.width() - 80.0)))
+            width = round(max(0.46 * self.width(), min(self.legend.wanted_width, self.width() - 80.0)))
             height = self.legend.wanted_height
             self.legend.setFixedWidth(width)
             self.legend.resize(width, min(height, max(self.height() - 40, 20)))
             self.legend.move(self.width() - width - 6, 4)
             self.legend.raise_()
         else:
-            self.legend.setFixedWidth(round(min(LEGEND, 0.34 * self.width())))
+            wanted = min(self.legend.wanted_width, 0.5 * self.width())
+            self.legend.setFixedWidth(round(max(min(LEGEND, 0.34 * self.width()), wanted)))
 
     def auto(self) -> None:
         """Show all of everything."""

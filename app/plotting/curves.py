@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from app.plotting.channels import measure
 from app.plotting.series import Array, Series
 from app.plotting.sheets import TIME, Plot
 from app.runs import COLORS, Record, Runs
@@ -37,6 +36,7 @@ class Curve:
     dash: Dash = "solid"
     opacity: float = 1.0
     current: bool = False
+    over_time: bool = False
 
     @property
     def style(self) -> tuple[str, Dash, float]:
@@ -46,7 +46,7 @@ class Curve:
     @cached_property
     def increasing(self) -> bool:
         """Whether x only grows, so that it can be thinned and clipped."""
-        return len(self.x) < 2 or bool(self.x[-1] > self.x[0] and (np.diff(self.x) > 0.0).all())
+        return self.over_time or len(self.x) < 2 or bool(self.x[-1] > self.x[0] and (np.diff(self.x) > 0.0).all())
 
     def at(self, time: float) -> tuple[float, float] | None:
         """(x, y) at a time, linear between samples; None outside of the run."""
@@ -73,17 +73,19 @@ def curves(plot: Plot, runs: Runs, series: Series, units: Units) -> list[Curve]:
 
 def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs: Runs, series: Series,
            units: Units) -> Curve | None:  # fmt: skip
-    run = record.run
-    x, y = series.column(record, plot.x if not plot.over_time else TIME), series.column(record, channel)
-    if x is None or y is None:
+    x_name = TIME if plot.over_time else plot.x
+    if series.column(record, x_name) is None or series.column(record, channel) is None:
         return None
-    across, up = (measure(run, name).display(units) for name in (TIME if plot.over_time else plot.x, channel))
+    across, up = (series.measure(record, name).display(units) for name in (x_name, channel))
+    x, y = series.shown(record, x_name, across.factor), series.shown(record, channel, up.factor)
+    assert x is not None
+    assert y is not None
     color = record.color if several else COLORS[k % len(COLORS)]
     dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
     return Curve(
-        (record.id, channel), channel, record.name, run.time,
-        x if across.factor == 1.0 else x / across.factor, y if up.factor == 1.0 else y / up.factor,
+        (record.id, channel), channel, record.name, record.run.time, x, y,
         across.symbol, up.symbol, color, dash, FAINT if record.faint else 1.0, record is runs.current,
+        plot.over_time,
     )  # fmt: skip
 
 

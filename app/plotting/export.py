@@ -21,9 +21,8 @@ from core.files.source import write_whole
 SUFFIXES = (".png", ".svg", ".pdf", ".csv")
 PICTURE_SCALE = 2.0
 """Pixels of a PNG per pixel of the screen."""
-RESOLUTION = 1200
-"""Dots per inch of PDF coordinates."""
-SCREEN_DPI = 96.0
+STROKE = 1.25
+"""Width of curves, in pixels of the screen."""
 LINE = 18.0
 """Height of a row of the legend."""
 MARGIN = 8.0
@@ -80,16 +79,28 @@ def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
         for line in heads:
             line.setVisible(False)
         chart.paint(colors)
+        chart.thicken(STROKE * painter.transform().m11())
         try:
             place = QRectF(0.0, top, chart.view.width(), chart.view.height())
             chart.view.scene().render(painter, place, QRectF(chart.view.sceneRect()))
+            _draw_title(painter, chart, colors, top)
         finally:
             chart.paint(own)
+            chart.thicken()
             for line in heads:
                 line.setVisible(True)
         top += chart.view.height()
         _draw_legend(painter, chart, colors, top, size.width())
         top += _legend_height(chart, size.width())
+
+
+def _draw_title(painter: QPainter, chart: Chart, colors: Colors, top: float) -> None:
+    """What is on the x axis, where the window shows it."""
+    if chart.curves:
+        painter.setFont(chart.across.font())
+        painter.setPen(QColor(colors.muted))
+        place = QRectF(chart.across.geometry()).translated(0.0, top)
+        painter.drawText(place.adjusted(-MARGIN, 0.0, 0.0, 0.0), Qt.AlignmentFlag.AlignRight, chart.across.text())
 
 
 def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, width: float) -> None:
@@ -100,7 +111,7 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
     metrics = QFontMetricsF(painter.font())
     for k, curve in enumerate(_named(chart)):
         x, y = MARGIN + (k % columns) * room, top + (k // columns) * LINE + LINE / 2
-        painter.setPen(pen_of(curve, 2.0))
+        painter.setPen(pen_of(curve, 2.0 * painter.transform().m11()))
         painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
         painter.setPen(QColor(colors.text))
         words = f"{curve.label} · {curve.run}" if many else curve.label
@@ -127,11 +138,17 @@ def _png(charts: Sequence[Chart]) -> bytes:
     return bytes(buffer.data().data())
 
 
+def _resolution(charts: Sequence[Chart]) -> int:
+    """Dots per inch of the screen; axes are recorded for it, and on any other device they would be out of scale."""
+    return charts[0].view.logicalDpiX()
+
+
 def _svg(charts: Sequence[Chart]) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
+    generator.setResolution(_resolution(charts))
     size = _size(charts)
     generator.setSize(QSize(round(size.width()), round(size.height())))
     generator.setViewBox(QRectF(0.0, 0.0, size.width(), size.height()))
@@ -146,14 +163,12 @@ def _pdf(charts: Sequence[Chart]) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
-    writer.setResolution(RESOLUTION)
-    size = _size(charts)
-    inches = QSizeF(size.width() / SCREEN_DPI, size.height() / SCREEN_DPI)
-    writer.setPageSize(QPageSize(inches, QPageSize.Unit.Inch))
+    writer.setResolution(_resolution(charts))
+    size = _size(charts) / _resolution(charts)
+    writer.setPageSize(QPageSize(size, QPageSize.Unit.Inch))
     writer.setPageMargins(QMarginsF(0.0, 0.0, 0.0, 0.0))
     writer.setTitle("Kinetostat plot")
     painter = QPainter(writer)
-    painter.scale(RESOLUTION / SCREEN_DPI, RESOLUTION / SCREEN_DPI)
     draw(painter, charts, LIGHT)
     painter.end()
     return bytes(buffer.data().data())

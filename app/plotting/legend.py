@@ -14,6 +14,10 @@ STYLES = {
     "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
     "dash_dot": Qt.PenStyle.DashDotLine,
 }  # fmt: skip
+LEGIBLE = 58
+"""Pixels of a name that are always shown."""
+WIDEST = "−0.88888"
+"""A value for which there is always room, with its unit beside it."""
 
 
 def pen_of(curve: Curve, width: float = 1.0) -> QPen:
@@ -49,6 +53,7 @@ class _Name(QLabel):
         self._whole = text
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setText(text)
+        self.setMinimumWidth(min(self.fontMetrics().horizontalAdvance(text), LEGIBLE))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -66,6 +71,7 @@ class _Row(QFrame):
         self.name = _Name(curve.label)
         self.value = QLabel()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.unit}"))
         grid = QGridLayout(self)
         grid.setContentsMargins(4, 1, 4, 1)
         grid.setHorizontalSpacing(6)
@@ -128,10 +134,17 @@ class Legend(QScrollArea):
         """Height in which all rows are seen."""
         return sum(row.sizeHint().height() for row in self.rows) + 10
 
+    @property
+    def wanted_width(self) -> int:
+        """Width in which values are seen whole, and enough of names."""
+        needed = max((row.minimumSizeHint().width() for row in self.rows), default=0)
+        return needed + self.verticalScrollBar().sizeHint().width() + 6
+
     def show_curves(self, curves: list[Curve]) -> None:
         """A row for each curve that is not faint."""
-        wanted = [curve for curve in curves if curve.opacity >= 1.0][::-1]
-        wanted.sort(key=lambda curve: not curve.current)
+        order = {label: k for k, label in enumerate(dict.fromkeys(curve.label for curve in curves))}
+        wanted = [curve for curve in curves if curve.opacity >= 1.0]
+        wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
         if [_facts(row.curve) for row in self.rows] == [_facts(curve) for curve in wanted]:
             for row, curve in zip(self.rows, wanted, strict=True):
                 row.curve = curve
@@ -140,8 +153,6 @@ class Legend(QScrollArea):
             row.hide()
             row.deleteLater()
         many = len({curve.run for curve in wanted}) > 1
-        order = {label: k for k, label in enumerate(dict.fromkeys(curve.label for curve in curves))}
-        wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
         self.rows = [_Row(curve, many) for curve in wanted]
         for k, row in enumerate(self.rows):
             row.removed.connect(self.removed)

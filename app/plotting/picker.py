@@ -26,6 +26,7 @@ from core.errors import KinetostatError
 from core.simulation.run import Run
 
 CHANNEL = Qt.ItemDataRole.UserRole
+CHECKABLE = QTreeWidgetItem().flags() | Qt.ItemFlag.ItemIsUserCheckable
 DELIMITERS = " +-*/^(,"
 """What ends a name in a formula."""
 
@@ -35,10 +36,17 @@ class _Rows(QTreeWidget):
 
     def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
         data = QMimeData()
-        names = [item.data(0, CHANNEL) for item in items if item.data(0, CHANNEL)]
+        names = [name for name in map(_first_channel, items) if name]
         data.setData(CHANNELS, "\n".join(names).encode())
         data.setText("\n".join(names))
         return data
+
+
+def _first_channel(item: QTreeWidgetItem) -> str:
+    """What of a row is drawn: its channel, or the first one of an element (a coordinate, a position, a value)."""
+    own = item.data(0, CHANNEL)
+    inside = [item.child(k).data(0, CHANNEL) for k in range(item.childCount())]
+    return str(own or next(filter(None, inside), ""))
 
 
 class FormulaCompleter(QCompleter):
@@ -108,13 +116,14 @@ class ChannelPicker(QWidget):
             self._chosen = None
         if run is not None and (names != self._channels or self._run is None or run.mech is not self._run.mech):
             unfolded = {item.text(0) for item in self._items() if item.isExpanded()}
-            self._fill(tree(run), unfolded)
-            every = [leaf.channel for leaf in leaves(tree(run)) if not leaf.children]
+            rows = tree(run)
+            self._fill(rows, unfolded)
+            every = [leaf.channel for leaf in leaves(rows) if not leaf.children]
             completer = FormulaCompleter(every, self.edit)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             self.edit.setCompleter(completer)
-            self._chosen = None
+            self._chosen = frozenset()
         self._run, self._channels = run, names
         wanted = frozenset(chosen)
         if wanted != self._chosen:
@@ -126,16 +135,18 @@ class ChannelPicker(QWidget):
         self.rows.clear()
         self._add(self.rows.invisibleRootItem(), rows, unfolded or {rows[0].text} if rows else set())
         self._filling = False
-        self._filter(self.search.text())
+        if self.search.text():
+            self._filter(self.search.text())
 
     def _add(self, parent: QTreeWidgetItem, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
         for row in rows:
             item = QTreeWidgetItem([row.text])
-            item.setIcon(0, icon(row.icon if row.icon != "plot" else ""))
+            if row.icon and row.icon != "plot":
+                item.setIcon(0, icon(row.icon))
             item.setData(0, CHANNEL, row.channel)
             item.setToolTip(0, row.channel or row.text)
             if row.channel:
-                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setFlags(CHECKABLE)
                 item.setCheckState(0, Qt.CheckState.Unchecked)
             parent.addChild(item)
             self._add(item, row.children, unfolded)
@@ -159,7 +170,9 @@ class ChannelPicker(QWidget):
             parts = [item.child(k).data(0, CHANNEL) for k in range(item.childCount())] or [channel]
             count = sum(part in chosen for part in parts)
             state = Qt.CheckState.Unchecked if not count else Qt.CheckState.PartiallyChecked
-            item.setCheckState(0, Qt.CheckState.Checked if count == len(parts) else state)
+            state = Qt.CheckState.Checked if count == len(parts) else state
+            if state != item.checkState(0):
+                item.setCheckState(0, state)
         self._filling = False
 
     def _filter(self, text: str) -> None:

@@ -10,10 +10,14 @@ TIME = "time"
 
 @dataclass(frozen=True)
 class Plot:
-    """One plot: channels of one component, or formulas, against another (default: time)."""
+    """One plot: channels of one component, or formulas, against another (default: time).
+
+    aspect : height over width of the plotted area; 0: as large as there is room.
+    """
 
     channels: tuple[str, ...] = ()
     x: str = TIME
+    aspect: float = 0.0
 
     @property
     def over_time(self) -> bool:

@@ -5,16 +5,17 @@ Chosen from the toolbar it asks after two points what is to be made; chosen thro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QMenu
 
 from app.annotations import line
-from app.connections import Pick, frame_at, pick_of, poses
+from app.connections import Pick, frame_at, landmarks_of, pick_of, poses
 from app.icons import icon
 from app.session import Ref
 from app.tools.gestures import Gesture
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or the ground · Esc ends"
 SNAP = 10.0
-"""Pixels (at 100 %) within which an origin of the body under the pointer is meant, not the surface."""
+"""Pixels (at 100 %) within which an origin, end or middle of the body under the pointer is meant, not the surface."""
 ORDER = ("first", "second", "third")
 MENU = ("spring_damper", "spring", "damper", "series", "line_force", "junction", "-", "rod", "universal_rod", "-",
         "sensor_distance", "sensor_angle", "sensor_position", "sensor_pose", "-", "joint_revolute", "joint_prismatic",
@@ -44,6 +45,8 @@ class Asking:
     picks: tuple[Pick, ...] = field(default=())
     at: QPoint = field(default_factory=QPoint)
     menu: QMenu | None = None
+    heard: Callable[[object], None] | None = None
+    """Listens to what is selected elsewhere, in the model tree."""
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -63,12 +66,40 @@ def asking(view: Viewport) -> Asking:
 def arm(view: Viewport, connection: Connection | None) -> None:
     """Begin to ask for what a connection needs; the selection counts as the first answer where it fits."""
     view.gestures.choose("connect")
+    _listen_no_more(view)
     state = _asking[view] = Asking(connection)
+    state.heard = _listener(ReferenceType(view), state)
+    view.session.selected.connect(state.heard)
     first = _selected(view, state.wants[0])
     if first is not None:
         _take(view, first)
     else:
         _say(view)
+
+
+def _listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[object], None]:
+    """Answers what is selected, once the selection is over."""
+
+    def heard(_selection: object) -> None:
+        view = known()
+        if view is not None:
+            QTimer.singleShot(0, view, lambda: _chosen_elsewhere(view, state))
+
+    return heard
+
+
+def _chosen_elsewhere(view: Viewport, state: Asking) -> None:
+    """What is selected in the model tree counts as pointed at, if it is asked for and not what was meant before."""
+    pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
+    if pick is not None and pick.name not in [each.name for each in state.picks]:
+        _take(view, pick)
+
+
+def _listen_no_more(view: Viewport) -> None:
+    state = _asking.get(view)
+    if state is not None and state.heard is not None:
+        view.session.selected.disconnect(state.heard)
+        state.heard = None
 
 
 def _selected(view: Viewport, want: str) -> Pick | None:
@@ -86,9 +117,15 @@ def _say(view: Viewport) -> None:
     title = state.connection.title if state.connection is not None else "Connect"
     want = state.wants[0]
     order = ORDER[len(state.picks)] + " " if len(state.wants) + len(state.picks) > 1 else ""
-    words = {"point": f"{order}point: a body, frame, junction, or the ground", "joint": f"{order}joint",
-             "frame": f"{order}body or frame", "sensor": "sensor, in the scene or in the tree"}[want]  # fmt: skip
+    either = ", in the scene or in the tree"
+    words = {"point": f"{order}point: a body, frame, junction, or the ground", "joint": f"{order}joint{either}",
+             "frame": f"{order}{_frames(state)}", "sensor": f"sensor{either}"}[want]  # fmt: skip
     view.say(f"{title}: click the {words} · Esc ends")
+
+
+def _frames(state: Asking) -> str:
+    several = len(state.wants) + len(state.picks) > 1
+    return "point: a body, a frame, or the ground" if several else "body or frame"
 
 
 def press(view: Viewport, pointer: Pointer) -> Gesture:
@@ -120,6 +157,9 @@ def under(view: Viewport, pointer: Pointer) -> Pick | None:
     if near is not None:
         return near
     taken = tuple(pick.name for pick in asking(view).picks)
+    landmark = _landmark(view, pointer, body)
+    if landmark is not None and body is not None:
+        return frame_at(view.session, body, landmark, taken)
     if hit is not None and body is not None:
         return frame_at(view.session, body, np.asarray(hit.position), taken)
     ground = view.ground_under(pointer)
@@ -179,6 +219,14 @@ def _near(view: Viewport, pointer: Pointer, body: str | None, want: str) -> Pick
     return best
 
 
+def _landmark(view: Viewport, pointer: Pointer, body: str | None) -> np.ndarray | None:
+    """The middle, end or face of the body's shapes that the pointer is on."""
+    points = landmarks_of(view.session, body or WORLD)
+    away = [float(np.hypot(*np.subtract(view.scene.project(point), (pointer.x, pointer.y)))) for point in points]
+    nearest = int(np.argmin(away)) if away else -1
+    return points[nearest] if away and away[nearest] < SNAP * pointer.scale else None
+
+
 def _take(view: Viewport, pick: Pick) -> None:
     """One more thing was pointed at; with the last one the connection is made."""
     state = asking(view)
@@ -234,9 +282,10 @@ def hover(view: Viewport, pointer: Pointer | None) -> None:
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     view.session.point_at(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
-    points = [each.place for each in state.picks if each.what == "point"]
-    pick = under(view, pointer) if points and state.wants[0] in ("point", "frame") else None
-    if pick is not None:
+    points = tuple(each.place for each in state.picks if each.what == "point")
+    pick = under(view, pointer) if state.wants[0] in ("point", "frame") else None
+    notes.points = (*points, pick.place) if pick is not None else points
+    if pick is not None and points:
         distance = float(np.linalg.norm(np.subtract(pick.place, points[0])))
         words = f"{pick.name}\n{view.settings.shown(distance, 'length')}" if pick.frame is None else (
             view.settings.shown(distance, "length"))  # fmt: skip
@@ -248,6 +297,7 @@ def hover(view: Viewport, pointer: Pointer | None) -> None:
 
 def leave(view: Viewport) -> None:
     """Another tool is chosen: the question is forgotten."""
+    _listen_no_more(view)
     _asking.pop(view, None)
     view.annotations.clear()
     view.session.point_at(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +11,12 @@ from app.annotations import line
 from app.handles import joint_of
 from app.session import Ref
 from app.tools import selection
+from app.tools.drag_joint import RANK
 from app.tools.gestures import Gesture
 from app.tools.navigate import orbit
 from app.tools.pointer import Pointer
 from core.analysis.inverse_kinematics import Reach, reach
+from core.kernel import Mechanism
 from viz.dragging import PointDrag
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ ITERATIONS = 8
 GAP = 2e-3
 """Share of the picture's height from which the pull that is left over is drawn as a line."""
 
+STILL = 1e-3
+"""Share of the speed that a body's joints could give it, below which it stands still at a dead point."""
+
 
 def press(view: Viewport, pointer: Pointer) -> Gesture:
     """Drag the body under the pointer, or orbit."""
@@ -34,7 +40,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
         return
     part = view.handles.under(pointer)
     if part is not None:
-        yield from selection.drag_joint(view, part, pointer)
+        yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
         return
     hit = view.scene.pick(pointer.x, pointer.y)
     free = view.session.mech.implicit_joints
@@ -84,11 +90,29 @@ def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray,
     gap = float(np.linalg.norm(target - now))
     far = gap > GAP * view.scene.view.half_height * 2.0
     view.annotations.lines = (line(now, target, view.settings.shown(gap, "length")),) if far else ()
-    why = f"{', '.join(found.at_limits)} at the limit" if found.at_limits else "out of reach"
+    why = "out of reach"
+    if found.at_limits:
+        why = f"{', '.join(found.at_limits)} at the limit"
+    elif far and stands_still(session.mech, session.q, session.p, body, local):
+        why = "dead point: no motion of the machine moves it from here, pull another body"
     view.say(f"Pulling {body} · {why if far else 'reached'} · Esc cancels")
     x, y, z = map(float, now)
     view.annotations.points = ((x, y, z),)
     view.annotations.update()
+
+
+def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: str, local: np.ndarray) -> bool:
+    """Whether a point of a body, in its own axes (m), has no speed in any motion that the loops allow, though its
+    joints could move it: J N ≈ 0 with G N = 0."""
+    if not mech.held:
+        return False
+    J = np.asarray(mech.jacobian(q, body, p=p))
+    arm = np.asarray(mech.frame(q, body, p=p))[:3, :3] @ local
+    speed = J[3:] + np.cross(J[:3], arm, axis=0)
+    _, sizes, directions = np.linalg.svd(np.asarray(mech.loop_jacobian(q, p=p)))
+    rank = int(np.sum(sizes > RANK * sizes[0])) if len(sizes) else 0
+    allowed = speed @ directions[rank:].T
+    return bool(allowed.size) and bool(np.linalg.norm(allowed) < STILL * np.linalg.norm(speed))
 
 
 def hover(view: Viewport, pointer: Pointer | None) -> None:

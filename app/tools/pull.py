@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.session import Ref
-from app.tools import selection
+from app.tools import move, selection
 from app.tools.gestures import Gesture
 from app.tools.move import body_of
 from app.tools.navigate import orbit
@@ -21,15 +21,21 @@ EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time ·
 
 
 def press(view: Viewport, pointer: Pointer) -> Gesture:
-    """Pull the body under the pointer, move by a handle, or orbit."""
+    """Pull the body under the pointer, or orbit. While the machine is held, handles and bodies move by hand; while it
+    runs a body goes before the handle in front of it."""
     if view.press_cube(pointer):
         return
-    part = None if pointer.ctrl else view.handles.under(pointer)
-    if part is not None:
-        yield from selection.drag_joint(view, part, pointer)
-        return
-    hit = view.scene.pick(pointer.x, pointer.y)
+    hit = view.scene.pick(pointer.x, pointer.y, handles=False)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
+    interactive = view.interactive
+    held = interactive is not None and interactive.on and not interactive.running
+    part = None if pointer.ctrl else view.handles.under(pointer)
+    if part is not None and (held or body is None):
+        yield from selection.click_or(view, pointer, selection.drag_joint(view, part, pointer))
+        return
+    if held and not pointer.ctrl:
+        yield from move.press(view, pointer)
+        return
     if hit is None or body is None or view.interactive is None:
         yield from selection.click_or(view, pointer, orbit(view, pointer))
         return

@@ -22,13 +22,13 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
         return
     part = view.handles.under(pointer)
     if part is not None:
-        yield from drag_joint(view, part, pointer)
+        yield from click_or(view, pointer, drag_joint(view, part, pointer))
         return
     yield from click_or(view, pointer, orbit(view, pointer))
 
 
 def click_or(view: Viewport, press: Pointer, drag: Gesture) -> Gesture:
-    """A click selects; once the pointer moves, the drag goes on."""
+    """A click selects (what lies under a handle, if anything does); once the pointer moves, the drag goes on."""
     next(drag)
     moved = False
     try:
@@ -43,7 +43,7 @@ def click_or(view: Viewport, press: Pointer, drag: Gesture) -> Gesture:
         _finish(drag)
     else:
         drag.close()
-        hit = view.scene.pick(press.x, press.y)
+        hit = view.scene.pick(press.x, press.y, handles=False) or view.scene.pick(press.x, press.y)
         view.session.select(Ref(*hit.ref) if hit is not None and hit.ref is not None else None)
 
 

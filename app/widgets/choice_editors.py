@@ -49,7 +49,6 @@ class ChoiceEditor(FieldEditor):
         self.combo.activated.connect(self._chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
-        self.close_row()
         self.value = ""
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
@@ -156,7 +155,6 @@ class ReferenceEditor(FieldEditor):
             self.combo.lineEdit().setPlaceholderText("world" if place else "none")
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
-        self.close_row()
         self.value = ""
         self.problem = ""
 
@@ -223,7 +221,6 @@ class CoordinateEditor(FieldEditor):
         self.combo.activated.connect(self._chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
-        self.close_row()
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         named = getattr(owner, "joint", "")
@@ -250,7 +247,6 @@ class FlagEditor(FieldEditor):
         PlainKeys(self.box)
         self.column.addWidget(self.box)
         self.setFocusProxy(self.box)
-        self.close_row()
 
     def show_value(self, value: bool, owner: Element, context: Context) -> None:
         self.box.setChecked(value)

@@ -122,12 +122,12 @@ class DraftDialog(QDialog):
         title: str,
         draft: Element,
         fields: tuple[str, ...],
-        complete: Callable[[Model, Any], Any] | None = None,
+        added: Callable[[Model, Any], Model] = edits.add,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.session, self.settings, self.draft = session, settings, draft
-        self.complete = complete or (lambda _model, element: element)
+        self.added = added
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         skip = tuple(field.name for field in fields_of(type(draft)) if field.name not in fields)
@@ -178,10 +178,9 @@ class DraftDialog(QDialog):
 
     def accept(self) -> None:
         """Add the element; a refusal is shown here."""
-        model = self.session.model
+        element: Any = self.draft
         try:
-            element = self.complete(model, self.draft)
-            new = edits.add(model, element)
+            new = self.added(self.session.model, element)
         except KinetostatError as error:
             self.note.say(f"{error.what} {error.remedy}".strip(), "error")
             return

@@ -58,7 +58,6 @@ class SourceEditor(FieldEditor):
         self.column.addWidget(self.combo)
         self.column.addWidget(self.edit)
         self.setFocusProxy(self.edit)
-        self.close_row()
 
     def forget(self) -> None:
         self.edit.forget()
@@ -215,7 +214,6 @@ class TableOfTimes(FieldEditor):
         self.column.addWidget(self.table)
         self.column.addLayout(self._buttons())
         self.setFocusProxy(self.table)
-        self.close_row()
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()

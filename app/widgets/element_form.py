@@ -37,6 +37,8 @@ from core.model.fields import (
     fields_of,
 )
 
+JOINED = "\u2060"
+"""Keeps a unit on one line."""
 LABEL_WIDTH = 96
 
 Put = Callable[[str, Any, object], str]
@@ -188,7 +190,7 @@ class ElementForm(QWidget):
                 continue
             editor.show_value(getattr(element, field.name), element, context)
             editor.show_findings(context.findings.get(editor.path, ()), context.notes.get(editor.path, ""))
-            unit = editor.unit()
+            unit = editor.unit().replace("/", f"{JOINED}/{JOINED}")
             if label is not None:
                 title = title_of(field, self.type)
                 label.setText(f"{title} ({unit})" if unit else title)

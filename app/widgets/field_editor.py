@@ -53,13 +53,13 @@ class FieldEditor(QWidget):
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.owner, self.field, self.path, self.commit = owner, field, path, commit
-        self.note = Note(self)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(2)
         self._finding: tuple[str, str] = ("", "")
         self._follows = ""
         self._said: tuple[str, str] = ("", "")
+        self._note: Note | None = None
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
         """Show the field's value of `owner`, keeping focus and what is being typed."""
@@ -83,22 +83,30 @@ class FieldEditor(QWidget):
         self._finding = (words, findings[0].severity if findings else "")
         self._speak()
 
+    @property
+    def note(self) -> Note:
+        """The words beneath the editor; made when they are first needed, most fields never say anything."""
+        if self._note is None:
+            self._note = Note(self)
+            self.column.addWidget(self._note)
+        return self._note
+
     def _speak(self) -> None:
         said, severity = self._said
         found, found_severity = self._finding
         if said and found and severity != "error":
-            self.note.say(f"{found}\n{said}", found_severity)
+            self._say(f"{found}\n{said}", found_severity)
         elif said:
-            self.note.say(said, severity)
+            self._say(said, severity)
         else:
-            self.note.say(found or self._follows, found_severity)
+            self._say(found or self._follows, found_severity)
+
+    def _say(self, words: str, severity: str) -> None:
+        if words or self._note is not None:
+            self.note.say(words, severity)
 
     def attempt(self, value: Any, gesture: object = None) -> str:
         """Commit a value and show the reason if it is refused."""
         problem = self.commit(value, gesture if gesture is not None else object())
         self.explain(problem, "error" if problem else "")
         return problem
-
-    def close_row(self) -> None:
-        """Put the note beneath the editor's widgets; to be called at the end of construction."""
-        self.column.addWidget(self.note)

@@ -70,8 +70,7 @@ class FormulaEdit(QuantityEdit):
         except KinetostatError as error:
             typing = WORD.search(text[: self.cursorPosition()])
             begun = typing is not None and any(name.startswith(typing.group()) for name in self.known | set(FUNCTIONS))
-            unfinished = text.rstrip().endswith(tuple("+-*/(,^")) or text.count("(") > text.count(")")
-            if not begun and not unfinished:
+            if not begun and not _is_unfinished(text):
                 self.explained.emit(f"{error.what} {error.remedy}".strip(), "error")
             return
         self._say("")
@@ -182,3 +181,8 @@ class FormulaVectorEditor(VectorEditor):
             if isinstance(edit, FormulaEdit):
                 edit.allow(self.names)
         super().show_value(value, owner, context)  # type: ignore[arg-type]
+
+
+def _is_unfinished(text: str) -> bool:
+    """Whether a formula ends where something must follow."""
+    return text.rstrip().endswith((*"+-*/(,^<>=!", " and", " or", " not")) or text.count("(") > text.count(")")

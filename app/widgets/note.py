@@ -46,6 +46,8 @@ class Note(QLabel):
 
     def say(self, words: str, severity: str = "") -> None:
         """Show words with the colour and sign of a severity; no words hides the note."""
+        if (words, severity) == (self.words, self.severity):
+            return
         self.words, self.severity = words, severity
         mark = MARKS.get(severity, "")
         self.setText(f"{mark} {words}" if mark else words)

@@ -71,7 +71,6 @@ class NumberEditor(FieldEditor):
         self._promote: Callable[[QMenu], None] | None = None
         self.column.addWidget(self.edit)
         self.setFocusProxy(self.edit)
-        self.close_row()
 
     def make_edit(self, kind: ScalarKind) -> QuantityEdit:
         """The line in which the number is written."""
@@ -129,7 +128,6 @@ class VectorEditor(FieldEditor):
         self.grid.setHorizontalSpacing(4)
         self.grid.setVerticalSpacing(2)
         self.column.addLayout(self.grid)
-        self.close_row()
 
     def unit(self) -> str:
         symbols = {measure.display(self.settings).symbol for measure in self.measures}
@@ -222,7 +220,8 @@ class VectorEditor(FieldEditor):
 
 
 class CoordinatesEditor(VectorEditor):
-    """One optional number per joint coordinate (the rest position); all empty means none is given."""
+    """One optional number per joint coordinate (the rest position) or speed (the start speed); all empty means none is
+    given."""
 
     optional_items = True
     broad = False
@@ -230,9 +229,13 @@ class CoordinatesEditor(VectorEditor):
     def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
         self.settings = context.settings
         info = owner.info if isinstance(owner, Joint) else JOINT_KINDS["revolute"]
-        self.neutral = info.neutral
-        numbers: tuple[Value | None, ...] = tuple(value) or (None,) * info.nq
-        self.show_numbers(numbers, info.coordinates, [Measure(d) for d in info.coordinate_dimensions], context)
+        rates = self.field.name == "start_speed"
+        self.neutral = (0.0,) * info.nv if rates else info.neutral
+        labels, dimensions = (
+            (info.speeds, info.speed_dimensions) if rates else (info.coordinates, info.coordinate_dimensions)
+        )
+        numbers: tuple[Value | None, ...] = tuple(value) or (None,) * len(labels)
+        self.show_numbers(numbers, labels, [Measure(d) for d in dimensions], context)
 
     def put(self, index: int, item: Value | None, gesture: object) -> str:
         items = [*self.value[:index], item, *self.value[index + 1 :]]

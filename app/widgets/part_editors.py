@@ -81,7 +81,6 @@ class PartEditor(FieldEditor):
         self.toggle: QToolButton | None = None
         if field.kind.optional:
             self.toggle = self.section.add_button("add", f"Add: {field.help.lower()}", self._toggle)
-        self.close_row()
 
     def _make(self) -> QWidget:
         self.form = ElementForm(self.kind.element, self._put, self.path)
@@ -137,7 +136,6 @@ class PartsEditor(FieldEditor):
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
         self.section.arrow.setToolTip(field.help)
         self.column.addWidget(self.section)
-        self.close_row()
 
     def _make(self) -> QWidget:
         box = QWidget()

@@ -312,6 +312,7 @@ class QuantitySpinBox(QDoubleSpinBox):
     valueEdited = Signal(float)
     committed = Signal()
 
+    _made = False  # while it is set up Qt asks for the text of every bound
     PAUSE_MS = 500
     """A run of steps is finished after this pause, in ms."""
 
@@ -329,6 +330,8 @@ class QuantitySpinBox(QDoubleSpinBox):
         self.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
         self.setSingleStep(step_of(0.0, self.measure, self.settings))
         self._shown = 0.0
+        self._made = True
+        self.lineEdit().setText(self.textFromValue(0.0))
         self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
         self._pause.timeout.connect(self.committed)
         self.valueChanged.connect(self._changed)
@@ -350,7 +353,7 @@ class QuantitySpinBox(QDoubleSpinBox):
             self.lineEdit().setModified(False)
 
     def textFromValue(self, value: float) -> str:
-        return quantity(value, self.measure, self.settings, 6)
+        return quantity(value, self.measure, self.settings, 6) if self._made else ""
 
     def valueFromText(self, text: str) -> float:
         try:

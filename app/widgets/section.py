@@ -32,8 +32,7 @@ class Section(QWidget):
         self.arrow.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.arrow.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.arrow.setIconSize(QSize(12, 12))
-        self.arrow.setStyleSheet("QToolButton, QToolButton:checked, QToolButton:hover { border: 0; font-weight: 600;"
-                                 " padding: 3px 0; background: transparent; }")  # fmt: skip
+        self.arrow.setObjectName("section")  # the sheet of the program knows it
         self.arrow.clicked.connect(self._clicked)
         self.summary = QLabel(self)
         self.summary.setProperty("muted", True)
@@ -65,7 +64,7 @@ class Section(QWidget):
         """A small button at the right end of the title line."""
         button = QToolButton(self, icon=icon(icon_name), toolTip=help, autoRaise=True)
         button.setIconSize(QSize(14, 14))
-        button.setStyleSheet("QToolButton { padding: 2px; }")
+        button.setObjectName("small")
         button.setAccessibleName(help)
         button.clicked.connect(lambda: run())
         self.header.addWidget(button)

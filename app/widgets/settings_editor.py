@@ -29,7 +29,6 @@ class SettingsEditor(FieldEditor):
         self.section.arrow.setToolTip(field.help)
         self.section.folded.connect(lambda _on: self._refresh())
         self.column.addWidget(self.section)
-        self.close_row()
 
     def _make(self) -> QWidget:
         box = QWidget()

@@ -48,7 +48,6 @@ class TableEditor(FieldEditor):
         self.refused: dict[tuple[int, str], tuple[str, str]] = {}
         self._shown: tuple[Element, Context] | None = None
         self.columns: tuple[str, ...] = columns_of(self.type)
-        self.close_row()
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
         self.section.arrow.setToolTip(field.help)
         self.column.insertWidget(0, self.section)
@@ -79,7 +78,6 @@ class TableEditor(FieldEditor):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._open_menu)
         column.addWidget(self.table)
-        column.addWidget(self.note)
         self.complete(box, column)
         return box
 

@@ -47,7 +47,6 @@ class TextEditor(FieldEditor):
         self.row.addWidget(self.line, 1)
         self.column.addLayout(self.row)
         self.setFocusProxy(self.line)
-        self.close_row()
         self.problem = ""
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
@@ -229,7 +228,6 @@ class NotesEditor(FieldEditor):
         self.box = _NotesField(self)
         self.column.addWidget(self.box)
         self.setFocusProxy(self.box)
-        self.close_row()
         self.value = ""
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:

@@ -117,7 +117,8 @@ def test_the_palette_finds_commands_functions_and_elements(bench):
     bench.example("puma560")
     bench.session.preview_coordinates({"joint1": 0.5})
     bench.session.commit("Move")  # so that there is something to undo
-    for typed, first in (("mass mat", "Mass matrix"), ("undo", "Undo"), ("lookdark", "Dark"), ("link3", "link3")):
+    for typed, first in (("mass mat", "Mass matrix"), ("undo", "Undo"), ("lookdark", "Dark"), ("link3", "link3"),
+                         ("joint spring", "Spring in a joint")):  # fmt: skip
         palette = CommandPalette(bench.window)
         palette.open_palette()
         QTest.keyClicks(palette.line, typed)

@@ -58,6 +58,32 @@ def test_every_way_of_adding_has_a_command_in_the_menu_add():
         assert "Add" in MENUS
 
 
+def test_what_is_asked_for_may_be_chosen_in_the_tree(blocks):
+    """Joints and sensors that are hidden in the scene, too; what does not fit is no answer."""
+    session, tree = blocks.session, blocks.window.tree
+    blocks.window.docks.show("tree")
+    run(blocks, "add.gear")
+
+    def click(ref):
+        item = tree.items[f"{ref.collection}:{ref.name}"]
+        tree.view.scrollToItem(item)
+        place = tree.view.visualItemRect(item).center()
+        QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    click(Ref("bodies", "left"))
+    assert session.selection == Ref("bodies", "left")
+    click(Ref("joints", "turn"))
+    blocks.wait(lambda: [pick.name for pick in asking(blocks.view).picks] == ["turn"])
+    click(Ref("joints", "l"))
+    blocks.wait(lambda: len(session.model.constraints) == 1)
+    (gear,) = session.model.constraints
+    assert {gear.joint, gear.leader} == {"l", "turn"}
+    assert blocks.view.gestures.tool.id == "select"
+    click(Ref("joints", "r"))  # nothing is asked any more
+    assert session.selection == Ref("joints", "r")
+    assert len(session.model.constraints) == 1
+
+
 def test_a_spring_between_two_clicked_frames_is_slack_and_one_undo_step(blocks):
     session = blocks.session
     run(blocks, "add.spring_damper")
@@ -170,6 +196,67 @@ def test_a_joint_between_two_points_moves_nothing(blocks):
     a, b = session.mech.joint_poses(session.q)[joint.name]
     assert a[:3, 3] == pytest.approx(b[:3, 3], abs=1e-9)
     assert session.mech.poses(session.q)[: len(before)] == pytest.approx(before, abs=1e-9)
+
+
+def bars(axis=(0.0, 0.0, 1.0)) -> Model:
+    """Three bars in a row on parallel joints, each 0.3 m long along x."""
+    shape = (Box(size=(0.3, 0.03, 0.03), pose=Pose(position=(0.15, 0.0, 0.0))),)
+    names = ("crank", "coupler", "rocker")
+    joints = tuple(
+        Joint(name=f"j{i}", parent=names[i - 1] if i else "world", child=name, axis=axis,
+              a=Pose(position=(0.3 if i else 0.0, 0.0, 0.0 if i else 0.4)))
+        for i, name in enumerate(names)
+    )  # fmt: skip
+    return Model(name="bars", bodies=tuple(Body(name=n, shapes=shape, **SOLID) for n in names), joints=joints)
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)])
+def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axis, tmp_path):
+    """The joint lands on the middle of the bar's end face, parallel to the others; nothing moves, though the loop is
+    cut elsewhere; saved and opened again it stands the same."""
+    session = bench.session
+    session.start(bars(axis))
+    session.pose("Bend", np.array([1.7, -1.5, -1.4]))
+    bench.view.fit_at_once()
+    bench.draw()
+    before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
+    end = (before["rocker"] @ np.array([0.3, 0.0, 0.0, 1.0]))[:3]
+    u, v = np.array(bench.view.scene.project(end)) / bench.view.devicePixelRatioF()
+    inward = (before["rocker"] @ np.array([0.27, 0.0, 0.0, 1.0]))[:3]
+    du, dv = np.array(bench.view.scene.project(inward)) / bench.view.devicePixelRatioF() - (u, v)
+    run(bench, "add.joint_revolute")
+    bench.click(u + 4.0 * du / np.hypot(du, dv), v + 4.0 * dv / np.hypot(du, dv))  # on the bar, near its end
+    empty = bench.view.rect().bottomLeft()
+    bench.click(empty.x() + 40, empty.y() - 40)  # the ground, or what is behind all
+    joint = session.model.joints[-1]
+    assert (joint.kind, joint.parent, joint.child) == ("revolute", "rocker", "world")
+    assert joint.a.position == pytest.approx((0.3, 0.0, 0.0), abs=1e-6)
+    assert session.model.frames == ()  # a joint has frames of its own
+    a, _ = session.mech.joint_poses(session.q)[joint.name]
+    np.testing.assert_allclose(a[:3, 3], end, atol=1e-6)
+    np.testing.assert_allclose(np.abs(a[:3, :3] @ np.array(joint.axis)), axis, atol=1e-9)
+    for name, X in before.items():
+        np.testing.assert_allclose(session.mech.frame(session.q, name), X, atol=1e-6)
+    assert len(session.mech.loops) == 1
+    assert session.mech.mobility(session.q).dof == 1
+    file = tmp_path / "four_bar.kst"
+    assert session.save(file)
+    bench.open(file)
+    for name, X in before.items():
+        np.testing.assert_allclose(session.mech.frame(session.q, name), X, atol=1e-6)
+
+
+def test_deleting_a_joint_leaves_its_body_where_it_is(bench):
+    session = bench.session
+    session.start(bars())
+    session.pose("Bend", np.array([1.7, -1.5, -1.4]))
+    before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
+    session.apply("Delete", lambda model: edits.remove(model, "joints", "j1"))
+    assert [joint.child for joint in session.mech.implicit_joints] == ["coupler"]
+    for name, X in before.items():
+        np.testing.assert_allclose(session.mech.frame(session.q, name), X, atol=1e-9)
+    session.undo()
+    np.testing.assert_allclose(session.q, [1.7, -1.5, -1.4])
 
 
 def test_escape_forgets_the_question(blocks):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from app.tools.drag_joint import dead_point
+from app.tools.move import stands_still
 from core.files import load
 from core.kernel import Mechanism
 from resources import examples
@@ -19,6 +20,25 @@ def test_the_piston_is_at_a_dead_point_where_crank_and_rod_are_in_line(slider_cr
     q = slider_crank.move(slider_crank.rest(), {"shaft": angle})
     assert dead_point(slider_crank, q, {}, "cylinder")
     assert not dead_point(slider_crank, q, {}, "shaft")
+
+
+@pytest.mark.parametrize(("angle", "still"), [(0.0, True), (np.pi, True), (1.2, False)])
+def test_a_pulled_piston_stands_still_where_crank_and_rod_are_in_line(slider_crank, angle, still):
+    """There dx/dφ = 0, so that no pull at the piston turns the crank; the crank's own end always moves."""
+    q = slider_crank.move(slider_crank.rest(), {"shaft": angle})
+    for point in (np.zeros(3), np.array([0.1, 0.02, 0.0])):
+        assert stands_still(slider_crank, q, {}, "piston", point) is still
+    r = slider_crank.model.values()["r"]
+    assert not stands_still(slider_crank, q, {}, "crank", np.array([r, 0.0, 0.0]))
+
+
+def test_pulled_beyond_its_reach_the_piston_stops_within_a_millimetre_of_it(slider_crank):
+    """The reach is crank and rod in line, r + l, and l − r on the other side."""
+    p = slider_crank.model.values()
+    for wanted, reach in ((2.0, p["l"] + p["r"]), (-2.0, p["l"] - p["r"])):
+        q = slider_crank.move(slider_crank.rest(), {"cylinder": wanted})
+        assert slider_crank.coordinate(q, "cylinder")[0] == pytest.approx(reach, abs=1e-3)
+        assert np.linalg.norm(slider_crank.gaps(q)) < 1e-8
 
 
 def test_elsewhere_the_piston_turns_the_crank(slider_crank):

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.derivation_scene import SOURCE, glyphs
 from app.session import Ref
-from core.symbolic.derivation import Arrow, Picture
+from core.symbolic.derivation_pictures import Arrow, Picture
 from tests.app.conftest import pump
 
 
@@ -32,8 +32,8 @@ def arrows(bench):
 
 def test_the_first_step_shows_all_frames(bench, replay):
     assert replay.isVisible()
-    assert replay.list.count() == 31
-    assert replay.page.title.text().startswith("1 / 31")
+    assert replay.list.count() == 43
+    assert replay.page.title.text().startswith("1 / 43")
     assert len(arrows(bench)) == 3 * 7
     assert not replay.page.back.isEnabled()
 

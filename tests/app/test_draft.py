@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.draft import BUDGET, LOOSEST, Draft, Way
-from app.simulation import joined
+from app.growing import GrowingRun
 from core.files import load
 from core.kernel import Mechanism
 from core.simulation import simulate
@@ -74,5 +74,5 @@ def test_a_growing_run_has_the_states_of_its_force_elements() -> None:
     assert mech.nx > 0
     pieces: list[Any] = []
     run = simulate(mech, 0.5, watch=pieces.append)
-    assert np.array_equal(joined(pieces).x, run.x)
+    assert np.array_equal(GrowingRun(pieces[0]).extend(pieces[1:]).x, run.x)
     assert len(run.x) == len(run)

@@ -1,10 +1,15 @@
 """Results that belong into the scene: poses together, poses one after another, ellipsoids with them."""
 
+import itertools
+
+import av
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from core.functions import call
+from core.functions.function import Context
 from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Table
 
 
@@ -32,6 +37,30 @@ def test_a_composite_shows_all_poses_at_once(bench):
     bench.window.run("play.close")
     assert len(overlays.actors) == 0
     assert not bench.window.timeline.isVisible()
+
+
+def test_of_assembly_branches_one_is_stepped_to_and_chosen(bench):
+    """All ways stand in the scene; the arrow keys take the machine through them, one command keeps the one shown."""
+    bench.example("four_bar")
+    session, playback = bench.session, bench.view.playback
+    on_body = np.linalg.inv(session.mech.frame(session.q, "rocker")) @ shown(bench, "rocker")
+    result = call("assembly_branches", Context(session.model, session.mech, session.q, dict(session.p)))
+    session.produced.emit(result)
+    assert playback.steppable
+    ghosts = len(bench.view.scene.overlays.actors)
+    assert ghosts > 0
+    bench.view.setFocus()
+    QTest.keyClick(bench.window, Qt.Key.Key_Right)
+    assert playback.index == 1
+    assert len(bench.view.scene.overlays.actors) == ghosts
+    q = playback.pose
+    np.testing.assert_allclose(shown(bench, "rocker"), session.mech.frame(q, "rocker") @ on_body, atol=1e-9)
+    bench.window.run("play.use_pose")
+    assert not playback.active
+    np.testing.assert_allclose(session.q, q)
+    assert np.linalg.norm(session.mech.gaps(session.q)) < 1e-9
+    session.undo()
+    np.testing.assert_allclose(session.q, session.rest)
 
 
 def test_an_animation_plays_holds_and_steps(bench):
@@ -86,3 +115,30 @@ def test_moving_a_joint_holds_the_animation(bench):
     bench.session.preview_coordinates({"joint2": 0.4})
     assert not bench.view.playback.playing
     bench.session.commit("Move")
+
+
+def test_a_sequence_is_filmed_from_the_window_with_exact_times(bench, tmp_path):
+    bench.example("puma560")
+    assert not bench.window.actions_.by_id["file.export_film"].isEnabled()
+    bench.session.produced.emit(sequence(bench, "animate", 5))
+    bench.view.player.hold()
+    bench.window.run("file.export_film")
+    dialog = bench.window._film_dialog
+    assert "Swing" in dialog.windowTitle()
+    last = 5 * 0.5
+    assert (dialog.from_.value(), dialog.to.value()) == pytest.approx((0.0, last))
+    path = tmp_path / "swing.mp4"
+    dialog.file.setText(str(path))
+    dialog.size.setCurrentIndex(dialog.size.count() - 1)
+    dialog.width_.setValue(160)
+    dialog.height_.setValue(90)
+    dialog.fps.setCurrentText("10")
+    QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    bench.wait(lambda: bench.window.films.running is None, 60.0)
+    dialog.close()
+    with av.open(str(path)) as file:
+        frames = [(float(f.time), f.to_ndarray(format="rgb24").astype(int)) for f in file.decode(video=0)]
+    assert [t for t, _ in frames] == pytest.approx([k / 10 for k in range(round(10 * last) + 1)], abs=1e-9)
+    steps = [np.abs(b - a).max() for (_, a), (_, b) in itertools.pairwise(frames)]
+    moved = [k for k, step in enumerate(steps) if step > 60]
+    assert moved == [4, 9, 14, 19]  # each pose is shown for half a second

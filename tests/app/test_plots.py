@@ -8,15 +8,19 @@ from math import degrees
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QPainter, qGray
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from scipy.ndimage import gaussian_filter
 
 from app.plotting import channels, export
 from app.plotting.chart import CHANNELS
 from app.plotting.curves import curves
+from app.plotting.legend import LEGIBLE
 from app.plotting.series import Series, column, expanded, grown_from, part
 from app.plotting.sheets import Plot, Sheet
+from app.theme import LIGHT
 from core.simulation.moments import at_rest
 
 AMPLITUDE, RATE = 0.7, 3.0
@@ -64,6 +68,53 @@ def joints(plots):
 def test_without_a_run_the_panel_says_what_it_is_for(plots):
     assert "Simulate" in plots.empty._words.text()
     assert not plots.empty.buttons
+
+
+@pytest.mark.parametrize("width", [1000, 1500])
+def test_proposals_stay_inside_the_panel_however_narrow(bench, plots, width):
+    bench.window.resize(width, 700)
+    plots.runs.add(motion(plots.session.mech))
+    shown(plots)
+    empty = plots.empty
+    bench.wait(lambda: empty.buttons and all(button.width() > 60 for button in empty.buttons))
+    assert len(empty.buttons) > 2
+    for button in empty.buttons:
+        assert button.isVisible()
+        left = button.mapTo(empty, button.rect().topLeft()).x()
+        assert 0 <= left <= left + button.width() <= empty.width()
+    bench.window.resize(1120, 760)
+
+
+def test_an_empty_plot_says_how_it_is_filled_until_it_is(plots):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add_plot()
+    (chart,) = shown(plots)
+    assert chart.hint.isVisible()
+    assert chart.hint.height() >= chart.hint.heightForWidth(chart.hint.width())
+    plots.add([f"{joints(plots)[0]}.q"])
+    assert not chart.hint.isVisible()
+    plots.charts[0].removed.emit(f"{joints(plots)[0]}.q")
+    assert chart.hint.isVisible()
+
+
+def test_values_of_a_legend_are_whole_and_names_legible_however_narrow_it_is(bench, plots):
+    plots.runs.add(motion(plots.session.mech))
+    plots.runs.add(motion(plots.session.mech, amplitude=0.4))
+    tool = plots.session.mech.frame_names[-1]
+    plots.add([f"{joints(plots)[0]}.q", f"{tool}.velocity"])
+    (chart,) = shown(plots)
+    for width in (1000, 1120, 1560):
+        bench.window.resize(width, 760)
+        QApplication.processEvents()
+        plots.runs.seek(0.37)
+        bench.wait(lambda: all(row.value.width() >= row.value.sizeHint().width() for row in chart.legend.rows))
+        assert len(chart.legend.rows) == 8
+        for row in chart.legend.rows:
+            assert row.value.geometry().right() <= row.width()
+            assert row.width() <= chart.legend.viewport().width()
+            assert row.name.width() >= min(row.name.fontMetrics().horizontalAdvance(row.curve.label), LEGIBLE)
+        assert chart.rect().contains(chart.legend.geometry())
+    bench.window.resize(1120, 760)
 
 
 def test_a_proposal_draws_its_channels(bench, plots):
@@ -363,6 +414,27 @@ def test_pictures_and_drawings_are_exported(plots, tmp_path):
     assert f"{first}.q" in text
     assert text.count("<p") > 10
     assert (tmp_path / "plot.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_drawing_shows_what_the_picture_shows(plots, tmp_path):
+    plots.runs.add(motion(plots.session.mech))
+    first = joints(plots)[0]
+    plots.add([f"{first}.q", "energy.total"])
+    charts = shown(plots)
+    assert plots.export(tmp_path / "plot.svg")
+    picture = export.picture(charts, LIGHT, 1.0)
+    drawing = QImage(picture.size(), QImage.Format.Format_RGB32)
+    drawing.fill(0xFFFFFFFF)
+    painter = QPainter(drawing)
+    QSvgRenderer(str(tmp_path / "plot.svg")).render(painter)
+    painter.end()
+    # smooth over a few pixels: edges are drawn a little differently, but nothing is elsewhere or of another size
+    grey = [gaussian_filter(np.array([[qGray(image.pixel(x, y)) for x in range(image.width())]
+                                      for y in range(image.height())], dtype=float), 3.0)
+            for image in (picture, drawing)]  # fmt: skip
+    assert np.ptp(grey[0]) > 50.0
+    assert np.max(np.abs(grey[0] - grey[1])) < 0.4 * np.ptp(grey[0])
+    assert np.corrcoef(grey[0].ravel(), grey[1].ravel())[0, 1] > 0.95
 
 
 def test_what_cannot_be_exported_is_said(bench, plots, tmp_path):

@@ -587,3 +587,16 @@ def test_an_entry_of_a_dh_table_becomes_a_parameter_and_back(qtbot, session, pan
     assert session.model.find("parameters", "a2").value == 0.2
     next(a for a in rows.menu_at(1, column).actions() if "Replace" in a.text()).trigger()
     assert session.model.chain("chain").rows[1].a == 0.2
+
+
+@pytest.mark.parametrize(("kind", "labels"), [("revolute", ("",)), ("spherical", ("wx", "wy", "wz"))])
+def test_start_speeds_are_written_per_speed_in_its_unit(qtbot, session, panel, kind, labels):
+    """One number per speed (a ball has three, though four coordinates), angles per second."""
+    session.apply("Kind", lambda model: edits.change(model, "joints", "screw", kind=kind, rest=(), limits=()))
+    session.select(Ref("joints", "screw"))
+    editor = panel.form.editors["start_speed"]
+    assert tuple(label.text() for label in editor.labels) == labels
+    assert "°/s" in panel.form.labels["start_speed"].text().replace("\u2060", "")
+    retype(qtbot, editor.edits[0], "90")
+    given = session.model.joint("screw").start_speed
+    assert given == pytest.approx((math.pi / 2, *(0.0,) * (len(labels) - 1)))

@@ -1,6 +1,7 @@
 """What runs show in the scene: vectors, ways of points, other runs; and films from the window."""
 
 import dataclasses
+import re
 
 import av
 import numpy as np
@@ -201,4 +202,39 @@ def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
     dialog.from_.setValue(0.9)
     dialog.to.setValue(0.1)
     assert "before it begins" in dialog.note.words
+    dialog.close()
+
+
+def test_a_film_that_is_there_already_is_said_to_be_replaced(arm, tmp_path):
+    arm.window.run("file.export_film")
+    dialog = arm.window._film_dialog
+    (tmp_path / "film.gif").write_bytes(b"older")
+    (tmp_path / "picture_0001.png").write_bytes(b"older")
+    for name, there in (("film.gif", "film.gif"), ("new.gif", ""), ("picture.png", "picture_0001.png"), ("a.png", "")):
+        dialog.file.setText(str(tmp_path / name))
+        assert dialog.note.words == (f"{there} is there already and will be replaced." if there else "")
+        assert dialog.start.isEnabled()
+    dialog.close()
+
+
+def test_a_film_in_the_making_tells_the_time_left_and_leaves_the_older_one_if_it_is_stopped(arm, tmp_path):
+    arm.window.run("file.export_film")
+    dialog = arm.window._film_dialog
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"older")
+    dialog.file.setText(str(path))
+    dialog.fps.setCurrentText("60")
+    dialog.speed.setValue(0.05)
+    said = []
+    QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    arm.wait(lambda: said.append(dialog.summary.text()) or "left" in said[-1], 60.0)
+    done, left = re.fullmatch(r"(\d+) %, about (\d+) s left", said[-1]).groups()
+    assert 0 <= int(done) <= 100
+    assert int(left) >= 0
+    QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    arm.wait(lambda: arm.window.films.running is None, 60.0)
+    arm.wait(lambda: dialog.start.text() == "Make film")
+    assert "Stopped" in dialog.note.words
+    assert path.read_bytes() == b"older"
+    assert [each.name for each in tmp_path.iterdir()] == ["film.mp4"]
     dialog.close()

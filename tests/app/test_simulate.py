@@ -1,9 +1,13 @@
 """Simulating in the window: F5, a run that grows and plays, the timeline, branches, the list of runs."""
 
+import time
+
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.panels.start_rows import StartRows
 from app.timeline import EDGE
@@ -36,6 +40,15 @@ def test_f5_makes_a_run_that_plays(bench):
     assert bench.session.undo_label == ""
 
 
+def test_a_file_opened_anew_says_nothing_of_the_last_run(bench):
+    bench.example("pendulum")
+    simulated(bench, duration=0.5, output=None)
+    words = bench.window.simulation_panel.words
+    assert words.text()
+    bench.example("pendulum")
+    assert not words.text()
+
+
 def test_what_if_follows_a_slider_during_the_movement(bench):
     bench.example("pendulum")
     simulated(bench, duration=3.0, output=None)
@@ -59,6 +72,25 @@ def test_what_if_follows_a_slider_during_the_movement(bench):
     bench.wait(lambda: what_if._worker.idle)
     bench.window.run("simulation.what_if")
     assert not what_if.on
+    what_if.made.disconnect(heard.append)
+
+
+def test_what_if_makes_one_run_for_each_movement(bench):
+    bench.example("pendulum")
+    what_if, session = bench.window.what_if, bench.session
+    heard = []
+    what_if.made.connect(heard.append)
+    what_if.switch(True)
+    bench.wait(lambda: heard and what_if._worker.idle, LONG)
+    for moved in (0.3, 0.5):
+        heard.clear()
+        session.preview_coordinates({session.mech.q_names[0]: moved})
+        bench.wait(lambda: heard)
+        bench.wait(lambda: what_if._worker.idle and not what_if._timer.isActive())
+        assert len(heard) == 1  # that the new run is shown is no movement
+        assert session.runs.current.run.q[0, 0] == pytest.approx(moved)
+    session.cancel()
+    what_if.switch(False)
     what_if.made.disconnect(heard.append)
 
 
@@ -88,6 +120,84 @@ def test_scrubbing_shows_the_run_and_leaves_no_undo_step(bench):
     assert not bench.session.following
     bench.window.run("edit.undo")
     assert np.allclose(bench.session.q, edited)
+
+
+def test_runs_one_after_another_begin_alike_whatever_run_is_shown(bench):
+    bench.example("pendulum")
+    first = simulated(bench, duration=1.0, output=0.01)
+    bench.session.runs.seek(0.37)
+    assert bench.session.following
+    second = simulated(bench)
+    assert np.array_equal(second.run.q, first.run.q)
+
+
+def test_a_run_takes_the_parameters_of_the_document_not_of_the_run_that_is_shown(bench):
+    bench.example("pendulum")
+    first = simulated(bench, duration=0.5, output=0.01)
+    bench.session.preview(parameters={"l": 0.7})
+    bench.session.commit("Longer")
+    bench.session.runs.seek(0.2)
+    assert bench.session.p["l"] == pytest.approx(0.5)  # the run that is shown was made with this length
+    second = simulated(bench)
+    assert second.run.settings.parameters["l"] == pytest.approx(0.7)
+    assert np.array_equal(second.run.q[0], first.run.q[0])
+
+
+def test_a_stall_of_the_window_does_not_skip_motion(bench):
+    bench.example("pendulum")
+    simulated(bench, duration=20.0, output=0.1)
+    player = bench.view.player
+    player.hold()
+    player.to_start()
+    player.play()
+    time.sleep(3.0)  # nobody looks after events meanwhile
+    bench.wait(lambda: bench.session.runs.time > 0.0)
+    assert bench.session.runs.time < 1.5
+    player.hold()
+
+
+def track(scrubber, share):
+    return QPoint(round(EDGE + share * (scrubber.width() - 2 * EDGE)), scrubber.height() // 2)
+
+
+def drag_on(widget, start, end, keys=Qt.KeyboardModifier.NoModifier):
+    QTest.mousePress(widget, Qt.MouseButton.LeftButton, keys, start)
+    for place in (start, (start + end) / 2, end):
+        event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), QPointF(widget.mapToGlobal(place)),
+                            Qt.MouseButton.LeftButton, Qt.MouseButton.LeftButton, keys)  # fmt: skip
+        QApplication.sendEvent(widget, event)
+    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton, keys, end)
+
+
+def test_a_part_is_chosen_with_shift_and_its_marks_are_dragged(bench):
+    bench.example("pendulum")
+    simulated(bench, duration=2.0, output=0.01)
+    player, scrubber = bench.view.player, bench.window.timeline.scrubber
+    player.hold()
+    player.scrub(2.0)
+    pixel = 2.0 / (scrubber.width() - 2 * EDGE)
+    drag_on(scrubber, track(scrubber, 0.25), track(scrubber, 0.5), Qt.KeyboardModifier.ShiftModifier)
+    assert player.ends == pytest.approx((0.5, 1.0), abs=pixel)
+    drag_on(scrubber, track(scrubber, 0.5), track(scrubber, 0.75))
+    assert player.ends == pytest.approx((0.5, 1.5), abs=2 * pixel)
+    assert bench.session.runs.time == pytest.approx(2.0)
+    drag_on(scrubber, track(scrubber, 0.6), track(scrubber, 0.65))  # between the marks the playhead comes
+    assert bench.session.runs.time == pytest.approx(1.3, abs=2 * pixel)
+    assert player.ends == pytest.approx((0.5, 1.5), abs=2 * pixel)
+    QTest.mouseDClick(scrubber, Qt.MouseButton.LeftButton, pos=track(scrubber, 0.6))
+    assert player.ends == pytest.approx((0.0, 2.0))
+
+
+def test_in_a_small_window_the_track_keeps_its_length(bench):
+    bench.example("pendulum")
+    simulated(bench, duration=1.0, output=0.01)
+    bench.view.player.hold()
+    bench.window.resize(1000, 700)
+    bench.wait(lambda: bench.window.width() == 1000)
+    assert bench.window.timeline.scrubber.width() > 120
+    more = [action.text() for action in bench.window.timeline.findChild(QMenu).actions()]
+    assert "To the start" in more
+    bench.window.resize(1120, 760)
 
 
 def test_a_branch_goes_on_as_its_parent_did(bench):
@@ -120,6 +230,28 @@ def test_runs_are_saved_loaded_and_refused_for_another_machine(bench, tmp_path):
     bench.wait(lambda: bench.messages("error"))
     assert "another machine" in bench.messages("error")[0]
     assert bench.session.runs.items == ()
+    (answer,) = bench.window.messages.findChildren(QPushButton)
+    assert answer.text() == "Open its model"
+    QTest.mouseClick(answer, Qt.MouseButton.LeftButton)
+    assert bench.session.model.name == "Pendulum"
+    assert np.array_equal(bench.session.runs.current.run.q, record.run.q)
+    bench.session.runs.seek(0.5)
+    assert np.allclose(bench.session.q, record.run.at(0.5))
+
+
+def test_a_run_opened_without_a_model_brings_its_own(bench, tmp_path):
+    bench.example("pendulum")
+    record = simulated(bench, duration=0.5, output=0.1)
+    record.run.save(tmp_path / "swing.h5")
+    bench.window.run("file.new")
+    assert bench.session.mech.nq == 0
+    bench.window.documents.open(tmp_path / "swing.h5")
+    bench.wait(lambda: bench.session.runs.items)
+    assert bench.session.model.name == "Pendulum"
+    assert np.array_equal(bench.session.runs.current.run.q, record.run.q)
+    assert bench.session.runs.current.source == str(tmp_path / "swing.h5")
+    again = simulated(bench)
+    assert np.allclose(again.run.q[-1], record.run.q[-1], atol=1e-5)
 
 
 def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero(bench):
@@ -136,3 +268,71 @@ def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero
     shaft.line.editingFinished.emit()
     assert dict(bench.window.simulation.wishes.speeds) == {}
     assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 10.0
+
+
+def typed(field, text):
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+
+
+def test_f5_takes_what_is_typed_without_enter(bench):
+    bench.example("pendulum")
+    bench.window.docks.show("simulation")
+    typed(bench.window.simulation_panel.duration, "0.25")
+    QTest.keyClick(bench.window, Qt.Key.Key_F5)
+    bench.wait(lambda: bench.session.runs.current is not None and not bench.window.simulation.running, LONG)
+    assert bench.session.runs.current.run.time[-1] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("text", ["abc", "-2", "0", "1/0"])
+def test_a_bad_duration_is_explained_in_view_and_nothing_starts(bench, text):
+    bench.example("pendulum")
+    bench.window.docks.show("simulation")
+    panel = bench.window.simulation_panel
+    before = bench.window.simulation.wishes.duration
+    typed(panel.duration, text)
+    QTest.keyClick(bench.window, Qt.Key.Key_F5)
+    assert not bench.window.simulation.running
+    assert panel.note.isVisible()
+    assert "Simulated time" in panel.note.words
+    assert bench.window.simulation.wishes.duration == before
+    typed(panel.duration, "0.5")
+    QTest.keyClick(panel.duration, Qt.Key.Key_Return)
+    assert not panel.note.isVisible()
+    assert bench.window.simulation.wishes.duration == 0.5
+
+
+@pytest.mark.parametrize(("text", "speed"), [("2*pi", 2.0 * np.pi), ("1e-3", 1e-3), ("nan", None), ("1e999", None)])
+def test_start_speeds_are_finite_numbers(bench, text, speed):
+    bench.example("pendulum")
+    bench.window.docks.show("simulation")
+    panel = bench.window.simulation_panel
+    line = panel.rows.rows["speeds"]["pin"].line
+    typed(line, text)
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    if speed is None:
+        assert dict(bench.window.simulation.wishes.speeds) == {}
+        assert "pin" in panel.note.words
+    else:
+        assert bench.window.simulation.wishes.speeds["pin"] == pytest.approx(speed)
+        assert panel.note.words == ""
+
+
+def test_stopping_keeps_what_was_computed_and_says_so(bench):
+    bench.example("pendulum")
+    bench.window.simulation.wish(duration=1e6, output=1.0)
+    ended = []
+    bench.window.simulation.ended.connect(lambda record, words: ended.append((record, words)))
+    bench.window.run("simulation.run")
+    bench.wait(lambda: bench.session.runs.current is not None, LONG)
+    QTest.keyClick(bench.window, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
+    bench.wait(lambda: not bench.window.simulation.running, LONG)
+    record, words = ended[0]
+    assert record is bench.session.runs.current
+    assert 0.0 < record.run.time[-1] < 1e6
+    assert not record.growing
+    assert not record.run.complete
+    assert record.run.statistics.steps > 0
+    assert words.startswith(f"Stopped at {record.run.time[-1]:.6g} s")
+    assert bench.window.simulation_panel.words.text() == words

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 
 from core.files import loads
+from core.simulation import simulate
 
 
 def thumb(slider):
@@ -233,3 +234,20 @@ def test_a_press_beside_the_thumb_brings_it_there_and_drags_on_as_one_step(bench
     bench.session.undo()
     assert np.array_equal(bench.session.q, before)
     assert bench.session.undo_label == ""
+
+
+def test_sliders_and_boxes_follow_a_run_that_plays(bench):
+    bench.example("four_bar")
+    session = bench.session
+    run = simulate(session.mech, 2.0, output=0.01, q0=session.q)
+    session.runs.add(run)
+    shown = set()
+    rows = bench.window.sliders.rows
+    row = rows[session.mech.q_names[0]]
+    bench.view.player.play()
+    bench.wait(lambda: shown.add(row.slider.value()) or (len(shown) > 3 and session.runs.time > 0.5))
+    bench.view.player.hold()
+    q = run.at(session.runs.time)
+    bench.wait(lambda: row.box.value() == pytest.approx(q[0], abs=1e-6))
+    for name, value in zip(session.mech.q_names, q, strict=True):
+        assert rows[name].box.value() == pytest.approx(value, abs=1e-6)

@@ -1,6 +1,8 @@
 """Redundant constraints in the findings panel, freedoms in the status line: examined beside the window."""
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from app.jobs import Jobs
 from app.panels.findings import FINDING, FindingsPanel
@@ -58,3 +60,26 @@ def test_the_status_line_says_how_many_freedoms(qtbot, session, tmp_path):
     assert line.freedoms.text() == "1 degree of freedom"
     assert "independent" in line.freedoms.toolTip()
     line.close_line()
+
+
+@pytest.mark.parametrize("name", ["four_bar", "bricard", "slider_crank"])
+def test_one_click_makes_the_machine_isostatic_as_one_undo_step(bench, name):
+    """Bodies stay where they are, the freedoms too; undo gives the joints back."""
+    bench.example(name)
+    session, panel = bench.session, bench.window.findings
+    watch = standing_mobility(session)
+    bench.wait(lambda: watch.of(session.model) is not None)
+    before, places = watch.of(session.model), session.mech.poses(session.q)
+    bench.window.docks.show("findings")
+    bench.wait(panel.proposal.button.isVisible)
+    kinds = [joint.kind for joint in session.model.joints]
+    QTest.mouseClick(panel.proposal.button, Qt.MouseButton.LeftButton)
+    bench.wait(lambda: session.undo_label == "Make isostatic")
+    bench.wait(lambda: watch.of(session.model) is not None)
+    after = watch.of(session.model)
+    assert (after.dof, after.redundant, after.count) == (before.dof, (), before.dof)
+    assert session.mech.poses(session.q) == pytest.approx(places, abs=1e-6)
+    assert any("examined anew" in text for text in bench.messages("done"))
+    assert panel.proposal.isHidden()
+    session.undo()
+    assert [joint.kind for joint in session.model.joints] == kinds

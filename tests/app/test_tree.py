@@ -1,5 +1,6 @@
 """The model tree: what it shows, renaming in place, adding, duplicating, deleting with what depends."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
@@ -386,6 +387,22 @@ def test_a_new_joint_is_asked_for_and_nothing_moves(qtbot, session, tree):
     after = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     for name, pose in before.items():
         assert after[name] == pytest.approx(pose, abs=1e-9)
+
+
+def test_a_machine_closed_by_the_dialog_rests_where_it_was_closed(qtbot, session, tree):
+    """A new mechanism of the file stands as the machine stood when the joint was added."""
+    session.pose("bend", session.q + 0.3)
+    session.select(Ref("bodies", "lower"))
+    dialog = elements.ask_joint(session, SIUnits(), tree)
+    dialog.form.put("child", "world", None)
+    qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
+    assert len(session.mech.loops) == 1
+    opened = Session(session.model)
+    for name in ("upper", "lower"):
+        index = opened.mech.frame_names.index(name)
+        assert opened.mech.poses(opened.q)[index] == pytest.approx(session.mech.poses(session.q)[index], abs=1e-9)
+    tilt = np.arctan2(*opened.mech.poses(opened.q)[opened.mech.frame_names.index("upper")][[1, 0], 0])
+    assert tilt == pytest.approx(0.3)  # j1 where it was put, not at 0
 
 
 def test_a_joint_needs_two_different_sides(qtbot, session, tree):

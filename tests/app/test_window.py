@@ -291,6 +291,32 @@ def test_who_opens_the_console_types_there(bench):
     bench.wait(clicked)
 
 
+def _seen(panel):
+    """Whether a panel is the one in front of those that share its place."""
+    return not panel.visibleRegion().isEmpty()
+
+
+def test_a_result_comes_to_the_front_and_leaves_the_command_line_there(bench):
+    """Who presses Run sees what it found; who types at the console reads it there."""
+    window = bench.window
+    bench.example("four_bar")
+    window.output.clear()
+    window.choose_function("mobility")
+    window.docks.show("findings")
+    bench.wait(lambda: _seen(window.findings) and not _seen(window.output))
+    QTest.mouseClick(window.functions.form.run_button, Qt.MouseButton.LeftButton)
+    bench.wait(lambda: len(window.output.cards) == 1 and _seen(window.output))
+    window.docks.show("console")
+    line = window.docks.panels["console"].input
+    bench.wait(line.hasFocus)
+    QTest.keyClicks(line, "mobility()")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    bench.wait(lambda: len(window.output.cards) == 2)
+    assert _seen(line)
+    assert line.hasFocus()
+    assert not _seen(window.output)
+
+
 def test_an_old_error_goes_when_a_file_opens(bench, tmp_path):
     broken = tmp_path / "broken.kst"
     broken.write_text("kinetostat: [")

@@ -49,3 +49,18 @@ def test_lines_of_a_stream_go_on_after_an_error(lines, code):
     assert done.returncode == code
     assert "Jacobian Formed: J (6×2)" in done.stdout
     assert ("Oops" in done.stderr) == (code == 1)
+
+
+def test_simplot_writes_its_pictures_with_the_proportions_wanted(tmp_path, capsys, monkeypatch):
+    from PySide6.QtGui import QImage
+
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    script = "Response[{0, 1}, {q1[0] == 0.3}]; SimPlot[q1, {q2}, {0.5, mprint, print}]"
+    monkeypatch.chdir(tmp_path)
+    assert cli(["robotica", TWO_LINK, "-c", script]) == 0, capsys.readouterr().err
+    assert "msimplot.png" in capsys.readouterr().out
+    image = QImage(str(tmp_path / "msimplot.png"))
+    assert image.width() >= 960
+    grid = [image.pixelColor(x, image.height() // 3).name() for x in range(image.width())]
+    assert len(set(grid)) > 1  # something is drawn
+    assert (tmp_path / "simplot.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,63 @@
+"""kinetostat plot RUN.h5 CHANNEL… -o file: plots of runs without a window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.render import SizeType
+
+if TYPE_CHECKING:
+    from core.simulation import Run
+
+RUN = click.Path(dir_okay=False)
+
+
+@click.command("plot")
+@click.argument("run_file", metavar="RUN.h5", type=RUN)
+@click.argument("channels", metavar="CHANNEL…", nargs=-1)
+@click.option("-o", "--output", type=RUN, help="File: .png, .svg, .pdf, or .csv for the numbers.")
+@click.option("--with", "others", multiple=True, metavar="RUN.h5", type=RUN, help="One more run over it (repeat).")
+@click.option("--x", "across", default="time", show_default=True, metavar="CHANNEL", help="The horizontal axis.")
+@click.option("--apart", is_flag=True, help="A plot for each channel, one above another.")
+@click.option(
+    "--size",
+    type=SizeType(),
+    default="960x420",
+    show_default=True,
+    help="Pixels of the screen of one plot; a PNG has twice as many.",
+)
+@click.option("--from", "start", type=float, metavar="SECONDS", help="Show the run from this time on.")
+@click.option("--to", "end", type=float, metavar="SECONDS", help="Show the run up to this time.")
+@click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True,
+              help="Colours of a PNG.")  # fmt: skip
+@click.option("--angles", type=click.Choice(["deg", "rad"]), default="deg", show_default=True, help="Unit of angles.")
+@click.option("--lengths", type=click.Choice(["m", "mm"]), default="m", show_default=True, help="Unit of lengths.")
+def command(run_file: str, channels: tuple[str, ...], output: str | None, others: tuple[str, ...], across: str,
+            apart: bool, size: tuple[int, int], start: float | None, end: float | None, look: str, angles: str,
+            lengths: str) -> None:  # fmt: skip
+    """Draw channels of a run as the window does, or list them when none is given.
+
+    A channel is a name (joint1.q), a component (tool.position.x) or a formula of them ("joint1.tau*joint1.v").
+    """
+    runs = [(Path(file).stem, _load(file)) for file in (run_file, *others)]
+    if not channels:
+        click.echo("\n".join(runs[0][1].channels))
+        return
+    if output is None:
+        raise click.UsageError("Say with -o which file to write: .png, .svg, .pdf or .csv.")
+    from app.plotting.headless import PlotWish, ShownUnits, write
+
+    wish = PlotWish(channels, across, apart, size, start, end, look == "dark",
+                    ShownUnits(angles == "deg", lengths == "mm"))  # fmt: skip
+    count = write(runs, wish, output)
+    click.echo(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
+
+
+def _load(file: str) -> Run:
+    """The run of an HDF5 file. Raises FileError."""
+    from core.simulation import Run
+
+    return Run.load(file)

@@ -1,0 +1,56 @@
+"""The proposal that makes an over-constrained machine isostatic: proved beside the window, applied as one undo step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.jobs import Jobs
+from app.session import Session
+from app.standing_mobility import standing_mobility
+from core.errors import KinetostatError
+from core.kernel import Mechanism
+
+if TYPE_CHECKING:
+    from core.analysis.mobility import Mobility
+    from core.model import Model
+
+
+def proposed(session: Session) -> Mobility | None:
+    """The mobility of the open model if it comes with a proposal."""
+    found = standing_mobility(session).of(session.model)
+    return found if found is not None and found.proposal else None
+
+
+def make_isostatic(session: Session, jobs: Jobs) -> None:
+    """Carry the proposal out once the changed machine has proved to move as before with nothing held twice."""
+    found, model = proposed(session), session.model
+    if found is None:
+        session.told.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")
+        return
+
+    def work(_progress: Any, _cancelled: Any) -> Model:
+        from core.analysis.isostatic_model import isostatic_model
+
+        return isostatic_model(Mechanism(model), found)
+
+    def apply(changed: Model) -> None:
+        if session.model is not model:
+            session.told.emit("hint", "The model was edited meanwhile: the proposal is made anew.")
+        elif session.apply("Make isostatic", lambda _model: changed):
+            session.told.emit("done", _told(found))
+
+    def failed(error: BaseException) -> None:
+        if not isinstance(error, KinetostatError):
+            raise error
+        session.told.emit("error", str(error))
+
+    job = jobs.start("Proving the proposal", work)
+    job.succeeded.connect(apply)
+    job.failed.connect(failed)
+
+
+def _told(found: Mobility) -> str:
+    count, dof = len(found.redundant), found.dof
+    held = "constraint that was" if count == 1 else "constraints that were"
+    freedoms = "degree" if dof == 1 else "degrees"
+    return f"{found.advice} {count} {held} held twice went; still {dof} {freedoms} of freedom (examined anew)."

@@ -1,0 +1,137 @@
+"""Plots of runs as files without a window: the charts of the Plots panel, drawn where nobody sees them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.plotting.channels import leaves, tree
+from app.plotting.series import Series, column, expanded
+from app.plotting.sheets import TIME, Plot
+from app.runs import Runs
+from core.errors import KinetostatError, near_misses
+from core.functions.results import Motion
+from core.simulation.run import Run
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.plotting.chart import Chart
+
+SIZE = (960, 420)
+"""Width and height of a plot, pixels of the screen."""
+
+
+@dataclass
+class ShownUnits:
+    """What numbers are shown in."""
+
+    degrees: bool = True
+    millimetres: bool = False
+
+
+@dataclass(frozen=True)
+class PlotWish:
+    """What is plotted: channels, components or formulas against `x`; `apart`: each in a plot of its own.
+
+    start, end : s, the piece of time that is seen (None: all); size : pixels of one plot
+    units : of angles and lengths, as the settings of the window say them
+    """
+
+    channels: tuple[str, ...]
+    x: str = TIME
+    apart: bool = False
+    size: tuple[int, int] = SIZE
+    start: float | None = None
+    end: float | None = None
+    dark: bool = False
+    units: ShownUnits = field(default_factory=ShownUnits)
+    aspect: float = 0.0
+    """Height over width of the plotted area; 0: all the room."""
+
+
+def write(runs: Sequence[tuple[str, Run]], wish: PlotWish, path: str | Path) -> int:
+    """Draw the runs (name, run) into a PNG, SVG, PDF or CSV file; the number of curves. Raises KinetostatError."""
+    plots = _plots([run for _, run in runs], wish)
+    application = _application()
+    from app.plotting import export
+    from app.plotting.chart import Chart
+    from app.plotting.curves import curves
+    from app.theme import DARK, LIGHT
+
+    records, series = Runs(), Series()
+    for name, run in runs:
+        records.add(run, name, select=not records.items)
+    charts = []
+    for plot in plots:
+        chart = Chart(DARK if wish.dark else LIGHT)
+        chart.resize(*wish.size)
+        chart.show_curves(plot, curves(plot, records, series, wish.units))
+        chart.legend.hide()  # the file has its own
+        chart.grab()  # widgets find their places, though none is shown
+        _cut(chart, plot, wish)
+        charts.append(chart)
+    application.processEvents()  # the axes find their places
+    export.save(charts, path)
+    return sum(len(chart.curves) for chart in charts)
+
+
+def _plots(runs: Sequence[Run], wish: PlotWish) -> list[Plot]:
+    """The plots, once every run is seen to have all of it."""
+    if wish.start is not None and wish.end is not None and not wish.end > wish.start:
+        raise KinetostatError(f"The plot ends at {wish.end:g} s, not after its start.", remedy="Let it end later.")
+    names = tuple(part for name in wish.channels for part in _known(runs, name))
+    _known(runs, wish.x)
+    if wish.apart:
+        return [Plot((name,), wish.x, wish.aspect) for name in names]
+    return [Plot(names, wish.x, wish.aspect)]
+
+
+def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
+    """The components of a channel that all runs have. Raises KinetostatError."""
+    for run in runs:
+        if name in run.channels:
+            continue
+        try:
+            column(run, name)
+        except (KinetostatError, KeyError, ValueError) as error:
+            every = [leaf.channel for leaf in leaves(tree(run))]
+            words = error.what if isinstance(error, KinetostatError) else f"There is no channel '{name}'."
+            raise KinetostatError(words, where=run.model.name, remedy=near_misses(name, every)) from None
+    return expanded(runs[0], name)
+
+
+def _cut(chart: Chart, plot: Plot, wish: PlotWish) -> None:
+    """Show the piece of time that is wished for."""
+    if plot.over_time and (wish.start is not None or wish.end is not None) and chart.curves:
+        first = min(float(curve.times[0]) for curve in chart.curves)
+        last = max(float(curve.times[-1]) for curve in chart.curves)
+        low = first if wish.start is None else wish.start
+        high = last if wish.end is None else wish.end
+        for box in (chart.box, *chart.box.others):
+            box.setAutoVisible(y=True)
+        chart.box.setXRange(low, high, padding=0.0)
+        for box in (chart.box, *chart.box.others):
+            box.prepareForPaint()
+
+
+def _application() -> QApplication:
+    """Qt without a screen, unless it is there already."""
+    from PySide6.QtWidgets import QApplication
+
+    if QApplication.instance() is None:
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    return application
+
+
+def write_motion(motion: Motion) -> None:
+    """Write the pictures of its curves that a motion asks for, in the thread of Qt. Raises KinetostatError."""
+    for path in motion.files:
+        for x in dict.fromkeys(along for along, _ in motion.curves):
+            channels = tuple(y for along, y in motion.curves if along == x)
+            write([(motion.title, motion.run)], PlotWish(channels, x, aspect=motion.aspect), path)

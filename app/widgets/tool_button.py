@@ -1,0 +1,23 @@
+"""Small buttons with an icon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QToolButton
+
+from app.icons import icon
+
+
+def tool_button(
+    drawing: str, tip: str, pressed: Callable[[], object] | None = None, *, flat: bool = False
+) -> QToolButton:
+    """A button with an icon; what it does (before ":" or " (") is its name for those who cannot see it.
+
+    flat : without a frame until the pointer is on it
+    """
+    button = QToolButton(icon=icon(drawing), toolTip=tip, autoRaise=flat)
+    button.setAccessibleName(tip.split(":")[0].split(" (")[0])
+    if pressed is not None:
+        button.clicked.connect(lambda: pressed())
+    return button

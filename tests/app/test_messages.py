@@ -1,0 +1,46 @@
+"""The card over the viewport: its words have room, also in a small window and beside answers."""
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from tests.app.conftest import pump
+
+LONG = "yesterday.h5 is a run of another machine, “Stewart platform with servos”: none of its joints is in this model."
+"""What a run of a machine that is not open says."""
+
+
+def labels(card):
+    return [label for label in card.findChildren(QLabel) if label.text()]
+
+
+def test_words_are_not_squeezed_by_answers_in_a_small_window(bench):
+    bench.window.resize(1000, 700)
+    pump()
+    card = bench.window.messages
+    card.tell("error", LONG, {"Open its model": lambda: None, "Discard": lambda: None})
+    pump()
+    (text,) = labels(card)
+    assert text.width() > 0.7 * card.width()
+    assert text.height() >= text.heightForWidth(text.width())  # nothing is cut off
+    for button in card.findChildren(QPushButton):
+        assert button.isVisible()
+        assert button.mapTo(card, QPoint(0, 0)).y() >= text.geometry().bottom()
+        assert card.rect().contains(button.geometry())
+
+
+def test_an_answer_is_given_once_and_the_next_message_has_none(bench):
+    card, given = bench.window.messages, []
+    card.tell("warning", LONG, {"Yes": lambda: given.append("yes"), "No": lambda: given.append("no")})
+    pump()
+    card.outdate()
+    assert card.isVisible()  # it waits for an answer
+    no = next(button for button in card.findChildren(QPushButton) if button.text() == "No")
+    QTest.mouseClick(no, Qt.MouseButton.LeftButton)
+    assert given == ["no"]
+    assert not card.isVisible()
+    card.tell("hint", "Short.")
+    pump()
+    assert not card.findChildren(QPushButton)
+    card.outdate()
+    assert not card.isVisible()

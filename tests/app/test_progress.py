@@ -1,0 +1,48 @@
+"""A bar of progress is drawn with the next picture, not at once for every value."""
+
+from PySide6.QtCore import QEvent, QObject
+
+from app.widgets.progress import ProgressBar
+from tests.app.conftest import pump
+
+
+class Paintings(QObject):
+    """Counts them."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def eventFilter(self, watched, event):
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_many_values_are_one_picture(bench):
+    bar, paintings = ProgressBar(bench.window, maximum=1000), Paintings()
+    bar.resize(200, 20)
+    bar.show()
+    pump()
+    bar.installEventFilter(paintings)
+    for value in range(0, 1000, 50):
+        bar.setValue(value)
+    assert paintings.count == 0
+    assert pump(lambda: paintings.count > 0, 2.0)
+    assert paintings.count == 1
+    assert bar.value() == 950
+    bar.hide()
+    bar.deleteLater()
+
+
+def test_words_in_the_bar_of_a_function_are_whole_or_left_out(bench):
+    bench.example("two_link")
+    bench.window.choose_function("derive")
+    form = bench.window.functions.form
+    form.show_busy(True)
+    for words in ("M", "Christoffel symbols of the whole arm, one after another"):
+        form.show_progress(0.5, words, 30.0)
+        bar = form.progress
+        assert bar.fontMetrics().horizontalAdvance(bar.text()) < bar.width()
+        assert "50" in bar.text()
+        assert words in bar.toolTip()
+    form.show_busy(False)
