@@ -4,7 +4,7 @@
 #   make test    lint, types, import contracts and all tests
 #   make check   lint, types and import contracts only
 #   make format  let ruff format the code
-#   make bench   compare speed and precision with other programs, side by side
+#   make bench   compare speed and precision with other programs, side by side (WRITE=--write: put it into docs)
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
 #   make clean   remove what these verbs made
 
@@ -55,15 +55,16 @@ format: $(VENV)/.ready-dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.ready-dev
-	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.work_precision
-	$(BIN)/python -m benchmarks.drift
-	$(BIN)/python -m benchmarks.engine
-	$(BIN)/python -m benchmarks.motion
-	$(BIN)/python -m benchmarks.symbolic
+	$(BIN)/python -m benchmarks $(WRITE)
+	$(BIN)/python -m benchmarks.work_precision $(WRITE)
+	$(BIN)/python -m benchmarks.drift $(WRITE)
+	$(BIN)/python -m benchmarks.engine $(WRITE)
+	$(BIN)/python -m benchmarks.motion $(WRITE)
+	$(BIN)/python -m benchmarks.symbolic $(WRITE)
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
+	$(BIN)/python -m docs.make_robotica
 	$(BIN)/python -m viz.thumbnails
 	.ci/with_screen $(BIN)/python -m app.screenshots docs/pictures
 

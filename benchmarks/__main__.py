@@ -16,9 +16,8 @@ import sys  # noqa: E402
 from importlib.metadata import version  # noqa: E402
 from pathlib import Path  # noqa: E402
 
+from benchmarks.document import put  # noqa: E402
 from benchmarks.report import Report  # noqa: E402
-
-DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def processor() -> str:
@@ -42,7 +41,7 @@ def main() -> None:
     text = report.text(head)
     print(text)
     if "--write" in sys.argv:
-        DOCUMENT.write_text(text)
+        put(text)
 
 
 if __name__ == "__main__":

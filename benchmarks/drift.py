@@ -1,10 +1,11 @@
-"""`python -m benchmarks.drift`: how far loops come apart over 10⁶ steps."""
+"""`python -m benchmarks.drift [--write]`: how far loops come apart over 10⁶ steps."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from benchmarks import problems
+from benchmarks.document import tell
 from core.simulation import simulate
 
 STEPS, STEP = 1_000_000, 1e-3
@@ -12,7 +13,8 @@ STEPS, STEP = 1_000_000, 1e-3
 
 def main() -> None:
     """Measure and print."""
-    print(f"{STEPS:g} steps of {1e3 * STEP:g} ms")
+    lines = [f"{STEPS:g} steps of {1e3 * STEP:g} ms by RK4, projected after each:", ""]
+    lines += ["| machine | loops by | largest gap | change of energy | time |", "| --- | --- | ---: | ---: | ---: |"]
     for title, make in (("planar four-bar", problems.four_bar), ("Bricard", problems.bricard)):
         problem = make()
         for closed_forms in (True, False):
@@ -20,7 +22,8 @@ def main() -> None:
                            v0=problem.v0, closed_forms=closed_forms)  # fmt: skip
             gap, energy = np.max(run["constraint.residual"]), np.ptp(run["energy.total"])
             how = "closed forms" if closed_forms else "iteration"
-            print(f"  {title:16} {how:12} largest gap {gap:.1e}   energy {energy:.1e} J   {run.statistics.cpu:6.1f} s")
+            lines.append(f"| {title} | {how} | {gap:.1e} | {energy:.1e} J | {run.statistics.cpu:.1f} s |")
+    tell("Drift", "drift", lines)
 
 
 if __name__ == "__main__":

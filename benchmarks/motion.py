@@ -1,6 +1,6 @@
-"""`python -m benchmarks.motion`: 10 s of a six-joint arm by RK4 at 1 ms, beside Pinocchio stepped from Python.
+"""`python -m benchmarks.motion [--write]`: 10 s of a six-joint arm by RK4 at 1 ms, beside Pinocchio in Python.
 
-Prints milliseconds, the least of several repeats in one process, and how far the two ends are apart.
+Prints milliseconds of processor time, the least of several repeats in one process, and how far the two ends are apart.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 
+from benchmarks.document import tell  # noqa: E402
 from benchmarks.machines import machines  # noqa: E402
-from benchmarks.measure import once  # noqa: E402
+from benchmarks.measure import processor_time  # noqa: E402
 from benchmarks.peers import Pinocchio  # noqa: E402
 from core.kernel import Mechanism  # noqa: E402
 from core.simulation import simulate  # noqa: E402
@@ -47,22 +48,21 @@ def main() -> None:
     mech, peer = Mechanism(machine.model), Pinocchio(machine)
     start = np.linspace(0.1, 0.9, mech.nq)
     options: dict[str, Any] = {"method": "rk4", "step": STEP, "q0": start}
-    first = once(lambda: simulate(mech, 0.1, **options))
-    times = [once(lambda: simulate(mech, DURATION, output=0.01, **options)) for _ in range(7)]
-    every = [once(lambda: simulate(mech, DURATION, **options)) for _ in range(7)]
-    ends: list[Any] = []
-    theirs = min(
-        once(lambda: ends.append(rk4(peer, np.concatenate([start, np.zeros(peer.nv)]), round(PEER_DURATION / STEP))))
-        for _ in range(3)
-    ) * (DURATION / PEER_DURATION)  # fmt: skip
+    simulate(mech, 0.1, **options)
+    times = [simulate(mech, DURATION, output=0.01, **options).statistics.cpu for _ in range(7)]
+    every = [simulate(mech, DURATION, **options).statistics.cpu for _ in range(7)]
+    y = np.concatenate([start, np.zeros(peer.nv)])
+    seconds, end = processor_time(lambda: rk4(peer, y, round(PEER_DURATION / STEP)))
+    theirs = seconds * DURATION / PEER_DURATION
     mine = simulate(mech, PEER_DURATION, **options)
-    apart = np.max(np.abs(np.concatenate([mine.q[-1], mine.v[-1]]) - ends[-1]))
-    print(f"{machine.title}: {DURATION:g} s by RK4 at {1e3 * STEP:g} ms")
-    print(f"  first run of this process, code cached or not  {1e3 * first:9.1f} ms")
-    print(f"  samples every 10 ms                            {1e3 * min(times):9.1f} ms")
-    print(f"  samples every step                             {1e3 * min(every):9.1f} ms")
-    print(f"  Pinocchio's aba, RK4 in Python                 {1e3 * theirs:9.1f} ms  ({theirs / min(times):.0f} times)")
-    print(f"  apart after {PEER_DURATION:g} s: {apart:.1e}")
+    apart = np.max(np.abs(np.concatenate([mine.q[-1], mine.v[-1]]) - end))
+    lines = [
+        f"{machine.title}, {DURATION:g} s by RK4 at {1e3 * STEP:g} ms; after {PEER_DURATION:g} s {apart:.0e} apart.",
+        "", "| | processor time |", "| --- | ---: |",
+        f"| samples every 10 ms | {1e3 * min(times):.1f} ms |", f"| samples every step | {1e3 * min(every):.1f} ms |",
+        f"| Pinocchio's aba, RK4 in Python | {1e3 * theirs:.0f} ms, {theirs / min(times):.0f} times |",
+    ]  # fmt: skip
+    tell("Fixed steps", "motion", lines)
 
 
 if __name__ == "__main__":

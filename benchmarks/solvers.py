@@ -1,4 +1,5 @@
-"""Other programs that simulate the same machines: each gives (processor seconds, states at the end) per tolerance."""
+"""Other programs that simulate the same machines: each gives (processor seconds, coordinates at the end) per tolerance
+or step."""
 
 from __future__ import annotations
 
@@ -8,188 +9,174 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import expressions, trees
+from benchmarks.measure import Result, least, processor_time
 from benchmarks.problems import Problem
 from core.kernel import Mechanism
 
-Result = tuple[float, Any]
-"""Processor seconds; (nv,) or (nq,) coordinates at the end."""
+TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 
 
-def timed(work: Callable[[], Any], repeats: int = 3) -> Result:
-    """Least processor time of some repeats, and what the work gives."""
-    best = np.inf
-    for _ in range(repeats):
-        began = time.process_time()
-        found = work()
-        best = min(best, time.process_time() - began)
-        if best > 2.0:
-            break
-    return best, found
+def _plain(problem: Problem) -> trees.Described:
+    """A tree on which nothing acts but gravity."""
+    tree = trees.described(problem.model)
+    if tree.springs or problem.torque:
+        raise ValueError("a tree without forces is needed")
+    return tree
 
 
-class Idas:
-    """SUNDIALS' IDAS through CasADi: M a + h − Gᵀλ = τ, G a + Ġ v = 0 with the traces of this program as expressions,
-    interpreted by CasADi; rows of G that are redundant are left out."""
-
-    name = "IDAS (CasADi)"
-    settings: Iterable[float] = (1e-4, 1e-6, 1e-8, 1e-10)
-
-    def __init__(self, mech: Mechanism, problem: Problem, start: Any) -> None:
-        import casadi as ca
-
-        from core.kernel.constraints import independent
-        from core.kernel.symbols import column, symbols
-        from core.mechanics.steps import inline
-
-        self.ca, self.problem, self.start = ca, problem, start
-        tracer, nq, nv = mech._program.tracer, mech.nq, mech.nv
-        x = {word: symbols(word, size) for word, size in (("q", nq), ("v", nv), ("u", nv))}
-        q, v, a = (column(list(x[word])) for word in "qvu")
-        balance = column(tracer._body("inverse_dynamics", x, "", inline))
-        for name, value in (problem.torque or {}).items():
-            balance[mech.v_names.index(name)] -= value
-        self.states = ca.vertcat(q, v)
-        algebraic, unknown, self.guess = [balance], [a], [np.zeros(nv)]
-        if mech.loops:
-            rows = tracer.signature("closure").shape[0]
-            kept = _rows(mech.loop_jacobian(start[:nq]), independent)
-            multipliers = ca.SX.sym("lambda", len(kept))
-            G = column(tracer._body("closure_jacobian", x, "", inline)).reshape((nv, rows)).T[kept, :]
-            drift = column(tracer._body("closure_bias", x, "", inline))[kept]
-            algebraic = [balance - G.T @ multipliers, G @ a + drift]
-            unknown.append(multipliers)
-            self.guess.append(np.zeros(len(kept)))
-        self.dae = {"x": self.states, "z": ca.vertcat(*unknown), "ode": ca.vertcat(v, a), "alg": ca.vertcat(*algebraic)}
-        self.nq = nq
-
-    def __call__(self, tolerance: float) -> Result:
-        """The end of the motion with these tolerances."""
-        options = {"reltol": tolerance, "abstol": 1e-2 * tolerance, "max_num_steps": 1_000_000}
-        solver = self.ca.integrator("run", "idas", self.dae, 0.0, self.problem.duration, options)
-        guess = np.concatenate(self.guess)
-        return timed(lambda: np.array(solver(x0=self.start, z0=guess)["xf"]).ravel()[: self.nq])
-
-
-def _rows(G: Any, independent: Callable[[Any], list[int]]) -> list[int]:
-    """Rows of G that determine all others."""
-    free = set(independent(np.ascontiguousarray(G.T[:, ::-1])))
-    return [i for i in range(len(G)) if len(G) - 1 - i not in free]
+def _same(mech: Mechanism, acceleration: Callable[[Any, Any], Any]) -> None:
+    """Refuse to compare another machine. Raises RuntimeError."""
+    for seed in range(3):
+        q, v = mech.random(seed), np.random.default_rng(seed).normal(size=mech.nv)
+        own, other = mech.forward_dynamics(q, v, np.zeros(mech.nv)), acceleration(q, v)
+        if not np.max(np.abs(own - other)) < 1e-10 * np.max(np.abs(own)):
+            raise RuntimeError("The accelerations differ: this is not the same machine.")
 
 
 class Scipy:
     """Pinocchio's articulated-body algorithm in SciPy's DOP853, for trees without springs."""
 
     name = "Pinocchio, SciPy DOP853"
-    settings: Iterable[float] = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+    settings: Iterable[float] = TOLERANCES
 
     def __init__(self, mech: Mechanism, problem: Problem, start: Any) -> None:
         import pinocchio as pin
 
-        if mech.loops or problem.model.forces or problem.torque:
-            raise ValueError("a tree without forces is needed")
-        self.pin, self.model, self.problem, self.start = pin, pinocchio_model(pin, problem.model), problem, start
-        self.data, self.nq = self.model.createData(), mech.nq
+        self.pin, self.problem, self.start, self.nq = pin, problem, start, mech.nq
+        self.model, order = trees.pinocchio_model(pin, _plain(problem))
+        if list(order) != list(range(mech.nq)):
+            raise ValueError("coordinates in another order")
+        self.data, self.zero = self.model.createData(), np.zeros(self.nq)
+        _same(mech, lambda q, v: pin.aba(self.model, self.data, q, v, self.zero))
 
     def __call__(self, tolerance: float) -> Result:
         """The end of the motion with these tolerances."""
         from scipy.integrate import solve_ivp
 
-        pin, n, zero = self.pin, self.nq, np.zeros(self.nq)
+        pin, n = self.pin, self.nq
 
         def f(_: float, y: Any) -> Any:
-            return np.concatenate([y[n:], pin.aba(self.model, self.data, y[:n], y[n:], zero)])
+            return np.concatenate([y[n:], pin.aba(self.model, self.data, y[:n], y[n:], self.zero)])
 
         span = (0.0, self.problem.duration)
-        return timed(lambda: solve_ivp(f, span, self.start, "DOP853", [span[1]], rtol=max(tolerance, 3e-14),
-                                       atol=1e-2 * tolerance).y[:n, -1], 2)  # fmt: skip
-
-
-def outward(model: Any) -> list[Any]:
-    """The joints, each after the one that holds its parent."""
-    known, waiting, result = {"world"}, list(model.joints), []
-    while waiting:
-        ready = [joint for joint in waiting if joint.parent in known]
-        if not ready:
-            raise ValueError("a tree from the world is needed")
-        result += ready
-        known |= {joint.child for joint in ready}
-        waiting = [joint for joint in waiting if joint not in ready]
-    return result
-
-
-def pinocchio_model(pin: Any, model: Any) -> Any:
-    """A tree of revolute joints in Pinocchio."""
-    theirs, held = pin.Model(), {"world": (0, pin.SE3.Identity())}
-    theirs.gravity.linear = np.array(model.world.gravity.acceleration, dtype=float)
-    for joint in outward(model):
-        body = next(body for body in model.bodies if body.name == joint.child)
-        parent, before = held[joint.parent]
-        place = before * pin.SE3(pin.rpy.rpyToMatrix(*joint.a.rotation), np.array(joint.a.position, dtype=float))
-        if joint.info.nv:
-            axis = np.array(joint.axis, dtype=float)
-            parent = theirs.addJoint(parent, pin.JointModelRevoluteUnaligned(axis), place, joint.name)
-            place = pin.SE3.Identity()
-        I = body.inertia
-        tensor = np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]])
-        theirs.appendBodyToJoint(
-            parent, pin.Inertia(body.mass, np.array(body.center_of_mass, dtype=float), tensor), place
-        )
-        held[joint.child] = parent, place
-    return theirs
+        return processor_time(lambda: solve_ivp(f, span, self.start, "DOP853", [span[1]], rtol=max(tolerance, 3e-14),
+                                                atol=1e-2 * tolerance).y[:n, -1])  # fmt: skip
 
 
 class Mujoco:
-    """MuJoCo's RK4 with fixed steps, for trees without springs."""
+    """MuJoCo's RK4 with fixed steps, for trees without springs; its constraints and contacts are off."""
 
     name = "MuJoCo RK4"
+    integrator = "mjINT_RK4"
     settings: Iterable[float] = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
 
     def __init__(self, mech: Mechanism, problem: Problem, start: Any) -> None:
         import mujoco
 
-        if mech.loops or problem.model.forces or problem.torque:
-            raise ValueError("a tree without forces is needed")
-        self.mujoco, self.problem, self.start, self.nq = mujoco, problem, start, mech.nq
+        self.mujoco, self.problem, self.start, self.tree = mujoco, problem, start, _plain(problem)
+        _same(mech, self._acceleration)
 
-    def _compiled(self, step: float) -> Any:
-        spec = self.mujoco.MjSpec()
-        spec.option.integrator = self.mujoco.mjtIntegrator.mjINT_RK4
-        spec.option.timestep = step
-        spec.option.gravity = list(self.problem.model.world.gravity.acceleration)
-        spec.option.disableflags |= int(self.mujoco.mjtDisableBit.mjDSBL_CONTACT)
-        placed = {"world": spec.worldbody}
-        bodies = {body.name: body for body in self.problem.model.bodies}
-        for joint in outward(self.problem.model):
-            body = bodies[joint.child]
-            I = body.inertia
-            quat = np.zeros(4)
-            self.mujoco.mju_euler2Quat(quat, np.array(joint.a.rotation, dtype=float), "XYZ")
-            given: dict[str, Any] = {}
-            if body.mass:
-                inertia = [I.ixx or I.izz, I.iyy or I.izz, I.izz, I.ixy, I.ixz, I.iyz]
-                given = {"mass": body.mass, "ipos": body.center_of_mass, "fullinertia": inertia}
-            placed[body.name] = placed[joint.parent].add_body(
-                name=body.name, pos=joint.a.position, quat=quat, explicitinertial=bool(given), **given
-            )
-            if joint.info.nv:
-                placed[body.name].add_joint(name=joint.name, type=self.mujoco.mjtJoint.mjJNT_HINGE, axis=joint.axis)
-        return spec.compile()
+    def _compiled(self, step: float) -> tuple[Any, Any, Any]:
+        integrator = getattr(self.mujoco.mjtIntegrator, self.integrator)
+        model, order = trees.mujoco_model(self.mujoco, self.tree, integrator, step)
+        return model, self.mujoco.MjData(model), order
+
+    def _acceleration(self, q: Any, v: Any) -> Any:
+        model, data, order = self._compiled(1e-3)
+        data.qpos[:], data.qvel[:] = q[order], v[order]
+        self.mujoco.mj_forward(model, data)
+        return data.qacc[np.argsort(order)]
 
     def __call__(self, step: float) -> Result:
         """The end of the motion with this step."""
-        count = round(self.problem.duration / step)
-        model = self._compiled(self.problem.duration / count)
+        count, n = round(self.problem.duration / step), len(self.tree.parts)
+        model, data, order = self._compiled(self.problem.duration / count)
 
         def work() -> Any:
-            data = self.mujoco.MjData(model)
-            data.qpos[:], data.qvel[:] = self.start[: self.nq], self.start[self.nq :]
+            self.mujoco.mj_resetData(model, data)
+            data.qpos[:], data.qvel[:] = self.start[:n][order], self.start[n:][order]
             self.mujoco.mj_step(model, data, count)
-            return data.qpos.copy()
+            return data.qpos[np.argsort(order)]
 
-        return timed(work, 2)
+        return processor_time(work)
 
 
-class Exudyn:
+class MujocoImplicit(Mujoco):
+    """MuJoCo's implicit integrator, of order one: implicit in velocity-dependent forces, Coriolis forces included."""
+
+    name = "MuJoCo implicit"
+    integrator = "mjINT_IMPLICIT"
+    settings: Iterable[float] = (1e-2, 1e-3, 1e-4, 1e-5)
+
+
+def exudyn_settings(exudyn: Any, duration: float, step: float) -> Any:
+    """No output; a fixed step, or the longest of an adaptive method."""
+    settings = exudyn.SimulationSettings()
+    settings.timeIntegration.numberOfSteps = max(1, round(duration / step))
+    settings.timeIntegration.endTime, settings.timeIntegration.verboseMode = duration, 0
+    settings.timeIntegration.newton.useModifiedNewton = True
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+    settings.solution.file.write = False
+    settings.solutionSettings.sensorsWritePeriod = duration
+    settings.displayStatistics = settings.displayComputationTime = False
+    return settings
+
+
+class ExudynTree:
+    """Exudyn with the whole tree in minimal coordinates, its DOPRI5 with adaptive steps."""
+
+    name = "Exudyn tree, DOPRI5"
+    settings: Iterable[float] = TOLERANCES[:-1]
+
+    def __init__(self, mech: Mechanism, problem: Problem, start: Any) -> None:
+        import exudyn
+
+        if problem.torque:
+            raise ValueError("a tree without joint forces is needed")
+        self.exudyn, self.nq, self.problem, self.start = exudyn, mech.nq, problem, start
+        self.tree = trees.described(problem.model)
+
+    def __call__(self, tolerance: float) -> Result:
+        """The end of the motion with these tolerances."""
+        settings = exudyn_settings(self.exudyn, self.problem.duration, self.problem.duration)
+        settings.timeIntegration.relativeTolerance = tolerance
+        settings.timeIntegration.absoluteTolerance = 1e-2 * tolerance
+        settings.timeIntegration.initialStepSize, settings.timeIntegration.minimumStepSize = 1e-4, 1e-12
+        return self._run(settings, self.exudyn.DynamicSolverType.DOPRI5)
+
+    def _run(self, settings: Any, solver: Any) -> Result:
+        order = [part.index for part in self.tree.parts]
+
+        def one() -> Result:
+            mbs, node = trees.exudyn_system(self.exudyn, self.tree, self.start[: self.nq], self.start[self.nq :])
+            began, end = time.process_time(), np.empty(self.nq)
+            mbs.SolveDynamic(settings, solverType=solver)
+            used = time.process_time() - began
+            end[order] = mbs.GetNodeOutput(node, self.exudyn.OutputVariableType.Coordinates)
+            return used, end
+
+        return least(one)
+
+
+class ExudynTreeImplicit(ExudynTree):
+    """Its generalised-α with ρ∞ = 0.9, fixed steps, for stiff machines."""
+
+    name = "Exudyn tree, generalised-α"
+    settings: Iterable[float] = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
+
+    def __init__(self, mech: Mechanism, problem: Problem, start: Any) -> None:
+        if not problem.stiff:
+            raise ValueError("for stiff machines")
+        super().__init__(mech, problem, start)
+
+    def __call__(self, step: float) -> Result:
+        """The end of the motion with this step."""
+        settings = exudyn_settings(self.exudyn, self.problem.duration, step)
+        return self._run(settings, self.exudyn.DynamicSolverType.GeneralizedAlpha)
+
+
+class ExudynLoops:
     """Exudyn with planar rigid bodies, pins and springs: generalised-α with ρ∞ = 0.9, fixed steps."""
 
     name = "Exudyn generalised-α"
@@ -198,6 +185,8 @@ class Exudyn:
     def __init__(self, mech: Mechanism, problem: Problem, start: Any) -> None:
         import exudyn
 
+        if not mech.loops:
+            raise ValueError("trees are compared in minimal coordinates")
         if any(joint.kind != "revolute" or tuple(joint.axis) != (0.0, 0.0, 1.0) for joint in problem.model.joints):
             raise ValueError("a planar machine is needed")
         self.exudyn, self.mech, self.problem, self.start = exudyn, mech, problem, start
@@ -255,16 +244,7 @@ class Exudyn:
 
     def __call__(self, step: float) -> Result:
         """The end of the motion with this step."""
-        scaled = step * min(1.0, self.problem.duration)
-        count = round(self.problem.duration / scaled)
-        settings = self.exudyn.SimulationSettings()
-        settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = count, self.problem.duration
-        settings.timeIntegration.verboseMode = 0
-        settings.timeIntegration.newton.useModifiedNewton = True
-        settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
-        settings.solutionSettings.writeSolutionToFile = False
-        settings.solutionSettings.sensorsWritePeriod = self.problem.duration
-        settings.displayStatistics = settings.displayComputationTime = False
+        settings = exudyn_settings(self.exudyn, self.problem.duration, step * min(1.0, self.problem.duration))
 
         def work() -> Any:
             mbs, nodes = self._system()
@@ -274,7 +254,7 @@ class Exudyn:
             end = self.exudyn.OutputVariableType.Coordinates
             return used, {name: mbs.GetNodeOutput(node, end)[2] for name, node in nodes.items()}
 
-        used, turned = min((work() for _ in range(2)), key=lambda pair: pair[0])
+        used, turned = least(work)
         return used, self._coordinates(turned)
 
     def _coordinates(self, turned: dict[str, float]) -> Any:
@@ -286,4 +266,5 @@ class Exudyn:
                          for name, q in zip(names, self.start, strict=False)])  # fmt: skip
 
 
-PEERS = (Scipy, Idas, Exudyn, Mujoco)
+PEERS = (Scipy, expressions.Idas, expressions.Cvodes, expressions.CvodesAdams, expressions.ScipyRadau,
+         expressions.ScipyLsoda, ExudynLoops, ExudynTree, ExudynTreeImplicit, Mujoco, MujocoImplicit)  # fmt: skip

@@ -19,6 +19,11 @@ class Example(NamedTuple):
     path: Path
 
     @property
+    def torques(self) -> tuple[Path, ...]:
+        """Torque files made for it."""
+        return tuple(EXAMPLES / "torques" / f"{name}.tau" for name in _TORQUES.get(self.name, ()))
+
+    @property
     def thumbnail(self) -> Path:
         """A picture of 320 × 240, drawn by `python -m viz.thumbnails`."""
         return EXAMPLES / "thumbnails" / f"{self.name}.png"
@@ -27,10 +32,13 @@ class Example(NamedTuple):
 _TABLE = (
     ("puma560.kst", "PUMA 560", "The classic six-axis arm: standard DH table with its published inertial data"),
     ("kestrel/kestrel.urdf", "Kestrel", "A six-axis industrial arm as URDF with meshes"),
+    ("ur5.kst", "UR5", "Universal Robots' six-axis arm: standard DH table with its published masses"),
     ("panda.kst", "Panda", "A seven-axis arm: modified DH table with identified inertial data"),
     ("scara.kst", "SCARA", "Adept Cobra 600: two turning axes, a lift and a turning tool"),
     ("stanford.rob", "Stanford arm", "Robotica file: spherical arm with a sliding third joint"),
-    ("two_link.rob", "Two-link planar arm", "Robotica file with symbols for lengths, masses and inertias"),
+    ("one_link.rob", "One link", "Robotica file with a torque file: the link follows a sine"),
+    ("two_link.rob", "Two-link planar arm", "Robotica file in symbols, with a torque file: its tip rounds a circle"),
+    ("three_link.rob", "Three-link arm", "Robotica file: two turning axes and a sliding one, for its ellipsoids"),
     ("pendulum.kst", "Pendulum", "One rod on one pin: the smallest machine"),
     ("damped_pendulum.kst", "Pendulum with damper", "Spring and damper as force elements in a pin"),
     ("double_pendulum.kst", "Double pendulum", "Modelica's two steel rods, released from the horizontal"),
@@ -56,6 +64,9 @@ _TABLE = (
     ("forces.kst", "Forces, sensors and drivers", "Every kind of force, sensor, constraint and driver on one bench"),
     ("joint_kinds.kst", "All joint kinds", "One joint of every kind side by side, to take by the hand"),
 )
+
+
+_TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 
 def examples() -> tuple[Example, ...]:

@@ -1,5 +1,6 @@
 """The example machines reproduce published numbers (tests/reference, sources named there)."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -8,12 +9,14 @@ import pytest
 
 from core.files import load
 from core.kernel import Mechanism
+from core.model import Inertia
 from resources import EXAMPLES
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 ROBOTS = {
     "robot_puma560": ("puma560.kst", True),
     "robot_panda": ("panda.kst", True),
+    "robot_ur5": ("ur5.kst", False),
     "robot_cobra600": ("scara.kst", False),
     "robot_stanford": ("stanford.rob", False),
 }
@@ -59,6 +62,24 @@ def test_dynamics(file, expected, v, a):
     close(mech.mass_matrix(q), expected["M"], 1e-9)
     close(mech.gravity(q), expected["G"], 1e-9)
     close(mech.inverse_dynamics(q, v, a, passive=False), expected["tau"], 1e-9)
+
+
+def test_the_ur5_moves_its_published_masses():
+    """Gravity as published; mass matrix and torques, too, without the moments of inertia, which the reference lacks."""
+    model = load(EXAMPLES / "ur5.kst")
+    (chain,) = model.chains
+    rows = tuple(dataclasses.replace(row, inertia=Inertia()) for row in chain.rows)
+    points = Mechanism(dataclasses.replace(model, chains=(dataclasses.replace(chain, rows=rows),)))
+    data = json.loads((REFERENCE / "robot_ur5.json").read_text())
+    v, a = np.array(data["parameters"]["qd"]), np.array(data["parameters"]["qdd"])
+    for expected in data["reference"]["configurations"].values():
+        q = np.array(expected["q"])
+        close(mechanism("ur5.kst").gravity(q), expected["G"], 1e-9)
+        close(points.mass_matrix(q), expected["M"], 1e-9)
+        close(points.inverse_dynamics(q, v, a, passive=False), expected["tau"], 1e-9)
+    for row in chain.rows:  # and what was added is what a solid body can have
+        x, y, z = sorted((row.inertia.ixx, row.inertia.iyy, row.inertia.izz))
+        assert 0.0 < z <= x + y
 
 
 def test_stanford_links_hold_their_published_masses():

@@ -10,9 +10,7 @@ ROOMS = ("app", "core", "viz", "benchmarks", "resources")
 MAX_FILE = 400
 MAX_FUNCTION = 40
 
-EXCEPTIONS: dict[str, str] = {
-    "core/model/expression.py": "one grammar: tokens, parser, printer and evaluation read together",
-}
+EXCEPTIONS: dict[str, str] = {}
 """File, or file:function, with the reason why it may be longer."""
 
 
