@@ -13,6 +13,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARM := resources/examples/puma560.kst
 PICTURE := build/puma560.png
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 
 .PHONY: help run test check lint types contracts tests format bench docs clean
 
@@ -48,7 +49,7 @@ contracts: $(VENV)/.ready-dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.ready-dev
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations 40
 
 format: $(VENV)/.ready-dev
 	$(BIN)/ruff check --fix .
