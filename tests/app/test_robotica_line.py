@@ -176,7 +176,7 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
     typed(bench, panel, "SetRanges[{-5, 5}, {-2, 4}, {0, 9}]")
     bench.draw()
     assert scene.range_box.fixed == (-5.0, 5.0, -2.0, 4.0, 0.0, 9.0)
-    assert {"−4", "0", "4", "x (m)", "y (m)", "z (m)"} <= set(scene.range_box.words)
+    bench.wait(lambda: {"−4", "0", "4", "x (m)", "y (m)", "z (m)"} <= set(scene.range_box.words))
     width, height = scene.size
     for x in (-5.0, 5.0):
         for y in (-2.0, 4.0):

@@ -195,8 +195,7 @@ def test_three_sliders_turn_a_ball(bench):
         row.slider.setSliderDown(False)
     expected = [2 * math.pi * 2600 / 4000 - math.pi, 2 * math.pi * 1500 / 4000 - math.pi, 0.0]
     assert Rotation.from_quat(session.q[index]).as_rotvec() == pytest.approx(expected, abs=1e-9)
-    bench.draw()
-    assert rows["spherical.rotation x"].box.value() == pytest.approx(expected[0])
+    bench.wait(lambda: rows["spherical.rotation x"].box.value() == pytest.approx(expected[0]))
 
 
 def test_reset_brings_the_rest_pose_back(bench):
