@@ -1,9 +1,11 @@
 """Results in symbols appear while they are derived, stop in time or when asked, and go on from where they were."""
 
 import dataclasses
+import threading
 
 import pytest
 
+from app import jobs as jobs_module
 from app.jobs import Jobs
 from app.panels.functions import FunctionPanel
 from app.panels.output import OutputPanel
@@ -90,16 +92,44 @@ def window(qtbot, tmp_path):
     assert jobs.close()
 
 
+@pytest.fixture
+def each_seen(monkeypatch, window):
+    """The derivation goes on when the window has taken what it showed, however fast the machine is."""
+    taken, show = threading.Event(), jobs_module._Slip.show
+
+    def show_and_wait(slip, made):
+        taken.clear()
+        show(slip, made)
+        assert taken.wait(30)
+
+    monkeypatch.setattr(jobs_module._Slip, "show", show_and_wait)
+    window[0]._session.produced.connect(lambda _: taken.set())
+
+
+@pytest.mark.usefixtures("each_seen")
 def test_one_card_grows_and_ends_whole(qtbot, window):
     functions, output = window
     functions.choose("symbolic_dynamics")
-    counts = set()
-    functions._session.produced.connect(lambda result: counts.add(len(labels(result))))
-    with qtbot.waitSignal(functions.run().ended, timeout=60_000):
+    shown = []
+
+    def note():
+        """What stands on the card: the matrices, and how many entries are still awaited."""
+        card = output.cards[0]
+        waiting = sum(WAITING in row for part in leaves(card.result) for row in part.entries)
+        shown.append((tuple(labels(card.result)), waiting, len(card._parts)))
+
+    job = functions.run()
+    job.grown.connect(lambda _: note())
+    with qtbot.waitSignal(job.ended, timeout=60_000):
         pass
     assert len(output.cards) == 1
-    assert labels(output.cards[0].result) == ["P", "M", "CM", "G"]
-    assert len(counts) > 1
+    whole = ("P", "M", "CM", "G")
+    assert [names for names, _, _ in shown] == sorted((names for names, _, _ in shown), key=len)
+    assert {whole[:1], whole[:2], whole[:3]} <= {names for names, _, _ in shown}
+    assert any(waiting for _, waiting, _ in shown)
+    assert all(len(names) == parts for names, _, parts in shown)
+    assert labels(output.cards[0].result) == list(whole)
+    assert not any(WAITING in row for part in leaves(output.cards[0].result) for row in part.entries)
     assert len(output.cards[0]._parts) == 4
 
 
