@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.errors import ModelError
 from core.functions.function import Context, Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Amount, Column, Matrix, Report, Result, Table, rows_of
@@ -33,17 +34,21 @@ def speed_dimensions(context: Context) -> tuple[str, ...]:
 
 
 def energy(context: Context, speeds: dict[str, float]) -> Result:
-    """Centre of mass, its velocity, kinetic and potential energy."""
+    """Centre of mass, kinetic and potential energy; energies alone where nothing has mass."""
     mech, q, p = context.mech, context.q, context.p
     v = _vector(mech, speeds)
     kinetic, potential = (float(e) for e in mech.energy(q, v, p=p))
-    center = [float(x) for x in mech.center_of_mass(q, p=p)]
+    try:
+        center = tuple(float(x) for x in mech.center_of_mass(q, p=p))
+    except ModelError:
+        center = ()
     rows = (
-        *((f"Centre of mass {axis}", Amount(x, "length")) for axis, x in zip("xyz", center, strict=True)),
+        *((f"Centre of mass {axis}", Amount(x, "length")) for axis, x in zip("xyz", center, strict=False)),
         ("Kinetic energy", Amount(kinetic, "energy")), ("Potential energy", Amount(potential, "energy")),
         ("Total energy", Amount(kinetic + potential, "energy")),
     )  # fmt: skip
-    note = "world axes; potential energy of gravity, zero at the world's origin"
+    note = "potential energy of gravity, zero at the world's origin"
+    note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
 
 

@@ -160,7 +160,8 @@ def needs_mass(context: Context) -> str:
 
     model = context.model.expanded
     bodies = any(body.density is not None or body.mass != 0.0 or body.inertia != Inertia() for body in model.bodies)
-    moved = bodies or any(joint.armature != 0.0 for joint in model.joints)
+    lines = any(mass.mass != 0.0 for force in model.forces for mass in force.masses)
+    moved = bodies or lines or any(joint.armature != 0.0 for joint in model.joints)
     return "" if moved else "The model has no mass; give its bodies masses."
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import KinetostatError, ModelError
-from core.functions.function import Context, Function, needs_motion
+from core.functions.function import Context, Function, needs_mass, needs_motion
 from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SymbolValues, Text, Values
 from core.functions.results import Cell, Column, Message, Motion, Report, Result, Table
 from core.functions.symbols import needs_open_chain, robot_of
@@ -184,6 +184,6 @@ FUNCTIONS = (
          OutputFile("file", "Save to", "SIMNON or CSV file of the joint variables, or the whole run", "",
                     (".sim", ".csv", ".h5")),
          Number("increment", "Increment", "Time between rows of the file", INCREMENT, "time", 1e-9)),
-        (needs_motion, needs_open_chain), robotica="GetInputTau, Response, SaveResponse",
+        (needs_motion, needs_mass, needs_open_chain), robotica="GetInputTau, Response, SaveResponse",
     ),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """Every function of the catalogue: declaration, results against the kernel and closed forms, messages."""
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -64,6 +65,16 @@ def test_every_function_runs_with_its_defaults_or_says_why_not(example):
         json.dumps(to_json(result), allow_nan=False)
         for writer in (text_of, latex_of, python_of):
             assert writer(result)
+
+
+def test_energies_of_a_machine_without_mass_have_no_centre():
+    arm = Joint(name="turn", parent="world", child="arm")
+    bare = call("energy", Context.of(Model(name="bare", bodies=(Body(name="arm"),), joints=(arm,))), speeds={"turn": 2.0})
+    assert [row[0] for row in table(bare).rows] == ["Kinetic energy", "Potential energy", "Total energy"]
+    assert "no centre of mass" in table(bare).note
+    rotor = Model(name="rotor", bodies=(Body(name="arm"),), joints=(dataclasses.replace(arm, armature=0.5),))
+    rows = {name: amount.value for name, amount in table(call("energy", Context.of(rotor), speeds={"turn": 2.0})).rows}
+    assert rows == {"Kinetic energy": 1.0, "Potential energy": 0.0, "Total energy": 1.0}
 
 
 def test_an_empty_model_makes_functions_unavailable_not_wrong():
