@@ -37,7 +37,10 @@ def pump(until: Callable[[], bool] = lambda: False, seconds: float = 0.4) -> Non
 
 def open_example(window: Window, name: str) -> None:
     """Open one of the examples and wait until it is there."""
+    from core.model import Model
+
     path = next(example.path for example in examples() if example.name == name)
+    window.session.start(Model(name="untitled"))  # what the scene before changed is not asked about
     window.documents.start_example(path)
     pump(lambda: not window.documents.opening.busy, PATIENCE)
     pump()
@@ -221,7 +224,6 @@ def take(folder: Path) -> list[Path]:
                 path = folder / f"{name}_{look}.png"
                 grab(window).save(str(path))
                 made.append(path)
-            window.session.restore(window.session.model)
             window.dispose()
             window.deleteLater()
             pump(seconds=0.2)
