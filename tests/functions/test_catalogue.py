@@ -69,7 +69,9 @@ def test_every_function_runs_with_its_defaults_or_says_why_not(example):
 
 def test_energies_of_a_machine_without_mass_have_no_centre():
     arm = Joint(name="turn", parent="world", child="arm")
-    bare = call("energy", Context.of(Model(name="bare", bodies=(Body(name="arm"),), joints=(arm,))), speeds={"turn": 2.0})
+    bare = call(
+        "energy", Context.of(Model(name="bare", bodies=(Body(name="arm"),), joints=(arm,))), speeds={"turn": 2.0}
+    )
     assert [row[0] for row in table(bare).rows] == ["Kinetic energy", "Potential energy", "Total energy"]
     assert "no centre of mass" in table(bare).note
     rotor = Model(name="rotor", bodies=(Body(name="arm"),), joints=(dataclasses.replace(arm, armature=0.5),))
