@@ -132,6 +132,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
     """A click points at something; a drag orbits."""
     if view.press_cube(pointer):
         return
+    _asked_in_vain(view, asking(view))
     if (yield from clicked(view, pointer)):
         asking(view).at = view.mapToGlobal(QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale)))
         pick = under(view, pointer)
@@ -265,8 +266,16 @@ def _ask(view: Viewport) -> None:
             continue
         each = CONNECTIONS[name]
         menu.addAction(icon(each.icon), each.title, lambda each=each: _choose(view, each))
-    menu.aboutToHide.connect(lambda: view.session.told.emit("hint", "Click again to begin anew, or press Esc."))
+    menu.aboutToHide.connect(lambda: QTimer.singleShot(0, view, lambda: _asked_in_vain(view, state)))
     menu.popup(state.at)
+
+
+def _asked_in_vain(view: Viewport, state: Asking) -> None:
+    """The menu was closed: if nothing was chosen from it, the next click is a first point again."""
+    if _asking.get(view) is state and state.connection is None and not state.wants:
+        state.picks = ()
+        view.annotations.clear()
+        _say(view)
 
 
 def _choose(view: Viewport, connection: Connection) -> None:

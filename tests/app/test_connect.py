@@ -183,6 +183,25 @@ def test_the_tool_asks_what_stands_between_two_points(blocks):
     menu.hide()
     (sensor,) = blocks.session.model.sensors
     assert (sensor.kind, sensor.a, sensor.b) == ("distance", "hook", "eye")
+    assert not blocks.messages("hint")
+
+
+def test_after_the_menu_was_closed_the_next_click_is_a_first_point(blocks):
+    QTest.keyClick(blocks.view, Qt.Key.Key_C)
+    blocks.wait(lambda: blocks.view.gestures.tool.id == "connect")
+    blocks.click(*at(blocks, "hook"))
+    blocks.click(*at(blocks, "eye"))
+    menu = asking(blocks.view).menu
+    QTest.keyClick(menu, Qt.Key.Key_Escape)
+    blocks.wait(lambda: asking(blocks.view).picks == ())
+    assert blocks.view.annotations.points == ()
+    blocks.click(*at(blocks, "eye"))
+    blocks.click(*at(blocks, "hook"))
+    menu = asking(blocks.view).menu
+    next(action for action in menu.actions() if action.text() == "Distance of two points").trigger()
+    menu.hide()
+    (sensor,) = blocks.session.model.sensors
+    assert (sensor.a, sensor.b) == ("eye", "hook")
 
 
 def test_a_joint_between_two_points_moves_nothing(blocks):
