@@ -16,7 +16,6 @@ from core.functions.function import Cancelled
 from core.functions.results import Result
 from core.model import Model
 from core.robotica.session import Session as Robotica
-from core.robotica.syntax import parse_all
 
 Progress = Callable[..., None]
 
@@ -103,13 +102,9 @@ class RoboticaLine:
             results: list[Result] = []
             error: Exception | None = None
             try:
-                for statement in parse_all(text):
-                    if cancelled():
-                        raise Cancelled
-                    result = self.robotica.statement(statement)
-                    if result is not None:
-                        write_pictures(result, self.robotica.context())
-                        results.append(result)
+                for result in self.robotica.results(text, cancelled):
+                    write_pictures(result, self.robotica.context())
+                    results.append(result)
             except Cancelled:
                 raise
             except KinetostatError as caught:

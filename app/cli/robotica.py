@@ -33,8 +33,10 @@ def command(model_file: str | None, calls: tuple[str, ...], script: str | None, 
 
     session = Session(ScriptHost(model_file or ""))
     if calls or script:
-        for text in (*calls, *([_script(script)] if script else ())):
+        for text in calls:
             _run(session, text, as_json)
+        if script:
+            _run_script(session, script, as_json)
         return None
     return _prompt(session, as_json)
 
@@ -45,6 +47,14 @@ def _script(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise FileError(f"The script cannot be read: {reason}.", file=path, remedy="Choose another file.") from None
+
+
+def _run_script(session: Session, path: str, as_json: bool) -> None:
+    """Run a script up to its first mistake, which is told with the script's name, line and column."""
+    try:
+        _run(session, _script(path), as_json)
+    except KinetostatError as error:
+        raise error.at(file=path) from None
 
 
 def _prompt(session: Session, as_json: bool) -> int:
@@ -79,14 +89,8 @@ def _typed() -> Iterator[str]:
 
 def _run(session: Session, text: str, as_json: bool) -> None:
     """Run the statements one by one, so that what succeeded before an error is seen."""
-    from core.robotica.syntax import parse_all
-
-    if not text.strip():
-        return
-    for statement in parse_all(text):
-        result = session.statement(statement)
-        if result is not None:
-            show([result], session, as_json)
+    for result in session.results(text):
+        show([result], session, as_json)
 
 
 def show(results: Iterable[Any], session: Session, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import ExpressionError, FileError, ModelError
+from core.errors import FileError, ModelError
 from core.functions.results import (
     Column,
     Ellipsoid,
@@ -31,7 +31,7 @@ from core.functions.results import (
 )
 from core.robotica import meaning
 from core.robotica.command import text_of
-from core.robotica.syntax import Tree
+from core.robotica.syntax import Tree, refused
 
 if TYPE_CHECKING:
     from core.functions.function import Context
@@ -222,8 +222,8 @@ def set_ranges(session: Session, *axes: Tree | None) -> Result:
     """The part of space that views and pictures show from now on; without arguments all of it again."""
     given = [tree for tree in axes if tree is not None]
     if len(given) not in (0, 3):
-        raise ExpressionError(f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
-                              remedy="Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.")  # fmt: skip
+        raise refused(given[0], f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
+                      "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.")  # fmt: skip
     session.state.ranges = tuple(_range(session, name, tree) for name, tree in zip(AXES, given, strict=False))
     words = ", ".join(f"{name} {low:g} … {high:g} m"
                       for name, (low, high) in zip(AXES, session.state.ranges, strict=False))  # fmt: skip
@@ -234,6 +234,5 @@ def set_ranges(session: Session, *axes: Tree | None) -> Result:
 def _range(session: Session, name: str, tree: Tree) -> tuple[float, float]:
     ends = [session.number(part) for part in meaning.items(tree)]
     if len(ends) != 2 or ends[0] == ends[1]:
-        raise ExpressionError(f"'{meaning.said(tree)}' is no range along {name}.",
-                              remedy="Write {smallest, largest}, in m.")  # fmt: skip
+        raise refused(tree, f"'{meaning.said(tree)}' is no range along {name}.", "Write {smallest, largest}, in m.")
     return min(ends), max(ends)

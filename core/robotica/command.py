@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from core.errors import ExpressionError, near_misses
 from core.robotica import meaning
-from core.robotica.syntax import Items, Name, Number, Pair, Text, Tree
+from core.robotica.syntax import Items, Name, Number, Pair, Text, Tree, refused
 
 if TYPE_CHECKING:
     from core.functions.results import Result
@@ -148,8 +148,8 @@ class Command:
         for item in meaning.items(tree):
             name = _word(item)
             if (name is not None and name not in known) or (isinstance(item, Number) and not bare):
-                raise ExpressionError(f"{self.name} has no option '{meaning.said(item)}'.",
-                                      remedy=near_misses(name or "", sorted(known)))  # fmt: skip
+                raise refused(item, f"{self.name} has no option '{meaning.said(item)}'.",
+                              near_misses(name or "", sorted(known)))  # fmt: skip
 
 
 def _word(item: Tree) -> str | None:
@@ -181,4 +181,4 @@ def text_of(tree: Tree) -> str:
         return tree.value
     if isinstance(tree, Name):
         return tree.name
-    raise ExpressionError(f"'{meaning.said(tree)}' is no text.", remedy='Write it in quotation marks: "name".')
+    raise refused(tree, f"'{meaning.said(tree)}' is no text.", 'Write it in quotation marks: "name".')

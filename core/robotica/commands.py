@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.errors import ExpressionError, near_misses
+from core.errors import near_misses
 from core.functions.results import Message, Result
 from core.robotica import animations, equations, pictures, prints, response, shapes
 from core.robotica.command import Argument, Command, Word, text_of
-from core.robotica.syntax import Tree
+from core.robotica.syntax import Tree, refused
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -24,7 +24,7 @@ def helped(session: Session, name: Tree | None = None) -> Result:
         return Message(title="Functions", text="\n".join(f"{c.usage:60s} {c.help}" for c in COMMANDS.values()))
     command = COMMANDS.get(text_of(name))
     if command is None:
-        raise ExpressionError(f"There is no function '{text_of(name)}'.", remedy=near_misses(text_of(name), COMMANDS))
+        raise refused(name, f"There is no function '{text_of(name)}'.", near_misses(text_of(name), COMMANDS))
     return Message(title=command.name, text=command.manual)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ExpressionError
 from core.robotica.meaning import said, shown
-from core.robotica.syntax import Call, Name, Tree
+from core.robotica.syntax import Call, Name, Tree, refused
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form
 from core.symbolic.ring import Element, Ring
@@ -37,10 +37,10 @@ def exact_of(session: Session, tree: Tree) -> Rows | None:
         if len(indices) == 1 and len(rows[0]) == 1:
             indices.append(1)
         if len(indices) != 2:
-            raise ExpressionError(f"{name} takes 2 indices, {len(indices)} given.", remedy=f"Write {name}[1, 1].")
+            raise refused(tree, f"{name} takes 2 indices, {len(indices)} given.", f"Write {name}[1, 1].")
         if not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
-            raise ExpressionError(f"'{said(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).",
-                                  remedy="Count from 1.")  # fmt: skip
+            raise refused(tree, f"'{said(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).",
+                          "Count from 1.")  # fmt: skip
         return [[rows[indices[0] - 1][indices[1] - 1]]]
     return None
 
@@ -50,8 +50,8 @@ def _indexed(session: Session, tree: Call) -> Rows:
     what, count = INDEXED[name]
     indices = _whole_numbers(session, tree)
     if len(indices) != count:
-        raise ExpressionError(f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
-                              remedy=f"Write {name}[{', '.join('1' * count)}].")  # fmt: skip
+        raise refused(tree, f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
+                      f"Write {name}[{', '.join('1' * count)}].")  # fmt: skip
     if name in ("z", "o"):
         T = session.robot.exact("T", 0, indices[0])
         return [[row[2 if name == "z" else 3]] for row in T[:3]]
@@ -61,9 +61,9 @@ def _indexed(session: Session, tree: Call) -> Rows:
 
 def _whole_numbers(session: Session, tree: Call) -> list[int]:
     found = [session.number(argument) for argument in tree.arguments]
-    for x in found:
+    for x, argument in zip(found, tree.arguments, strict=True):
         if x != int(x):
-            raise ExpressionError(f"{x:g} is no index.", remedy="Write whole numbers.")
+            raise refused(argument, f"{x:g} is no index.", "Write whole numbers.")
     return [int(x) for x in found]
 
 
@@ -91,7 +91,7 @@ def forms_of(session: Session, tree: Tree) -> Form:
     def note(call: Call) -> Any:
         nonlocal refers
         if exact_of(session, call) is None:
-            raise ExpressionError(f"'{said(call)}' is not known.", remedy="Use entries such as M[1,1] or c[1,1,1].")
+            raise refused(call, f"'{said(call)}' is not known.", "Use entries such as M[1,1] or c[1,1,1].")
         refers = True
         return 1.0
 
@@ -105,7 +105,7 @@ def forms_of(session: Session, tree: Tree) -> Form:
     def entry(call: Call) -> Any:
         rows = exact_of(session, call)
         if rows is None or len(rows) != 1 or len(rows[0]) != 1:
-            raise ExpressionError(f"'{said(call)}' has several entries.", remedy="Name one entry.")
+            raise refused(call, f"'{said(call)}' has several entries.", "Name one entry.")
         return rows[0][0]
 
     result = evaluated(tree, ring.symbol, entry)

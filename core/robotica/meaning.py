@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.errors import ExpressionError
-from core.robotica.syntax import Binary, Call, Items, Name, Negative, Number, Pair, Text, Tree
+from core.robotica.syntax import Binary, Call, Items, Name, Negative, Number, Pair, Text, Tree, place, refused
 from core.spatial.scalar import Scalar, apply
 
 FUNCTIONS = {
@@ -34,7 +34,9 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Number):
         return tree.value
     if isinstance(tree, Name):
-        return CONSTANTS[tree.name] if tree.name in CONSTANTS and not tree.primes else look_up(tree)
+        if tree.name in CONSTANTS and not tree.primes:
+            return CONSTANTS[tree.name]
+        return _at(tree, look_up)
     if isinstance(tree, Negative):
         return -value(tree.operand, look_up, refer)
     if isinstance(tree, Binary):
@@ -42,9 +44,18 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Call):
         ours = FUNCTIONS.get(tree.head.name)
         if ours is None or tree.head.primes:
-            return refer(tree)
+            return _at(tree, refer)
         return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
-    raise ExpressionError(f"'{said(tree)}' is no number.", remedy="Write a formula.")
+    raise refused(tree, f"'{said(tree)}' is no number.", "Write a formula.")
+
+
+def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
+    """What a name or a call stands for; an error of it gets its place."""
+    try:
+        return look_up(tree)
+    except ExpressionError as error:
+        place(error, tree)
+        raise
 
 
 def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
@@ -54,7 +65,7 @@ def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
         if plain and not math.isfinite(result):
             raise OverflowError
     except (ZeroDivisionError, OverflowError, ValueError):
-        raise ExpressionError(f"'{said(tree)}' has no finite value.", remedy="Change the formula.") from None
+        raise refused(tree, f"'{said(tree)}' has no finite value.", "Change the formula.") from None
     return result
 
 
@@ -72,11 +83,11 @@ def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
         return apply("atan2", arguments[1], arguments[0])  # ArcTan[x, y]
     wanted = 2 if ours in ("fmin", "fmax") else 1
     if len(arguments) != wanted:
-        raise ExpressionError(f"{tree.head.name} takes {wanted} argument{'s' * (wanted > 1)}, {len(arguments)} given.")
+        raise refused(tree, f"{tree.head.name} takes {wanted} argument{'s' * (wanted > 1)}, {len(arguments)} given.")
     try:
         return apply(ours, *arguments)
     except ValueError:
-        raise ExpressionError(f"'{said(tree)}' has no real value.", remedy="Change the formula.") from None
+        raise refused(tree, f"'{said(tree)}' has no real value.", "Change the formula.") from None
 
 
 def shown(tree: Tree) -> str:
@@ -134,14 +145,14 @@ def number(tree: Tree, known: Callable[[str], float]) -> float:
     """A number from a tree without anything that moves; `known(name)` gives values of symbols."""
 
     def refuse(call: Call) -> Scalar:
-        raise ExpressionError(f"'{said(call)}' is no number here.", remedy="Write a number or a formula.")
+        raise refused(call, f"'{said(call)}' is no number here.", "Write a number or a formula.")
 
     def look_up(name: Name) -> Scalar:
-        return refuse(Call(name, ())) if name.primes else known(name.name)
+        return refuse(Call(name, (), name.at)) if name.primes else known(name.name)
 
     result = value(tree, look_up, refuse)
     if not math.isfinite(result):
-        raise ExpressionError(f"'{said(tree)}' is not a finite number.", remedy="Write a finite number.")
+        raise refused(tree, f"'{said(tree)}' is not a finite number.", "Write a finite number.")
     return float(result)
 
 
@@ -154,17 +165,16 @@ def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, 
     """{{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range."""
     rows = items(tree)
     if rows and not isinstance(rows[0], Items):
-        rows = (Items(tuple(rows)),)
+        rows = (Items(tuple(rows), tree.at),)
     found = []
     for row in rows:
         parts = items(row)
         if not 3 <= len(parts) <= 4 or not isinstance(parts[0], Name):
-            raise ExpressionError(f"'{said(row)}' is not a range.",
-                                  remedy="Write {variable, start, end, divisions}.")  # fmt: skip
+            raise refused(row, f"'{said(row)}' is not a range.", "Write {variable, start, end, divisions}.")
         ends = [number(part, known) for part in parts[1:3]]
         count = number(parts[3], known) if len(parts) == 4 else 5.0
         if count != int(count) or not 1 <= count <= 10_000:
-            raise ExpressionError(f"{count:g} is not a number of divisions.", remedy="Write a whole number from 1 on.")
+            raise refused(parts[3], f"{count:g} is not a number of divisions.", "Write a whole number from 1 on.")
         found.append((parts[0].name, ends[0], ends[1], int(count)))
     return found
 
@@ -182,5 +192,5 @@ def options(tree: Tree | None) -> dict[str, Any]:
         elif isinstance(item, Text):
             found["file"] = item.value
         else:
-            raise ExpressionError(f"'{said(item)}' is not an option.", remedy="Write words or name -> value.")
+            raise refused(item, f"'{said(item)}' is not an option.", "Write words or name -> value.")
     return found

@@ -9,7 +9,7 @@ from core.errors import ExpressionError
 from core.functions.results import Formulas, Message, Report, Result
 from core.robotica import meaning
 from core.robotica.command import text_of
-from core.robotica.syntax import Call, Name, Number, Text, Tree
+from core.robotica.syntax import Call, Name, Number, Text, Tree, refused
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -21,8 +21,8 @@ def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
 
     found = matrix_of(session, tree)
     if found is None:
-        raise ExpressionError(f"'{meaning.said(tree)}' is no matrix.",
-                              remedy="There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].")  # fmt: skip
+        raise refused(tree, f"'{meaning.said(tree)}' is no matrix.",
+                      "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].")  # fmt: skip
     name, entries = found
     return Formulas(title=label or name, label=label or name, entries=entries)
 

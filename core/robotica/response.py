@@ -16,7 +16,7 @@ from core.functions.results import Column, Message, Motion, PoseSequence, Report
 from core.robotica import meaning
 from core.robotica.pictures import finished, printed
 from core.robotica.prints import parts_of
-from core.robotica.syntax import Call, Items, Name, Pair, Text, Tree
+from core.robotica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.robotica.torque_file import NO_TORQUES, Torques, read_torque_file
 from core.robotica.torque_law import missing, respond
 
@@ -86,11 +86,11 @@ def _symbols(robot: Robot) -> str:
 def _times(session: Session, tree: Tree) -> tuple[float, float, int]:
     parts = [session.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
-        raise ExpressionError(f"'{meaning.said(tree)}' is no range of times.",
-                              remedy="Write {start, end} or {start, end, steps}.")  # fmt: skip
+        raise refused(tree, f"'{meaning.said(tree)}' is no range of times.",
+                      "Write {start, end} or {start, end, steps}.")  # fmt: skip
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
-        raise ExpressionError(f"{steps:g} is no limit of steps.", remedy=f"Write a whole number such as {STEPS}.")
+        raise refused(tree, f"{steps:g} is no limit of steps.", f"Write a whole number such as {STEPS}.")
     return parts[0], parts[1], int(steps)
 
 
@@ -104,7 +104,7 @@ def _conditions(session: Session, tree: Tree | None, robot: Robot) -> tuple[Any,
     for condition in meaning.items(tree) if tree is not None else ():
         for name, primes, amount in _condition(session, condition):
             if name not in places:
-                raise ExpressionError(f"'{name}' is no joint coordinate.", remedy=f"There are {_symbols(robot)}.")
+                raise refused(condition, f"'{name}' is no joint coordinate.", f"There are {_symbols(robot)}.")
             if primes:
                 v0[places[name].v] = amount
             else:
@@ -120,8 +120,8 @@ def _condition(session: Session, tree: Tree) -> Sequence[tuple[str, int, float]]
     if isinstance(tree, Items) and 2 <= len(tree.items) <= 3 and isinstance(tree.items[0], Name):
         numbers = [session.number(item) for item in tree.items[1:]]
         return [(tree.items[0].name, primes, amount) for primes, amount in enumerate(numbers)]
-    raise ExpressionError(f"'{meaning.said(tree)}' is no initial condition.",
-                          remedy="Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.")  # fmt: skip
+    raise refused(tree, f"'{meaning.said(tree)}' is no initial condition.",
+                  "Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.")  # fmt: skip
 
 
 def _run(session: Session) -> Run:
@@ -236,7 +236,7 @@ def _channel(session: Session, tree: Tree) -> str:
     if isinstance(tree, Call):
         tree = tree.head
     if not isinstance(tree, Name):
-        raise ExpressionError(f"'{meaning.said(tree)}' is no variable.", remedy="Write t, q1, q1' …")
+        raise refused(tree, f"'{meaning.said(tree)}' is no variable.", "Write t, q1, q1' …")
     if tree.name == "t":
         return "time"
     for i, variable in enumerate(session.robot.chain.variables, 1):
@@ -247,5 +247,5 @@ def _channel(session: Session, tree: Tree) -> str:
     run = _run(session)
     if tree.name in run.channels:
         return tree.name
-    raise ExpressionError(f"There is no variable '{meaning.said(tree)}'.",
-                          remedy=f"There are t, {_symbols(session.robot)} and their rates.")  # fmt: skip
+    raise refused(tree, f"There is no variable '{meaning.said(tree)}'.",
+                  f"There are t, {_symbols(session.robot)} and their rates.")  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +16,7 @@ from core.errors import ExpressionError, KinetostatError, ModelError, near_misse
 from core.functions.function import Cancelled, Context
 from core.functions.results import Message, Result
 from core.robotica.meaning import number, said, shown, value
-from core.robotica.syntax import Call, Name, Pair, Statement, Tree, parse_all
+from core.robotica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -102,12 +102,34 @@ class Session:
 
         Raises KinetostatError (what came before has been done).
         """
-        results = [self.statement(statement) for statement in parse_all(source)]
-        return [result for result in results if result is not None]
+        return list(self.results(source))
+
+    def results(self, source: str, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Result]:
+        """The results of a text's statements one by one, up to the first mistake, whose error tells where it is.
+
+        cancelled : asked before each statement. Raises KinetostatError.
+        """
+        try:
+            for statement in statements(source):
+                if cancelled():
+                    raise Cancelled
+                result = self.statement(statement)
+                if result is not None:
+                    yield result
+        except KinetostatError as error:
+            if "\n" not in source.strip() and not error.file:
+                error.line = None  # there is but one
+            raise
 
     def statement(self, statement: Statement) -> Result | None:
         """The result of one statement; None if a semicolon silences it."""
-        result = self.tree(statement.tree)
+        try:
+            result = self.tree(statement.tree)
+        except Cancelled:
+            raise
+        except KinetostatError as error:
+            place(error, statement.tree)
+            raise
         return None if statement.silent else result
 
     def tree(self, tree: Tree) -> Result:
@@ -120,8 +142,7 @@ class Session:
             command = COMMANDS[tree.head.name]
             return self.noted(command.run(self, *command.given(tree.arguments)))
         if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name[:1].isupper():
-            raise ExpressionError(f"There is no function '{tree.head.name}'.",
-                                  remedy=near_misses(tree.head.name, COMMANDS))  # fmt: skip
+            raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
         return self.shown(tree)
 
     def noted(self, result: Result) -> Result:
@@ -134,7 +155,7 @@ class Session:
     def assign(self, tree: Pair) -> Result:
         """d3 = 5."""
         if not isinstance(tree.left, Name) or tree.left.primes:
-            raise ExpressionError(f"'{said(tree.left)}' cannot be given a value.", remedy="Write name = number.")
+            raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
         amount = number(tree.right, self.value_of)
         self.state.given[tree.left.name] = amount
         return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
@@ -240,7 +261,7 @@ def evaluated(tree: Tree, look_up: Callable[[str], Any], refer: Callable[[Call],
 
     def named(name: Name) -> Any:
         if name.primes:
-            raise ExpressionError(f"'{said(name)}' has no meaning here.", remedy="Primes stand in torque files.")
+            raise refused(name, f"'{said(name)}' has no meaning here.", "Primes stand in torque files.")
         return look_up(name.name)
 
     return value(tree, named, refer)

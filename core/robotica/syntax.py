@@ -11,12 +11,24 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from core.errors import ExpressionError
+from core.errors import ExpressionError, KinetostatError
 
 MAX_LENGTH = 100_000
 MAX_DEPTH = 100
+
+
+class Place(NamedTuple):
+    """Where something begins in the text, both counted from 1."""
+
+    line: int
+    column: int
+
+
+def _unplaced() -> Place | None:
+    return field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +36,7 @@ class Number:
     """A number; whole ones written without a point."""
 
     value: float
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +44,7 @@ class Text:
     """A text in quotation marks."""
 
     value: str
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +53,7 @@ class Name:
 
     name: str
     primes: int = 0
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,7 @@ class Call:
 
     head: Name
     arguments: tuple[Tree, ...]
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,7 @@ class Items:
     """{a, b, …}."""
 
     items: tuple[Tree, ...]
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class Pair:
     operator: str
     left: Tree
     right: Tree
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,7 @@ class Binary:
     operator: str
     left: Tree
     right: Tree
+    at: Place | None = _unplaced()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +98,7 @@ class Negative:
     """−operand."""
 
     operand: Tree
+    at: Place | None = _unplaced()
 
 
 Tree = Number | Text | Name | Call | Items | Pair | Binary | Negative
@@ -93,6 +113,19 @@ class Statement:
     silent: bool = False
 
 
+def refused(tree: Tree, what: str, remedy: str = "") -> ExpressionError:
+    """The error that tells what is wrong with a part of the text, with its place."""
+    error = ExpressionError(what, remedy=remedy)
+    place(error, tree)
+    return error
+
+
+def place(error: KinetostatError, tree: Tree) -> None:
+    """Give an error a tree's place, if it has none of its own."""
+    if tree.at is not None and error.line is None and not error.file:
+        error.at(line=tree.at.line, where=f"column {tree.at.column}")
+
+
 _TOKEN = re.compile(
     r"[ \t\r]*(?:(?P<comment>\(\*.*?\*\))"
     r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+|\*\^-?\d+)?)"
@@ -105,6 +138,7 @@ _TOKEN = re.compile(
 _PRECEDENCE = {"=": 1, ":=": 1, "->": 2, "→": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "^": 7}
 _PRODUCT, _SIGN = 5, 6
 _DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
+"""By how many brackets each operator goes in or out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +147,10 @@ class _Token:
     text: str
     line: int
     column: int
+
+    @property
+    def place(self) -> Place:
+        return Place(self.line, self.column)
 
 
 def _tokens(source: str) -> Iterator[_Token]:
@@ -135,17 +173,13 @@ def _tokens(source: str) -> Iterator[_Token]:
             if kind == "newline" and depth == 0:
                 yield _Token("newline", "the end of the line", line - 1, column)
             continue
-        depth += {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}.get(text, 0) * (
-            kind == "operator"
-        )
+        depth += _DEPTHS.get(text, 0) if kind == "operator" else 0
         yield _Token(kind, text, line, column)
     yield _Token("end", "the end", line, end - start + 1)
 
 
 def _error(what: str, line: int, column: int) -> ExpressionError:
-    error = ExpressionError(f"{what} (column {column}).", remedy="Correct the text there.")
-    error.line = line
-    return error
+    return ExpressionError(f"{what}.", where=f"column {column}", line=line, remedy="Correct the text there.")
 
 
 def parse(source: str) -> Tree:
@@ -160,17 +194,25 @@ def parse(source: str) -> Tree:
 
 def parse_all(source: str) -> list[Statement]:
     """The statements of a text: one per line (lines with open brackets go on) or separated by semicolons."""
-    return _Parser(list(_tokens(source))).statements()
+    return list(statements(source))
+
+
+def statements(source: str) -> Iterator[Statement]:
+    """The statements of a text one by one: those before a mistake come before its error is raised."""
+    return _Parser(_tokens(source)).statements()
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token]) -> None:
-        self.tokens = tokens
+    def __init__(self, source: Iterator[_Token]) -> None:
+        self.source = source
+        self.tokens: list[_Token] = []
         self.at = 0
         self.depth = 0
 
     @property
     def now(self) -> _Token:
+        while len(self.tokens) <= self.at:
+            self.tokens.append(next(self.source))
         return self.tokens[self.at]
 
     def is_operator(self, *texts: str) -> bool:
@@ -182,12 +224,13 @@ class _Parser:
             return True
         return False
 
-    def expect(self, text: str, opened: str) -> None:
+    def expect(self, text: str, opened: str, begin: Place) -> None:
         if self.is_operator("]]") and text == "]":  # "]]" closes two single brackets
             self.tokens[self.at] = _Token("operator", "]", self.now.line, self.now.column + 1)
             return
         if not self.take(text):
-            raise self.unexpected(f"'{text}' for '{opened}'")
+            where = f"line {begin.line}, " if begin.line != self.now.line else ""
+            raise self.unexpected(f"'{text}' for the '{opened}' of {where}column {begin.column}")
 
     def unexpected(self, wanted: str) -> ExpressionError:
         return _error(f"{wanted} was expected, not {self._shown()}", self.now.line, self.now.column)
@@ -195,8 +238,7 @@ class _Parser:
     def _shown(self) -> str:
         return self.now.text if self.now.kind in ("end", "newline") else f"'{self.now.text}'"
 
-    def statements(self) -> list[Statement]:
-        found: list[Statement] = []
+    def statements(self) -> Iterator[Statement]:
         while self.now.kind != "end":
             if self.now.kind == "newline" or self.take(";"):
                 self.at += self.now.kind == "newline"
@@ -205,8 +247,7 @@ class _Parser:
             tree = self.expression(0)
             if self.now.kind not in ("end", "newline") and not self.is_operator(";"):
                 raise self.unexpected("An operator or the end of the line")
-            found.append(Statement(tree, line, self.is_operator(";")))
-        return found
+            yield Statement(tree, line, self.is_operator(";"))
 
     def expression(self, minimum: int) -> Tree:
         self.depth += 1
@@ -226,8 +267,8 @@ class _Parser:
     @staticmethod
     def joined(name: str, left: Tree, right: Tree) -> Tree:
         if name in ("=", ":=", "->", "→", "=="):
-            return Pair({":=": "=", "→": "->"}.get(name, name), left, right)
-        return Binary(name, left, right)
+            return Pair({":=": "=", "→": "->"}.get(name, name), left, right, left.at)
+        return Binary(name, left, right, left.at)
 
     def operator(self) -> str:
         """The operator here; a blank for an implied product; nothing at an end."""
@@ -238,8 +279,9 @@ class _Parser:
 
     def operand(self) -> Tree:
         token = self.now
+        begin = token.place
         if self.take("-"):
-            return Negative(self.expression(_SIGN))
+            return Negative(self.expression(_SIGN), begin)
         if self.take("+"):
             return self.expression(_SIGN)
         self.at += 1
@@ -247,19 +289,19 @@ class _Parser:
             amount = float(token.text.replace("*^", "e"))
             if math.isinf(amount):
                 raise _error(f"'{token.text[:20]}' is too large a number", token.line, token.column)
-            return Number(amount)
+            return Number(amount, begin)
         if token.kind == "text":
-            return Text(re.sub(r"\\(.)", r"\1", token.text[1:-1]))
+            return Text(re.sub(r"\\(.)", r"\1", token.text[1:-1]), begin)
         if token.text == "°":
-            return Name("Degree")
+            return Name("Degree", at=begin)
         if token.kind == "name":
             return self.named(token)
         if token.text == "(":
             inner = self.expression(0)
-            self.expect(")", "(")
+            self.expect(")", "(", begin)
             return inner
         if token.text == "{":
-            return Items(self.listed("}", "{"))
+            return Items(self.listed("}", "{", begin), begin)
         self.at -= 1
         raise self.unexpected("A number, a name or a list")
 
@@ -268,15 +310,16 @@ class _Parser:
         primes = 0
         while self.take("'") or self.take("′"):
             primes += 1
-        name = Name(token.text, primes)
+        begin = token.place
+        name = Name(token.text, primes, begin)
+        opened = self.now.place
         if self.take("[["):
-            arguments = self.listed("]]", "[[")
-            return Call(name, arguments)
+            return Call(name, self.listed("]]", "[[", opened), begin)
         if self.take("["):
-            return Call(name, self.listed("]", "["))
+            return Call(name, self.listed("]", "[", opened), begin)
         return name
 
-    def listed(self, closing: str, opening: str) -> tuple[Tree, ...]:
+    def listed(self, closing: str, opening: str, begin: Place) -> tuple[Tree, ...]:
         items: list[Tree] = []
         if self.take(closing):
             return ()
@@ -284,5 +327,5 @@ class _Parser:
             items.append(self.expression(0))
             if not self.take(","):
                 break
-        self.expect(closing, opening)
+        self.expect(closing, opening, begin)
         return tuple(items)

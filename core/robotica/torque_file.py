@@ -97,34 +97,38 @@ class _Evaluation:
         try:
             return value(tree, self.name, self.call)
         except ExpressionError as error:
-            raise self.refuse(error.what, error.remedy) from None
+            raise self.refuse(error.what, error.remedy, where=error.where) from None
         finally:
             self.line = before
 
-    def refuse(self, what: str, remedy: str) -> FileError:
-        return FileError(what, line=self.line, file=self.torques.file, remedy=remedy)
+    def refuse(self, what: str, remedy: str, tree: Tree | None = None, where: str = "") -> FileError:
+        at = None if tree is None else tree.at
+        line, where = (self.line, where) if at is None else (at.line, f"column {at.column}")
+        return FileError(what, line=line, where=where, file=self.torques.file, remedy=remedy)
 
     def name(self, name: Name) -> Scalar:
         if name.name in self.coordinates:
             return self.scalars[("D" if name.primes else "") + name.name]
         if name.primes:
             raise self.refuse(f"'{said(name)}' is the rate of something that is no joint coordinate.",
-                              "Define the rate as a variable of its own.")  # fmt: skip
+                              "Define the rate as a variable of its own.", name)  # fmt: skip
         if name.name in self.torques.variables:
-            return self.variable(name.name)
+            return self.variable(name)
         if name.name in self.scalars:
             return self.scalars[name.name]
         if self.missing is not None:
             return self.missing(name.name)
-        raise self.refuse(f"The symbol '{name.name}' has no value.", f"Give it one, as in {name.name} = 1.")
+        raise self.refuse(f"The symbol '{name.name}' has no value.", f"Give it one, as in {name.name} = 1.", name)
 
-    def variable(self, name: str) -> Scalar:
+    def variable(self, tree: Name) -> Scalar:
+        name = tree.name
         if name in self.open:
-            raise self.refuse(f"'{name}' depends on itself: {' → '.join([*self.open, name])}.", "Define it otherwise.")
+            circle = " → ".join([*self.open, name])
+            raise self.refuse(f"'{name}' depends on itself: {circle}.", "Define it otherwise.", tree)
         if name not in self.found:
             self.open.append(name)
-            tree, line = self.torques.variables[name]
-            self.found[name] = self.at(line, tree)
+            formula, line = self.torques.variables[name]
+            self.found[name] = self.at(line, formula)
             self.open.pop()
         return self.found[name]
 
@@ -133,13 +137,16 @@ class _Evaluation:
         name = call.head.name
         if name in self.coordinates:
             if call.arguments != (Name(TIME),):
-                raise self.refuse(f"'{said(call)}' is not taken at the time t.", f"Write {name}[t].")
+                raise self.refuse(f"'{said(call)}' is not taken at the time t.", f"Write {name}[t].", call)
             if call.head.primes > 1:
-                raise self.refuse(f"'{said(call)}' is an acceleration, which is not known yet.", "Use q and q' only.")
+                raise self.refuse(
+                    f"'{said(call)}' is an acceleration, which is not known yet.", "Use q and q' only.", call
+                )
             return self.name(call.head)
         if name in MATRICES:
             return self.entry(call)
-        raise self.refuse(f"'{said(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].")
+        raise self.refuse(f"'{said(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].",
+                          call)  # fmt: skip
 
     def entry(self, call: Call) -> Scalar:
         from core.symbolic.forms import evaluate
@@ -150,7 +157,7 @@ class _Evaluation:
         n = self.robot.n
         if len(indices) != wanted or any(i != int(i) or not 1 <= i <= n for i in indices):
             raise self.refuse(f"'{said(call)}' is outside of {call.head.name} ({n} joints).",
-                              f"Give {wanted} whole numbers from 1 to {n}.")  # fmt: skip
+                              f"Give {wanted} whole numbers from 1 to {n}.", call)  # fmt: skip
         if self.missing is not None:  # every symbol of the robot itself has a value
             return ca.SX.sym(shown(call))
         row, column = int(indices[0]) - 1, int(indices[1]) - 1 if wanted == 2 else 0
@@ -159,7 +166,7 @@ class _Evaluation:
             return evaluate(form, self.scalars)
         except KeyError as error:
             name = error.args[0]
-            raise self.refuse(f"The symbol '{name}' has no value.", f"Give it one, as in {name} = 1.") from None
+            raise self.refuse(f"The symbol '{name}' has no value.", f"Give it one, as in {name} = 1.", call) from None
 
     def number_of(self, name: str) -> float:
         raise self.refuse(f"'{name}' is no number.", "Write numbers as indices.")
@@ -185,8 +192,7 @@ def read_torques(source: str, file: str = "") -> Torques:
     try:
         statements = parse_all(source)
     except ExpressionError as error:
-        error_line = getattr(error, "line", None)
-        raise FileError(error.what, line=error_line, file=file, remedy=error.remedy) from None
+        raise FileError(error.what, line=error.line, where=error.where, file=file, remedy=error.remedy) from None
     for statement in statements:
         target, tree = _assignment(statement, file)
         if isinstance(target, Name):
@@ -202,14 +208,18 @@ def _assignment(statement: Statement, file: str) -> tuple[Name | Call, Tree]:
         left = tree.left
         if isinstance(left, Name) or (isinstance(left, Call) and left.head.name == "tau"):
             return left, tree.right
-    raise FileError(f"'{said(tree)}' is not an assignment.", line=statement.line, file=file,
+    raise FileError(f"'{said(tree)}' is not an assignment.", line=statement.line, where=_column(tree), file=file,
                     remedy="Write name = formula, or tau[[1]] = formula.")  # fmt: skip
+
+
+def _column(tree: Tree) -> str:
+    return "" if tree.at is None else f"column {tree.at.column}"
 
 
 def _index(target: Call, line: int, file: str) -> int:
     index = target.arguments[0] if len(target.arguments) == 1 else None
     found = getattr(index, "value", None)
     if not isinstance(found, float) or found != int(found) or found < 1:
-        raise FileError(f"'{said(target)}' names no joint.", line=line, file=file,
+        raise FileError(f"'{said(target)}' names no joint.", line=line, where=_column(target), file=file,
                         remedy="Write tau[[1]], tau[[2]] …")  # fmt: skip
     return int(found)

@@ -37,6 +37,16 @@ def test_script_loads_its_robot_and_speaks_json(tmp_path, capsys):
     assert len(lines[1]["ellipsoids"]) == 5
 
 
+def test_a_script_runs_up_to_its_first_mistake_and_tells_the_place(tmp_path, capsys):
+    script = tmp_path / "script.txt"
+    script.write_text("M[1,2]\nRElp[{{q1, 0, 1}},\n   {scal}]\nM[2,2]\n")
+    assert cli(["robotica", TWO_LINK, "--script", str(script)]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("M[1,2] = ")
+    assert "M[2,2]" not in said.out
+    assert f"{script}:3, column 5: RElp has no option 'scal'. Did you mean scale?" in said.err
+
+
 def test_unreadable_script_is_a_message(tmp_path, capsys):
     assert cli(["robotica", "--script", str(tmp_path / "none.txt")]) == 1
     assert "The script cannot be read" in capsys.readouterr().err

@@ -169,6 +169,32 @@ def test_mistakes_have_messages_and_lose_nothing(session, line, kind, words):
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("RElp[{{q1, 0, 1}}, {scal}]", None, 21),
+        ("RElp[{{q1, 0, zz}}]", None, 15),
+        ("ShowRobot[{{q1, 0, 1, 2.5}}]", None, 23),
+        ("om = 3\nResponse[{0, 1},\n  {q7[0] == 1}]\nom = 4", 3, 4),
+        ("om = 3\nSimPlot[t, {q1}]\nom = 4", 2, 1),
+        ("om = 3\nM[1,\n1.5]", 3, 1),
+        ("om = 3\nFoo[1]\nom = 4", 2, 1),
+        ("om = 3\nRElp[{{q1, 0, 1}\nom = 4", 3, 7),
+        ("om = 3\n#", 2, 1),
+    ],
+)
+def test_statements_run_up_to_the_first_mistake_which_is_told_with_its_place(session, text, line, column):
+    with pytest.raises(KinetostatError) as caught:
+        session.run(text)
+    assert (caught.value.line, caught.value.where) == (line, f"column {column}")
+    assert session.state.given == ({"om": 3.0} if text.startswith("om") else {})
+
+
+def test_a_bracket_that_is_left_open_is_told_with_its_own_place(session):
+    with pytest.raises(ExpressionError, match=r"'}' for the '{' of line 2, column 6 was expected, not the end"):
+        session.run("a1 = 1\nRElp[{{q1, 0, 1}\nFKin[]")
+
+
+@pytest.mark.parametrize(
     ("text", "line", "words"),
     [
         ("tau[[1]] = q9[t]", 1, "not known"),
@@ -186,6 +212,7 @@ def test_torque_files_are_refused_with_their_line(session, tmp_path, text, line,
     with pytest.raises(FileError, match=words.replace("no assignment", "not an assignment")) as error:
         session.run('GetInputTau["bad.tau"]')
     assert error.value.line == line
+    assert error.value.where.startswith("column") or "belongs to no joint" in error.value.what
     assert session.state.torques is None
 
 
