@@ -57,6 +57,8 @@ class Interactive(QObject):
         self._timer = QTimer(self, interval=TICK)
         self._timer.timeout.connect(self._tick)
         self._last = 0.0
+        self.clock = time.monotonic
+        """Seconds, by which the speed of the hand is taken."""
         self._hand: deque[tuple[float, Array]] = deque()
         self._document = 0
         self._own = False
@@ -237,7 +239,7 @@ class Interactive(QObject):
         """A handle or a slider moves the machine by hand: remember how fast."""
         if self.live is None or self._own or not self._session.previewing:
             return
-        now, q = time.monotonic(), self._session.q.copy()
+        now, q = self.clock(), self._session.q.copy()
         if self._hand and np.array_equal(q, self._hand[-1][1]):
             return
         self._hand.append((now, q))
@@ -251,7 +253,7 @@ class Interactive(QObject):
             return still
         (t0, q0), (t1, q1) = self._hand[0], self._hand[-1]
         between = (t1 - t0) / (len(self._hand) - 1)
-        if time.monotonic() - t1 > max(HAND, 2.0 * between):
+        if self.clock() - t1 > max(HAND, 2.0 * between):
             return still
         return np.asarray(self._session.mech.difference(q0, q1)) / max(t1 - t0, 1e-3)
 

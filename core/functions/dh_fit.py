@@ -35,7 +35,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     )  # fmt: skip
     columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
     note = (f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
-            f"residual of '{found.tip}' over poses {found.position:.1e} m, {found.rotation:.1e} rad")  # fmt: skip
+            f"residual of '{found.tip}' over poses {_size(found.position)} m, {_size(found.rotation)} rad")  # fmt: skip
     parts: list[Result] = [
         FrameTable(
             title=f"DH table to {found.tip}", columns=columns, rows=rows, note=note, convention=convention,
@@ -49,6 +49,11 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
         write_table(context.model, found.chain(), file)
         parts.append(Message(text=f"Wrote {file}."))
     return Report(title="DH table of the chain", parts=tuple(parts))
+
+
+def _size(residual: float) -> str:
+    """A residual; what is rounding alone is not told by its digits."""
+    return f"{residual:.1e}" if residual > 1e-12 else "under 1e-12"
 
 
 def _placed(found: Fit) -> tuple[PlacedFrame, ...]:

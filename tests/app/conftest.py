@@ -130,6 +130,7 @@ def fresh(bench):
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
     window.viewport.playback.close_sequence()
+    window.viewport.player.set_speed(1.0)
     window.viewport.gestures.choose("select")
     settings = window.settings
     for key in settings._store.allKeys():

@@ -1,5 +1,8 @@
 """Interactive dynamics in the window: it runs, is pulled with the mouse, paused, moved by hand, and leaves a run."""
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -91,6 +94,7 @@ def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(be
     bench.session.select(None)
     x, y = place_of(bench, body)
     held, before = live.time, bench.session.q.copy()
+    interactive.clock = itertools.count(0.0, 0.01).__next__  # a hand that does not rest, whatever the machine does
     bench.press(x, y)
     for k in range(1, 15):
         bench.move(x + 4 * k, y)
@@ -101,6 +105,7 @@ def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(be
     bench.release(x + 56, y)
     assert live.time == held
     assert live.q[0] == pytest.approx(bench.session.q[0])
+    interactive.clock = time.monotonic
     assert way * live.v[0] > 0.0
     QTest.keyClick(bench.window, Qt.Key.Key_Space)
     assert interactive.running
@@ -119,7 +124,7 @@ def test_a_running_body_is_pulled_though_a_handle_lies_over_it(bench):
     bench.press(*over)
     bench.move(over[0] + 20, over[1])
     bench.move(over[0] + 40, over[1])
-    assert interactive.live.pull is not None
+    bench.wait(lambda: interactive.live.pull is not None)
     bench.release(over[0] + 40, over[1])
     interactive.stop()
 
