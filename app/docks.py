@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -60,6 +60,7 @@ class Docks:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
+        self._focus = SeenFocus(window, list(self.docks.values()))
         self.docks["console"].visibilityChanged.connect(self._console_seen)
         self.docks["robotica"].visibilityChanged.connect(self._robotica_seen)
         self._first = window.saveState(VERSION)
@@ -149,3 +150,28 @@ class Docks:
     def tab_bars(self) -> list[QTabBar]:
         """The tab bars Qt made for docks that share a place."""
         return [bar for bar in self._window.findChildren(QTabBar) if bar.parent() is self._window]
+
+
+class SeenFocus(QObject):
+    """Keys never go to a panel that is behind another one: Qt hands the focus on to it when a button disappears, and
+    leaves it there when another tab is chosen. Then the scene has it."""
+
+    def __init__(self, window: Window, docks: list[QDockWidget]) -> None:
+        super().__init__(window)
+        self._window, self._docks = window, docks
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._look)
+        for dock in docks:
+            dock.visibilityChanged.connect(self._look)
+
+    def _look(self, *_: object) -> None:
+        QTimer.singleShot(0, self, self._correct)  # a panel may be just coming to the front
+
+    def _correct(self) -> None:
+        focus = self._window.focusWidget()
+        if focus is None or not self._window.isVisible():
+            return
+        behind = (dock for dock in self._docks if dock.isAncestorOf(focus) and not dock.isFloating())
+        if any(dock.visibleRegion().isEmpty() for dock in behind):
+            self._window.viewport.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -19,6 +19,7 @@ from app.panels.function_work import Growth, timed, without_files, work_of
 from app.panels.robotica_sheet import GROUP, RoboticaSheet, sheets
 from app.session import Session, State
 from app.settings import Settings
+from app.widgets.plain_keys import FieldKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context, Function
 from core.functions.catalogue import GROUPS, validated
@@ -87,6 +88,7 @@ class FunctionPanel(QWidget):
         self.search.setPlaceholderText("Search functions")
         self.search.setClearButtonEnabled(True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        FieldKeys(self.search, self.search.isUndoAvailable)
         self.search.textChanged.connect(self._filter)
         self.search.returnPressed.connect(self._choose_first)
         self.tree = QTreeWidget()

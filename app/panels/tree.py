@@ -43,7 +43,7 @@ from app.panels.treenodes import Node
 from app.session import Ref, Session, State
 from app.widgets.dialogs import remove
 from app.widgets.note import MARKS, Note, severity_color
-from app.widgets.plain_keys import PlainKeys
+from app.widgets.plain_keys import FieldKeys, PlainKeys
 from app.widgets.quantity_text import SIUnits, Units
 from app.widgets.text_editors import swatch
 from core.errors import KinetostatError
@@ -148,6 +148,7 @@ class ModelTree(QWidget):
     def _build(self) -> None:
         self.search = QLineEdit(self, placeholderText="Search", clearButtonEnabled=True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        FieldKeys(self.search, self.search.isUndoAvailable)
         self.search.textChanged.connect(self._filter)
         self.add_button = QToolButton(self, icon=icon("add"), toolTip="Add to the model")
         self.add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -296,6 +296,29 @@ def _seen(panel):
     return not panel.visibleRegion().isEmpty()
 
 
+def test_keys_never_go_to_a_panel_that_is_behind_another(bench):
+    bench.window.docks.show("console")
+    bench.wait(lambda: isinstance(QApplication.focusWidget(), type(bench.window.console.input)))
+    bench.window.docks.show("findings")
+    bench.wait(bench.view.hasFocus)
+    bench.window.console.input.setFocus()  # as Qt does with what comes next when a button disappears
+    bench.wait(bench.view.hasFocus)
+
+
+def test_undo_in_an_empty_search_is_the_documents(bench):
+    bench.window.actions_.run("add.link")
+    bench.window.docks.show("tree")
+    search = bench.window.tree.search
+    search.setFocus()
+    QTest.keyClicks(search, "ab")
+    QTest.keyClick(search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert search.text() != "ab"
+    assert bench.session.model.bodies
+    search.setText("")
+    QTest.keyClick(search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert not bench.session.model.bodies
+
+
 def test_a_result_comes_to_the_front_and_leaves_the_command_line_there(bench):
     """Who presses Run sees what it found; who types at the console reads it there."""
     window = bench.window
