@@ -53,4 +53,5 @@ def _told(found: Mobility) -> str:
     count, dof = len(found.redundant), found.dof
     held = "constraint that was" if count == 1 else "constraints that were"
     freedoms = "degree" if dof == 1 else "degrees"
-    return f"{found.advice} {count} {held} held twice went; still {dof} {freedoms} of freedom (examined anew)."
+    advice = found.advice[:1].lower() + found.advice[1:]
+    return f"Done: {advice} {count} {held} held twice went; still {dof} {freedoms} of freedom (examined anew)."

@@ -41,12 +41,14 @@ class Message:
 
 
 class MessageCard(QFrame):
-    """Shows the newest message at the top of a widget; keeps all of them in `log`."""
+    """Shows the newest message at the top of a widget; keeps all of them in `log`. `words` says a text with the
+    person's units."""
 
-    def __init__(self, host: QWidget) -> None:
+    def __init__(self, host: QWidget, words: Callable[[str], str] = str) -> None:
         super().__init__(host)
         self.setObjectName("message")
         self.log: list[Message] = []
+        self._words = words
         self._picture, self._text = QLabel(), QLabel()
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -70,6 +72,7 @@ class MessageCard(QFrame):
 
     def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
         """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
+        text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
         self._picture.setPixmap(icon(severity).pixmap(20, 20))
         self._text.setText(text)

@@ -10,6 +10,7 @@ import platformdirs
 from psygnal import Signal
 from PySide6.QtCore import QByteArray, QSettings
 
+from app.spoken_units import in_preferred_angles
 from core.model.units import Display, display
 
 RECENT_LIMIT = 12
@@ -121,6 +122,10 @@ class Settings:
         number = f"{value / unit.factor + 0.0:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
         gap = "" if unit.symbol.startswith("°") or not unit.symbol else "\u202f"
         return f"{number}{gap}{unit.symbol}".replace("-", "\u2212")
+
+    def spoken(self, text: str) -> str:
+        """What the kernel says, with its angles in the preferred unit."""
+        return in_preferred_angles(text, self.degrees)
 
     # ----------------------------------------------------------------------------- look and view
 

@@ -87,7 +87,7 @@ class Window(QMainWindow):
         self.setCentralWidget(self._middle())
         self.simulation = Simulation(self.session, self.settings, self.jobs, self)
         self.films = Films(self.viewport, self)
-        self.messages = MessageCard(self.viewport)
+        self.messages = MessageCard(self.viewport, self.settings.spoken)
         self.status = StatusLine(self.session, self.settings, self.jobs)
         self.setStatusBar(self.status)
         self.what_if = WhatIf(self.viewport, self.simulation, self)

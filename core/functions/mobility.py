@@ -77,7 +77,7 @@ def _motions(context: Context, found: Mobility) -> Table:
             speed = float(motion.speeds[i])
             if abs(speed) > 1e-9:
                 rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
-    note = "each free motion moves as few joints as possible; its largest speed is one (per machine size for lengths)"
+    note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
     return Table(title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows),
                  note=note)  # fmt: skip
 

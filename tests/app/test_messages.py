@@ -44,3 +44,21 @@ def test_an_answer_is_given_once_and_the_next_message_has_none(bench):
     assert not card.findChildren(QPushButton)
     card.outdate()
     assert not card.isVisible()
+
+
+def test_angles_are_said_as_the_person_prefers(bench):
+    card, settings = bench.window.messages, bench.window.settings
+    cases = {
+        "At t = 1 s: crank = 1.5708 rad (90°), slide = 0.2 m.": "At t = 1 s: crank = 90°, slide = 0.2 m.",
+        "Another speed (by 0.5 rad/s).": "Another speed (by 28.65°/s).",
+        "It is -1e-3 rad away.": "It is -0.0573° away.",
+        "A rate of 2 N·m/rad and 3 rad·m stay.": "A rate of 2 N·m/rad and 3 rad·m stay.",
+    }
+    for said, degrees in cases.items():
+        settings.degrees = True
+        card.tell("error", said)
+        assert card.text == degrees
+        settings.degrees = False
+        card.tell("error", said)
+        assert "°" not in card.text
+        assert "rad" in card.text
