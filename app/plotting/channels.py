@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.widgets.presentation import acted_along
 from app.widgets.quantity_text import Measure
 from core.kernel import Mechanism
-from core.model import JOINT_KINDS
+from core.model import JOINT_KINDS, Force, Model
 from core.simulation.run import Run
 
 TITLES = {
@@ -29,6 +30,11 @@ _COORDINATE = {
     "a": {"angle": "angular_acceleration", "length": "acceleration"},
     "tau": {"angle": "torque", "length": "force"},
 }  # fmt: skip
+_RATES = {
+    "angle": "angular_velocity", "length": "velocity", "velocity": "acceleration",
+    "angular_velocity": "angular_acceleration",
+}  # fmt: skip
+_FORCES = {"angle": "torque", "length": "force"}
 _WHOLE = {
     "energy": Measure("energy"), "momentum.linear": Measure("none", "N·s"),
     "momentum.angular": Measure("none", "N·m·s"), "constraint": Measure("length"), "time": Measure("time"),
@@ -82,7 +88,7 @@ def measure(run: Run, name: str) -> Measure:
         return Measure("torque" if component.startswith("t") else "force")
     if what in _COORDINATE:
         return _of_joint(mech, owner, what, component)
-    return _of_element(mech, name, channel, component)
+    return _of_element(mech, channel, component)
 
 
 def _of_joint(mech: Mechanism, owner: str, what: str, component: str) -> Measure:
@@ -100,24 +106,37 @@ def _of_joint(mech: Mechanism, owner: str, what: str, component: str) -> Measure
     return Measure(_COORDINATE[what].get(dimension, "none"))
 
 
-def _of_element(mech: Mechanism, name: str, channel: str, component: str) -> Measure:
+def _of_element(mech: Mechanism, channel: str, component: str) -> Measure:
     """Sensors, force elements, constraints and drivers."""
     model = mech.model.expanded
-    sensors = {sensor.name: sensor for sensor in model.sensors}
     owner, _, what = channel.rpartition(".")
-    if channel in sensors or (what == "rate" and owner in sensors):
-        sensor = sensors[channel if channel in sensors else owner]
-        dimension = sensor.info.dimension
-        if sensor.kind == "pose":
-            dimension = "angle" if component.startswith("r") else "length"
-        if channel not in sensors:
-            dimension = {"angle": "angular_velocity", "length": "velocity"}.get(dimension, "none")
-        return Measure(dimension)
+    measured = _measured(model, channel, component)
+    if measured is None and what == "rate":
+        measured = _RATES.get(_measured(model, owner, component) or "")
+    if measured is not None:
+        return Measure(measured)
     exerting: tuple[Any, ...] = (*model.forces, *model.constraints, *model.drivers)
-    if any(element.name == owner for element in exerting):
-        dimension = {"length": "length", "rate": "velocity", "power": "power", "force": "force"}.get(what, "none")
-        return Measure("torque" if what == "force" and component.startswith("t") else dimension)
-    return Measure()
+    element = next((each for each in exerting if each.name == owner), None)
+    if element is None:
+        return Measure()
+    if what in ("torque", "power") or (isinstance(element, Force) and element.kind == "wrench"):
+        return Measure(what)
+    along = acted_along(element, mech.model)
+    if along == "none" and (part := component or getattr(element, "coordinate", "")):  # of a pose
+        along = "angle" if part.startswith("r") else "length"
+    return Measure({"rate": _RATES, "force": _FORCES}.get(what, {}).get(along, along if what == "length" else "none"))
+
+
+def _measured(model: Model, channel: str, component: str) -> str | None:
+    """The dimension of the value of a sensor, "wrist" or "wrist.rx"; None if the channel is no sensor's."""
+    sensors = {sensor.name: sensor for sensor in model.sensors}
+    owner, _, part = channel.rpartition(".")
+    if channel not in sensors and (owner not in sensors or part not in sensors[owner].info.components):
+        return None
+    sensor = sensors.get(channel) or sensors[owner]
+    if sensor.kind == "pose":
+        return "angle" if (component or part).startswith("r") else "length"
+    return sensor.info.dimension
 
 
 # ------------------------------------------------------------------------------- the tree
@@ -185,6 +204,8 @@ def _leaf(run: Run, channel: str) -> Entry:
     if channel in run.model.expanded.index("sensor"):
         parts: tuple[str, ...] = tuple(filter(None, run.model.expanded.find("sensors", channel).info.components))
         return Entry("value", channel, "plot", tuple(Entry(p, f"{channel}.{p}", "plot") for p in parts))
+    if what in ("length", "force") and (turned := measure(run, channel).dimension) in ("angle", "torque"):
+        title = turned
     if owner in ("energy", "momentum", "constraint"):
         title = f"{title} energy" if owner == "energy" else title
     parts = tuple(_PARTS.get(what, ()) if owner not in ("energy",) else ())

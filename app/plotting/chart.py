@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QMouseEvent, QRes
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
 from app.plotting.axes import WIDTH, Axes, Box
+from app.plotting.clipping import clipped
 from app.plotting.curves import Curve
 from app.plotting.legend import Legend, pen_of
 from app.plotting.sheets import Plot
@@ -131,6 +134,7 @@ class Chart(QFrame):
             box.prepareForPaint()
 
     def _resized(self) -> None:
+        self.view.viewport().update()  # numbers at the axes would stay where they stood before
         self.axes.keep_aspect(self.plot.aspect)
         self._place_title()
 
@@ -248,6 +252,26 @@ class Chart(QFrame):
         """Draw the curves so many pixels wide; on paper a pixel of the printer would be too thin."""
         for curve in self.curves:
             self._lines[curve.key].setPen(pen_of(curve, width))
+
+    @contextmanager
+    def cut(self) -> Iterator[None]:
+        """Draw only what is inside of the axes, for drawings, which do not clip."""
+        boxes = (self.box, *self.box.others)
+        following = [box.autoRangeEnabled() for box in boxes]
+        for box in boxes:
+            box.disableAutoRange()
+        for curve in self.curves:
+            x, y = self._lines[curve.key].curve.getData()
+            if x is not None and len(x):
+                (left, right), (low, high) = self.axes.area(curve.unit).viewRange()
+                self._lines[curve.key].curve.setData(*clipped(x, y, (left, low), (right, high)), connect="finite")
+        try:
+            yield
+        finally:
+            for curve in self.curves:
+                self._lines[curve.key].setData(curve.x, curve.y, antialias=len(curve.y) <= SMOOTH)
+            for box, (across, up) in zip(boxes, following, strict=True):
+                box.enableAutoRange(x=across, y=up)
 
     def mark(self, on: bool) -> None:
         """Whether channels that are chosen go here."""

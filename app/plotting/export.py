@@ -82,7 +82,8 @@ def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
         chart.thicken(STROKE * painter.transform().m11())
         try:
             place = QRectF(0.0, top, chart.view.width(), chart.view.height())
-            chart.view.scene().render(painter, place, QRectF(chart.view.sceneRect()))
+            with chart.cut():
+                chart.view.scene().render(painter, place, QRectF(chart.view.sceneRect()))
             _draw_title(painter, chart, colors, top)
         finally:
             chart.paint(own)
@@ -106,7 +107,7 @@ def _draw_title(painter: QPainter, chart: Chart, colors: Colors, top: float) -> 
 def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, width: float) -> None:
     columns = _columns(width)
     room = (width - 2 * MARGIN) / columns
-    many = len({curve.run for curve in _named(chart)}) > 1
+    many, units = len({curve.run for curve in _named(chart)}) > 1, len(chart.axes.units) > 1
     painter.setFont(chart.font())
     metrics = QFontMetricsF(painter.font())
     for k, curve in enumerate(_named(chart)):
@@ -114,7 +115,8 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
         painter.setPen(pen_of(curve, 2.0 * painter.transform().m11()))
         painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
         painter.setPen(QColor(colors.text))
-        words = f"{curve.label} · {curve.run}" if many else curve.label
+        name = f"{curve.label}, {curve.unit}" if units and curve.unit else curve.label
+        words = f"{name} · {curve.run}" if many else name
         text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room - 36.0)
         painter.drawText(QRectF(x + 26.0, y - LINE / 2, room - 30.0, LINE), Qt.AlignmentFlag.AlignVCenter, text)
 

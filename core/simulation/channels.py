@@ -30,6 +30,8 @@ _COMPONENTS = {
     "linear": "xyz", "angular": "xyz",
 }  # fmt: skip
 _WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
+_OPERATORS = frozenset("+*/^()")
+"""What a formula has and the name of a channel has not."""
 
 
 class Samples(Protocol):
@@ -56,7 +58,7 @@ class Channels:
     origin; frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
     (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
     constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
-    `core.simulation.element_channels`
+    `core.simulation.element_channels`. A suffix takes one column: tool.position.x, elbow.reaction.fz
     """
 
     def __init__(self, mech: Mechanism, p: Array, samples: Samples) -> None:
@@ -144,7 +146,13 @@ class Channels:
                                ("tau", self.mech.v_names)):  # fmt: skip
             if what == label and owner in columns:
                 return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
-        return None
+        return self._component(owner, what) if owner in self.names else None
+
+    def _component(self, channel: str, suffix: str) -> Array | None:
+        """One column of a channel of several, "tool.position.x"; None if it has no such column."""
+        values = self[channel]
+        suffixes = self.components(channel, _width(values)) if values.ndim > 1 else ()
+        return values.reshape(len(values), -1)[:, suffixes.index(suffix)] if suffix in suffixes else None
 
     def _whole(self, channel: str) -> Array:
         q, v = self.samples.q, self.samples.v
@@ -201,6 +209,8 @@ class Channels:
         try:
             node = parse(text)
         except ExpressionError:
+            if set(text) & _OPERATORS:
+                raise
             raise self._unknown(text) from None
         values = dict(self.mech.model.values())
         if self.p is not None:
@@ -218,14 +228,23 @@ class Channels:
 
     def _plain(self, name: str, column: Array) -> Array:
         if column.ndim != 1:
+            first = self.components(name, _width(column))[0]
             raise ExpressionError(f"'{name}' has several components.", where="channel",
-                                  remedy="Formulas take channels of one component.")  # fmt: skip
+                                  remedy=f"Name one of them, such as '{name}.{first}'.")  # fmt: skip
         return column
 
     def _unknown(self, name: str) -> ModelError:
+        owner, _, part = name.rpartition(".")
+        if owner in self.names and (values := self[owner]).ndim > 1:
+            suffixes = ", ".join(self.components(owner, _width(values)))
+            return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
         close = difflib.get_close_matches(name, self.names, 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
+
+
+def _width(column: Array) -> int:
+    return int(column.reshape(len(column), -1).shape[1])
 
 
 def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:

@@ -7,6 +7,8 @@ from math import degrees
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QPainter, qGray
 from PySide6.QtSvg import QSvgRenderer
@@ -16,6 +18,7 @@ from scipy.ndimage import gaussian_filter
 
 from app.plotting import channels, export
 from app.plotting.chart import CHANNELS
+from app.plotting.clipping import clipped
 from app.plotting.curves import curves
 from app.plotting.legend import LEGIBLE
 from app.plotting.series import Series, column, expanded, grown_from, part
@@ -248,6 +251,38 @@ def test_every_channel_of_the_tree_has_a_column_and_lengths_and_angles_their_uni
             assert bool(measure.symbol or measure.dimension != "none") != unitless, part_
 
 
+@pytest.mark.parametrize(
+    ("channel", "dimension"),
+    [
+        ("coil.length", "angle"), ("coil.rate", "angular_velocity"), ("coil.force", "torque"),
+        ("closer.length", "angle"), ("closer.force", "torque"), ("spring.length", "length"), ("spring.force", "force"),
+        ("gears.force", "torque"), ("tie.force", "force"), ("motor.force", "torque"), ("push.torque.x", "torque"),
+        ("reach.x", "length"), ("reach.x.rate", "velocity"), ("speed.rate.x", "acceleration"), ("opening", "angle"),
+        ("opening.rate", "angular_velocity"), ("pin_force.z", "force"),
+    ],
+)  # fmt: skip
+def test_what_an_element_acts_along_decides_what_its_channels_measure(channel, dimension):
+    from core.files import load
+    from core.kernel import Mechanism
+    from resources import examples
+
+    mech = Mechanism(load(next(each.path for each in examples() if each.name == "forces")))
+    run = at_rest(mech, mech.rest())
+    assert column(run, channel).shape == (1,)
+    assert channels.measure(run, channel).dimension == dimension
+
+
+def test_the_tree_calls_an_angle_an_angle_and_a_torque_a_torque():
+    from core.files import load
+    from core.kernel import Mechanism
+    from resources import examples
+
+    mech = Mechanism(load(next(each.path for each in examples() if each.name == "forces")))
+    texts = {leaf.channel: leaf.text for leaf in channels.leaves(channels.tree(at_rest(mech, mech.rest())))}
+    assert (texts["coil.length"], texts["coil.force"]) == ("angle", "torque")
+    assert (texts["spring.length"], texts["spring.force"]) == ("length", "force")
+
+
 # ------------------------------------------------------------------------------- cursors
 
 
@@ -472,3 +507,63 @@ def test_plots_over_time_move_together_unless_unlinked(plots):
     finally:
         plots.bar.link.setChecked(True)
     plots.auto()
+
+
+# ------------------------------------------------------------------------------- drawings of a part
+
+
+def blue(path, size):
+    """(height, width) where a drawing of this size has ink of the first curve's colour."""
+    drawing = QImage(size, QImage.Format.Format_RGB32)
+    drawing.fill(0xFFFFFFFF)
+    painter = QPainter(drawing)
+    QSvgRenderer(str(path)).render(painter)
+    painter.end()
+    return np.array([[(drawing.pixelColor(x, y).blue() - drawing.pixelColor(x, y).red()) > 60
+                      for x in range(size.width())] for y in range(size.height())])  # fmt: skip
+
+
+def test_a_drawing_of_a_part_ends_at_its_edges(plots, tmp_path):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add([f"{joints(plots)[0]}.q"])
+    (chart,) = shown(plots)
+    chart.box.setRange(xRange=(0.0, 1.5), yRange=(-20.0, 20.0), padding=0.0)
+    shown(plots)
+    assert plots.export(tmp_path / "part.svg")
+    ink = blue(tmp_path / "part.svg", export.picture([chart], LIGHT, 1.0).size())
+    area = chart.box.sceneBoundingRect().toAlignedRect()
+    assert ink[area.top() : area.bottom(), area.left() : area.right()].sum() > 50
+    assert not ink[area.bottom() + 2 : chart.view.height()].any()  # it goes down to −40°
+    assert chart.box.viewRange()[1] == pytest.approx([-20.0, 20.0])
+    (line,) = chart._lines.values()
+    assert len(line.getOriginalDataset()[0]) == 201  # the window shows all of it again
+
+
+@given(
+    points=st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3)), min_size=2, max_size=12),
+)
+def test_a_clipped_line_is_what_of_it_is_inside(points):
+    """Its length is that of the points, dense along the line, that are inside."""
+    x, y = np.array(points, dtype=float).T
+    cx, cy = clipped(x, y, (-1.0, -1.0), (1.0, 1.0))
+    seen = ~np.isnan(cx)
+    assert (np.abs(cx[seen]) <= 1.0 + 1e-9).all()
+    assert (np.abs(cy[seen]) <= 1.0 + 1e-9).all()
+
+    def length(x, y):
+        steps = np.hypot(np.diff(x), np.diff(y))
+        return float(np.nansum(steps))
+
+    share = (np.arange(4000) + 0.5) / 4000
+    within = 0.0
+    for k in range(len(x) - 1):
+        px, py = x[k] + share * (x[k + 1] - x[k]), y[k] + share * (y[k + 1] - y[k])
+        within += np.hypot(x[k + 1] - x[k], y[k + 1] - y[k]) * np.mean((np.abs(px) <= 1.0) & (np.abs(py) <= 1.0))
+    assert length(cx, cy) == pytest.approx(within, abs=0.02 * len(x))
+
+
+def test_a_line_that_stays_inside_stays_one_line():
+    t = np.linspace(0.0, 1.0, 50)
+    cx, cy = clipped(t, np.sin(t), (0.0, 0.0), (1.0, 1.0))
+    assert (cx == t).all()
+    assert (cy == np.sin(t)).all()

@@ -55,6 +55,26 @@ def test_unknown_channel_offers_near_ones(swing):
         swing["phi1.qq"]
 
 
+def test_formulas_take_components(swing):
+    speed = swing["sqrt(rod2.velocity.x^2 + rod2.velocity.y^2 + rod2.velocity.z^2)"]
+    np.testing.assert_allclose(speed, np.linalg.norm(swing["rod2.velocity"], axis=1), atol=1e-12)
+    np.testing.assert_array_equal(swing["phi2.reaction.fz"], swing["phi2.reaction"][:, 5])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("rod2.position.w", r"no component 'w'.*x, y, z"),
+        ("2*rod2.position", r"several components.*rod2\.position\.x"),
+        ("2*(phi1.q", r"'\)' was expected"),
+        ("phi1 q", r"phi1\.q"),
+    ],
+)
+def test_what_is_wrong_with_a_formula_is_said(swing, wrong, words):
+    with pytest.raises((ModelError, ExpressionError), match=words):
+        swing[wrong]
+
+
 KINEMATIC = "three_link"
 """The arm of the manual's figures has no masses."""
 
