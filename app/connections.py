@@ -133,12 +133,13 @@ def at_rest_here(session: Session, model: Model, joint: str) -> Model:
 
 
 def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Joint:
-    """The joint at the first point, so that nothing moves: frame a there, frame b where it now is in the child. One
+    """The joint at the first point, so that nothing moves: frame a there in its parent, frame b in its child. One
     that turns is parallel to the joint that carries the first body (planar loops then stay planar); one that slides
     goes along the line between two bodies, on the ground along x."""
     from app.commands.elements import posed
 
-    X_WP, X_WC = (poses(session)[pick.name] for pick in picks)
+    known = poses(session)
+    X_WP, X_WC = known[joint.parent], known[joint.child]
     point = np.eye(4)
     point[:3, 3] = picks[0].place
     if joint.kind in ("revolute", "continuous"):

@@ -15,7 +15,7 @@ from app.connections import Pick, connected, surroundings
 from app.session import Ref, Session
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
-from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, Model, connections, edits, starters
+from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, WORLD, Model, connections, edits, starters
 from core.model.fields import Element
 
 if TYPE_CHECKING:
@@ -86,9 +86,13 @@ def _sensor(kind: str) -> Make:
 
 
 def _joint(kind: str) -> Make:
-    return lambda session, model, picks: connected(
-        session, model, picks, starters.connection(model, kind, picks[0].name, picks[1].name)
-    )
+    def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
+        first, second = picks
+        if second.name == WORLD:  # the ground carries, so that what slides or turns does so as the axis says
+            first, second = second, first
+        return connected(session, model, picks, starters.connection(model, kind, first.name, second.name))
+
+    return make
 
 
 _TWO = ("point", "point")

@@ -248,8 +248,8 @@ def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axi
     empty = bench.view.rect().bottomLeft()
     bench.click(empty.x() + 40, empty.y() - 40)  # the ground, or what is behind all
     joint = session.model.joints[-1]
-    assert (joint.kind, joint.parent, joint.child) == ("revolute", "rocker", "world")
-    assert joint.a.position == pytest.approx((0.3, 0.0, 0.0), abs=1e-6)
+    assert (joint.kind, joint.parent, joint.child) == ("revolute", "world", "rocker")  # the ground carries
+    assert joint.b.position == pytest.approx((0.3, 0.0, 0.0), abs=1e-6)
     assert session.model.frames == ()  # a joint has frames of its own
     a, _ = session.mech.joint_poses(session.q)[joint.name]
     np.testing.assert_allclose(a[:3, 3], end, atol=1e-6)
