@@ -52,7 +52,7 @@ class SimulationPanel(QWidget):
         self._problems: dict[str, str] = {}
         """What is typed and refused, by field."""
         self._row = QHBoxLayout()
-        self.rows = StartRows(session, simulation)
+        self.rows = StartRows(session, simulation, settings)
         self.runs = RunsList(session, jobs)
         self.progress = ProgressBar(textVisible=False, maximum=1000)
         self.progress.setFixedHeight(6)
@@ -81,6 +81,7 @@ class SimulationPanel(QWidget):
         """Listen no more."""
         self._look.stop()
         self.runs.close_list()
+        self.rows.close_rows()
         self.simulation.changed.disconnect(self.refresh)
         self.simulation.ended.disconnect(self._ended)
         self._session.changed.disconnect(self._changed)

@@ -11,10 +11,12 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
 from app.session import Session
+from app.settings import Settings
 from app.simulation import Simulation
 from app.widgets.note import severity_color
+from app.widgets.quantity_text import Measure, Units, number, quantity, read
 from core.errors import KinetostatError
-from core.model.expression import evaluate, parse
+from core.model.expression import names, parse
 from core.model.parameters import value_of
 from core.simulation.start_speeds import start_speeds
 
@@ -22,61 +24,75 @@ STEPS = 200
 """Positions of a slider on each side of zero."""
 FASTEST = {"rotation": 4.0 * math.pi, "translation": 2.0}
 """End of the slider of a start speed, rad/s and m/s."""
+MEASURES = {
+    "rotation": (Measure("angular_velocity"), Measure("torque")),
+    "translation": (Measure("velocity"), Measure("force")),
+}
+"""Of speeds and forces."""
+DIGITS = 6
 GRAVITY = 9.81
 LEAST_FORCE = 10.0
 """End of the slider of a force at least, N·m and N."""
 WORDS = {
-    "speeds": "Speed of each joint when the run begins (from a pose or from rest).",
+    "speeds": "Speed when the run begins, from a pose or from rest; other units may stand behind the number.",
     "forces": "A number or a formula of t, joints and speeds, e.g. 10*sin(2*t) - 3*{name}.v",
 }
 
 
 class Axis(NamedTuple):
-    """One speed of the machine: its name, unit of speed and force, where the sliders end, its speed in the model."""
+    """One speed of the machine: its name, what it and its force measure, where the sliders end, its speed in the
+    model."""
 
     name: str
-    speed_unit: str
-    force_unit: str
+    speed: Measure
+    force: Measure
     fastest: float
     strongest: float
     own: float = 0.0
 
 
 class WishRow(QWidget):
-    """Label, slider and line of one value; `edited(value)` with a number (SI) or the text of a formula. An empty line
-    means the model's own value."""
+    """Label, slider and line of one value in the person's units; `edited(value)` with a number (SI) or the text of a
+    formula (SI). An empty line means the model's own value."""
 
     edited = Signal(object)
     refused = Signal()
     """What was typed cannot be taken (`problem`), or can again."""
 
-    def __init__(self, name: str, unit: str, end: float, formulas: bool, own: float = 0.0) -> None:
+    def __init__(self, name: str, measure: Measure, units: Units, end: float, formulas: bool, own: float = 0.0) -> None:
         super().__init__()
+        self.measure, self.units = measure, units
         self.end, self.formulas, self.own = end, formulas, own
         self.label = QLabel(name)
-        self.label.setToolTip(f"{name}, {unit}")
+        self.label.setToolTip(f"{name}, {measure.display(units).symbol}")
         self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
         self.slider.setAccessibleName(name)
         self.line = QLineEdit()
         self.line.setAccessibleName(name)
         self.line.setFixedWidth(96)
-        self.line.setPlaceholderText(f"{own:.6g} {unit}")
-        self.line.setToolTip(WORDS["forces"].format(name=name) if formulas else f"{unit}")
+        self.line.setPlaceholderText(quantity(own, measure, units, DIGITS))
+        self.line.setToolTip(WORDS["forces" if formulas else "speeds"].format(name=name))
         self.slider.valueChanged.connect(self._slid)
         self.line.editingFinished.connect(self._typed)
         self._shown: float | str = 0.0
+        self._written = ""
         self._position = 0
         self._problem = ""
 
     def show_value(self, value: float | str) -> None:
         """Show a value."""
         self._shown = value
-        number = value if isinstance(value, float | int) else 0.0
-        self._position = round(STEPS * min(max(number / self.end, -1.0), 1.0))
+        size = value if isinstance(value, float | int) else 0.0
+        self._position = round(STEPS * min(max(size / self.end, -1.0), 1.0))
         self.slider.setValue(self._position)
         self.slider.setEnabled(not isinstance(value, str))
-        self.line.setText("" if value == self.own else value if isinstance(value, str) else f"{value:.6g}")
+        self._write(value)
         self._say("")
+
+    def _write(self, value: float | str) -> None:
+        text = value if isinstance(value, str) else number(value, self.measure, self.units, DIGITS)
+        self._written = "" if value == self.own else text
+        self.line.setText(self._written)
 
     @property
     def problem(self) -> str:
@@ -98,11 +114,14 @@ class WishRow(QWidget):
         if position != self._position:
             self._position = position
             self._shown = value = self.end * position / STEPS
-            self.line.setText("" if value == self.own else f"{value:.6g}")
+            self._write(value)
             self.edited.emit(value)
 
     def _typed(self) -> None:
         text = self.line.text().strip()
+        if text == self._written:  # the number it stands for has more digits
+            self._say("")
+            return
         try:
             value = self._read(text) if text else self.own
         except KinetostatError as error:
@@ -115,16 +134,10 @@ class WishRow(QWidget):
 
     def _read(self, text: str) -> float | str:
         """A number, or the text of a formula where these are taken. Raises KinetostatError."""
-        node = parse(text)
-        try:
-            number = float(evaluate(node, {}))
-        except KinetostatError:
-            if not self.formulas:
-                raise
+        if self.formulas and names(parse(text)):
             return text
-        if not math.isfinite(number):
-            raise KinetostatError("This is no finite number.", remedy="Give a number such as 1.5.")
-        return number
+        value = read(text, self.measure, self.units, {}, fold=True)
+        return value if isinstance(value, str) else float(value)
 
 
 class StartRows(QTabWidget):
@@ -133,9 +146,9 @@ class StartRows(QTabWidget):
     refused = Signal(str)
     """Why what was typed in a row cannot be taken; empty when it can."""
 
-    def __init__(self, session: Session, simulation: Simulation) -> None:
+    def __init__(self, session: Session, simulation: Simulation, settings: Settings) -> None:
         super().__init__(documentMode=True)
-        self._session, self._simulation = session, simulation
+        self._session, self._simulation, self._settings = session, simulation, settings
         self.rows: dict[str, dict[str, WishRow]] = {"speeds": {}, "forces": {}}
         self._made: tuple[Any, ...] = ()
         self._pending: set[int] = set()
@@ -145,6 +158,15 @@ class StartRows(QTabWidget):
             self.addTab(page, title)
         self.setMinimumHeight(110)
         self.currentChanged.connect(self._fill)
+        settings.changed.connect(self._setting_changed)
+
+    def close_rows(self) -> None:
+        """Listen no more."""
+        self._settings.changed.disconnect(self._setting_changed)
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.rebuild()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Rows are made when they are first seen."""
@@ -156,7 +178,7 @@ class StartRows(QTabWidget):
         if not (self._made or self.isVisible()):
             return
         axes = axes_of(self._session)
-        made = axes, self._session.document
+        made = axes, self._session.document, self._settings.degrees, self._settings.millimetres
         if made == self._made:
             self.refresh()
             return
@@ -186,16 +208,16 @@ class StartRows(QTabWidget):
         grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
         rows = self.rows[kind] = {}
-        for number, axis in enumerate(axes):
+        for place, axis in enumerate(axes):
             speeds = kind == "speeds"
             if speeds:
-                row = WishRow(axis.name, axis.speed_unit, axis.fastest, False, axis.own)
+                row = WishRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
             else:
-                row = WishRow(axis.name, axis.force_unit, axis.strongest, True)
+                row = WishRow(axis.name, axis.force, self._settings, axis.strongest, True)
             row.edited.connect(self._changer(kind, axis.name, row.own))
             row.refused.connect(self._refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
-                grid.addWidget(widget, number, column)
+                grid.addWidget(widget, place, column)
             rows[axis.name] = row
         if not axes:
             grid.addWidget(QLabel("No joint can move."), 0, 0, 1, 3)
@@ -252,9 +274,9 @@ def axes_of(session: Session) -> tuple[Axis, ...]:
     for name in mech.v_names:
         turns = turning(session, name)
         kind = "rotation" if turns else "translation"
-        units = ("rad/s", "N·m") if turns else ("m/s", "N")
+        measures = MEASURES[kind]
         fastest = max(FASTEST[kind], 2.0 * abs(own[name]))
-        axes.append(Axis(name, *units, fastest, efforts.get(name) or usual, own[name]))
+        axes.append(Axis(name, *measures, fastest, efforts.get(name) or usual, own[name]))
     return tuple(axes)
 
 

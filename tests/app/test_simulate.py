@@ -197,7 +197,6 @@ def test_in_a_small_window_the_track_keeps_its_length(bench):
     assert bench.window.timeline.scrubber.width() > 120
     more = [action.text() for action in bench.window.timeline.findChild(QMenu).actions()]
     assert "To the start" in more
-    bench.window.resize(1120, 760)
 
 
 def test_a_branch_goes_on_as_its_parent_did(bench):
@@ -258,7 +257,7 @@ def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero
     bench.example("engine_v6")
     shaft = bench.window.findChild(StartRows).rows["speeds"]["shaft"]
     assert shaft.line.text() == ""
-    assert shaft.line.placeholderText() == "10 rad/s"
+    assert shaft.line.placeholderText() == "572.958°/s"
     assert shaft.slider.value() > 0
     shaft.line.setText("0")
     shaft.line.editingFinished.emit()
@@ -268,6 +267,30 @@ def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero
     shaft.line.editingFinished.emit()
     assert dict(bench.window.simulation.wishes.speeds) == {}
     assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 10.0
+
+
+@pytest.mark.parametrize(
+    ("text", "speed"),
+    [("90", np.pi / 2), ("90°/s", np.pi / 2), ("2 rad/s", 2.0), ("-1,5 rad/s", -1.5), ("2*pi rad/s", None)],
+)
+def test_start_speeds_are_typed_in_the_units_of_the_window(bench, text, speed):
+    bench.example("pendulum")
+    bench.window.docks.show("simulation")
+    (row,) = bench.window.findChild(StartRows).rows["speeds"].values()
+    row.line.setText(text)
+    row.line.editingFinished.emit()
+    wishes = bench.window.simulation.wishes.speeds
+    if speed is None:
+        assert row.problem
+        assert not wishes
+        return
+    assert list(wishes.values()) == [pytest.approx(speed, rel=1e-12)]
+    row.line.editingFinished.emit()  # nothing was typed: all digits stay
+    assert list(bench.window.simulation.wishes.speeds.values()) == list(wishes.values())
+    bench.window.settings.degrees = False
+    (row,) = bench.window.findChild(StartRows).rows["speeds"].values()
+    assert row.line.placeholderText() == "0 rad/s"
+    assert float(row.line.text()) == pytest.approx(speed, rel=1e-5)
 
 
 def typed(field, text):
@@ -303,7 +326,9 @@ def test_a_bad_duration_is_explained_in_view_and_nothing_starts(bench, text):
     assert bench.window.simulation.wishes.duration == 0.5
 
 
-@pytest.mark.parametrize(("text", "speed"), [("2*pi", 2.0 * np.pi), ("1e-3", 1e-3), ("nan", None), ("1e999", None)])
+@pytest.mark.parametrize(
+    ("text", "speed"), [("2*pi", 2.0 * np.pi), ("1e-3", np.radians(1e-3)), ("nan", None), ("1e999", None)]
+)
 def test_start_speeds_are_finite_numbers(bench, text, speed):
     bench.example("pendulum")
     bench.window.docks.show("simulation")
