@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.mathematics import MatrixView
 from app.panels.formulas_part import FormulasPart
+from app.widgets.elided import ElidedLabel
 from app.widgets.progress import ProgressBar
 from app.widgets.tool_button import tool_button
 from core.functions.results import Formulas, Matrix, rows_of
@@ -45,7 +46,8 @@ class DerivationPage(QWidget):
         self.back = tool_button("step_back", "The step before (Alt+Left)")
         self.forward = tool_button("step_forward", "The next step (Alt+Right)")
         self.close_ = tool_button("close", "End the replay")
-        self.title, self.words, self.legend, self.caption = QLabel(), QLabel(), QLabel(), QLabel()
+        self.title = ElidedLabel()
+        self.words, self.legend, self.caption = QLabel(), QLabel(), QLabel()
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)

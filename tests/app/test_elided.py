@@ -1,0 +1,47 @@
+"""A label that is cut does not keep the window wide, and still knows the whole of its text."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.widgets.elided import ElidedLabel
+
+TEXT = "3 / 24   Energies: kinetic energy of the third link, by the sum over its joints"
+
+
+@pytest.mark.parametrize("mode", [Qt.TextElideMode.ElideRight, Qt.TextElideMode.ElideMiddle])
+def test_a_long_text_is_cut_to_the_room(qtbot, mode):
+    label = ElidedLabel(TEXT, mode)
+    qtbot.addWidget(label)
+    label.resize(200, 30)
+    label.show()
+    assert label.minimumSizeHint().width() < 150
+    assert label.text() == TEXT
+    assert "…" in label.shown
+    assert label.fontMetrics().horizontalAdvance(label.shown) <= 200
+    wide = label.sizeHint().width() + 10
+    label.resize(wide, 30)
+    assert label.shown == TEXT
+
+
+def test_what_is_drawn_is_what_there_is_room_for(qtbot):
+    label, short = ElidedLabel(TEXT), ElidedLabel()
+    for each in (label, short):
+        qtbot.addWidget(each)
+        each.resize(200, 30)
+    short.setText(label.shown)
+    assert label.grab().toImage() == short.grab().toImage()
+
+
+def test_the_derivation_of_a_robot_leaves_the_window_narrow(bench):
+    from app.panels.derivation import DerivationPanel
+
+    bench.example("stanford")
+    panel = bench.window.docks.panels["derivation"]
+    assert isinstance(panel, DerivationPanel)
+    bench.window.docks.show("derivation")
+    panel.begin()
+    bench.wait(lambda: panel.on and panel.list.count() > 5)
+    for row in range(panel.list.count()):
+        panel.list.setCurrentRow(row)
+        assert panel.minimumSizeHint().width() < 480, panel.page.title.text()
+    panel.end()
