@@ -16,6 +16,7 @@ from viz.camera import View
 viewport.prepare_surface()  # before any test makes the QApplication
 
 PATIENCE = 20.0
+SIZE = (1120, 760)
 
 
 def pump(until=lambda: False, seconds=0.05):
@@ -56,7 +57,7 @@ class Bench:
 
     def draw(self):
         """Have the picture brought up to date."""
-        self.view.look(self.view._goal)
+        self.view.look(self.view.goal)
         pump()
         self.view.repaint()
 
@@ -98,7 +99,7 @@ def new_bench(settings_file):
     from app.window import Window
 
     window = Window(settings=Settings(settings_file))
-    window.resize(1120, 760)
+    window.resize(*SIZE)
     window.show()
     QTest.qWaitForWindowExposed(window)
     put_pointer_away(window)
@@ -127,6 +128,9 @@ def fresh(bench):
     from core.model import Model
 
     window = bench.window
+    if (window.width(), window.height()) != SIZE:
+        window.resize(*SIZE)
+        pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
     window.viewport.playback.close_sequence()

@@ -85,7 +85,6 @@ def test_proposals_stay_inside_the_panel_however_narrow(bench, plots, width):
         assert button.isVisible()
         left = button.mapTo(empty, button.rect().topLeft()).x()
         assert 0 <= left <= left + button.width() <= empty.width()
-    bench.window.resize(1120, 760)
 
 
 def test_an_empty_plot_says_how_it_is_filled_until_it_is(plots):
@@ -117,7 +116,6 @@ def test_values_of_a_legend_are_whole_and_names_legible_however_narrow_it_is(ben
             assert row.width() <= chart.legend.viewport().width()
             assert row.name.width() >= min(row.name.fontMetrics().horizontalAdvance(row.curve.label), LEGIBLE)
         assert chart.rect().contains(chart.legend.geometry())
-    bench.window.resize(1120, 760)
 
 
 def test_a_proposal_draws_its_channels(bench, plots):
