@@ -7,7 +7,7 @@ again. Lengths count in units of the machine's own size, so that metres and radi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -32,8 +32,17 @@ PROGRESS = 0.3
 """Part of a step that must be left after closing: less means that the machine does not move that way."""
 STRAY = 6.0
 """Largest way after closing, in steps: more means that another branch was reached."""
+MOST_TOUCHES = 40
+"""Steps of `touching`."""
+TOUCH = 1e-3
+"""Longest step of `Closure.settled`: a closed pose is that near."""
 POSES = 4
 """Poses at which the rank is taken."""
+CURVED = 1e-5
+"""Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
+SETTLED = 1e-12
+"""Gap (in units of the machine) of a pose at which ranks may be read: the square of the way to where it closes, where
+closing poses touch rather than cross."""
 
 
 def rank_of(singular: NDArray[Any]) -> int:
@@ -44,6 +53,38 @@ def rank_of(singular: NDArray[Any]) -> int:
     s = np.append(np.maximum(singular / singular[0], FLOOR), FLOOR)
     least, most = int(np.sum(s > SURE)), int(np.sum(s > DUST))
     return max(range(least, most + 1), key=lambda k: s[k - 1] / s[k] if k else 0.0)
+
+
+def touching(
+    residual: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    moved: Callable[[Array, Array], Array],
+    q: Array,
+    longest: float,
+) -> tuple[Array, float]:
+    """The root nearest to q by Gauss–Newton, and the norm of the residual left, where two roots may coincide.
+
+    There the derivative across the root vanishes with the way left, and each step halves that way; what the step does
+    to the other equations is put right before the two are compared. longest : of the steps
+    """
+    r = residual(q)
+    size = float(np.linalg.norm(r))
+    for _ in range(MOST_TOUCHES):
+        if size < 1e-15:
+            break
+        step = _towards(jacobian(q), r, DUST)
+        trial = moved(q, step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300)))
+        trial = moved(trial, _towards(jacobian(trial), residual(trial), SURE))
+        r_trial = residual(trial)
+        if not np.linalg.norm(r_trial) < 0.9 * size:
+            break
+        q, r, size = trial, r_trial, float(np.linalg.norm(r_trial))
+    return q, size
+
+
+def _towards(G: Array, r: Array, least: float) -> Array:
+    """The shortest step that takes a residual away, by singular values above a part of the largest."""
+    return np.asarray(-np.linalg.lstsq(G, r, rcond=least)[0], dtype=np.float64)
 
 
 class Closure:
@@ -121,6 +162,25 @@ class Closure:
         """(rows, nv) G in units of the machine's size."""
         return self.jacobian(q) * self.units / self.row_units[:, None]
 
+    def scaled_residual(self, q: Array) -> Array:
+        """(rows of position level,) gaps in units of the machine's size."""
+        return self.residual(q) / self.row_units[self._positions]
+
+    def scaled_positions(self, q: Array) -> Array:
+        """(rows of position level, nv) their derivative in units of the machine's size."""
+        return self.scaled(q)[self._positions]
+
+    def settled(self, q: Array) -> Array:
+        """A closed pose as near to closing as numbers can tell: where two roots coincide a gap of 1e-11 is still 3e-6
+        from closing, and as much is left of singular values that vanish."""
+        if not self._positions.any():
+            return q
+        return touching(self.scaled_residual, self.scaled_positions, self.displaced, q, TOUCH)[0]
+
+    def displaced(self, q: Array, step: Array) -> Array:
+        """q after a displacement in units of the machine."""
+        return self.moved(q, step * self.units)
+
     def rank(self, q: Array) -> int:
         """Rank of the constraints at a closed pose."""
         return rank_of(np.linalg.svd(self.scaled(q), compute_uv=False)) if self.rows else 0
@@ -172,15 +232,19 @@ class Closure:
         forward = float(gone @ (way / self.units)) / length
         return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
 
-    def wander(self, q: Array, rng: np.random.Generator) -> Array | None:
-        """Another closed pose, in a random direction of the free motions at q; None if the machine does not move."""
+    def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
+        """Another closed pose, in a random direction of the free motions at q, and not back to the origin of the way;
+        None if the machine does not move."""
         N = self.motions(q)
         if not N.shape[1]:
             return None
+        onward = np.zeros(self.mech.nv) if origin is None else self.mech.difference(origin, q)
         for length in STEPS:
-            found = self.follow(q, N @ rng.normal(size=N.shape[1]), length)
+            way = N @ rng.normal(size=N.shape[1])
+            back = float((way / self.units) @ (onward / self.units)) < 0.0
+            found = self.follow(q, -way if back else way, length)
             if found is not None:
-                return found
+                return self.settled(found)
         return None
 
     def poses_near(self, q: Array, seed: int = 7) -> Iterator[Array]:
@@ -191,7 +255,7 @@ class Closure:
             if first is None:
                 continue
             yield first
-            second = self.wander(first, rng)
+            second = self.wander(first, rng, q)
             if second is not None:
                 yield second
 
@@ -219,5 +283,5 @@ class Closure:
     def _without(basis: Array, form: Array) -> Array:
         """The part of a basis on which a form vanishes."""
         _, sigma, vt = np.linalg.svd(form)
-        rank = int(np.sum(sigma > 1e-4)) if len(sigma) else 0
+        rank = int(np.sum(sigma > CURVED)) if len(sigma) else 0
         return basis @ vt[rank:].T

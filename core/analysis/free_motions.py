@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from core.analysis.closure_rank import Closure, rank_of
 
@@ -31,11 +32,13 @@ class FreeMotion:
 
     speeds : (nv,) rad/s and m/s, the largest 1 in units of the machine; joints : those that move, and the largest
     speed of each (rad/s or m/s); idle : body that only turns about its own line, moving nothing else, or ""
+    alone : how a body that moves alone and without a joint does it, or ""
     """
 
     speeds: Array
     joints: tuple[tuple[str, float], ...]
     idle: str = ""
+    alone: str = ""
 
     @property
     def text(self) -> str:
@@ -45,6 +48,8 @@ class FreeMotion:
             several = ", " in self.idle
             turn = "turn about their common line" if several else "turns about its own line"
             return f"{self.idle.replace(', ', ' and ')} {turn} (idle; {names})"
+        if self.alone:
+            return f"{names} {self.alone}"
         return f"{names} move{'s' if len(self.joints) == 1 else ' together'}"
 
 
@@ -52,10 +57,9 @@ def free_motions(closure: Closure, q: Array, N: Array) -> tuple[FreeMotion, ...]
     """N (nv, k) of `Closure.motions` as k motions of small support."""
     blocks = _blocks(closure)
     scaled = N / closure.units[:, None]
-    found: list[Array] = []
-    for name in blocks:
-        found.append(_circuit(scaled, blocks, name))
-    found = [v for v in found if v.size]
+    # a free body's turns are told apart from its shifts
+    parts = [rows[at : at + 3] for rows in blocks.values() for at in range(0, len(rows), 3)]
+    found = [v for k in range(len(parts)) for v in _circuits(scaled, parts, k)]
     found.sort(key=lambda v: sum(bool(np.max(np.abs(v[rows])) > MOVES) for rows in blocks.values()))
     chosen: list[Array] = []
     for v in (*found, *scaled.T):
@@ -91,25 +95,29 @@ def _blocks(closure: Closure) -> dict[str, list[int]]:
     return dict(sorted(blocks.items(), key=lambda item: (len(item[1]), inner(item[0]))))
 
 
-def _circuit(scaled: Array, blocks: dict[str, list[int]], name: str) -> Array:
-    """A motion in which a joint moves and as many others as possible stand; empty if it cannot move."""
-    space = scaled
-    if not np.any(np.abs(space[blocks[name]]) > MOVES):
-        return np.zeros(0)
-    for other, rows in blocks.items():
-        if other == name:
+def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
+    """Motions in which a part moves and as many others as possible stand, each of them along one of its speeds if it
+    can; none if it cannot move."""
+    rows, space = parts[chosen], scaled
+    if not np.any(np.abs(space[rows]) > MOVES):
+        return []
+    for k, other in enumerate(parts):
+        if k == chosen:
             continue
-        _, sigma, vt = np.linalg.svd(space[rows])
+        _, sigma, vt = np.linalg.svd(space[other])
         held = space @ vt[_rank(sigma) :].T
-        if held.shape[1] and np.max(np.abs(held[blocks[name]])) > 1e-6:
+        if held.shape[1] and np.max(np.abs(held[rows])) > 1e-6:
             space = held
         if space.shape[1] == 1:
             break
-    # of what is left, the motion in which the joint moves most
-    _, _, vt = np.linalg.svd(space[blocks[name]])
-    v = space @ vt[0]
-    v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
-    return np.asarray(v / v[np.argmax(np.abs(v))])
+    _, sigma, vt = np.linalg.svd(space[rows])
+    moving = space @ vt[: _rank(sigma)].T
+    pivots = qr(moving[rows].T, mode="r", pivoting=True)[1][: moving.shape[1]]
+    result = []
+    for v in (moving @ np.linalg.inv(moving[rows][pivots])).T:
+        v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
+        result.append(np.asarray(v / v[np.argmax(np.abs(v))]))
+    return result
 
 
 def _rank(sigma: Array) -> int:
@@ -124,7 +132,28 @@ def _told(closure: Closure, q: Array, v: Array, blocks: dict[str, list[int]]) ->
     count = {joint.name: joint.info.nv for joint in mech.model.expanded.joints}
     listed = sorted(mech.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
     joints = tuple((name, speeds[name]) for name in listed if name in speeds)
-    return FreeMotion(v, joints, _idle(closure, q, v) if len(joints) > 1 else "")
+    free = len(joints) == 1 and joints[0][0] in {joint.name for joint in mech.implicit_joints}
+    idle = _idle(closure, q, v) if len(joints) > 1 else ""
+    return FreeMotion(v, joints, idle, _alone(closure, q, v, joints[0][0]) if free else "")
+
+
+def _alone(closure: Closure, q: Array, v: Array, body: str) -> str:
+    """How a free body moves: it shifts, turns or screws, and along which direction of the world."""
+    R = closure.mech.poses(q, closure.p)[closure.mech.frame_names.index(body)][:3, :3]
+    turn, shift = (R @ part for part in v[closure.mech.joint_v(body)].reshape(2, 3))
+    if np.linalg.norm(turn) < MOVES:
+        return f"shifts along {_direction(shift)}"
+    pitch = float(turn @ shift) / float(turn @ turn)
+    return f"{'turns' if abs(pitch) < NOISE * closure.size else 'screws'} about {_direction(turn)}"
+
+
+def _direction(vector: Array) -> str:
+    """ "z", "−z" or "(0.6, 0.8, 0)"."""
+    unit = vector / np.linalg.norm(vector)
+    k = int(np.argmax(np.abs(unit)))
+    if abs(unit[k]) > 1.0 - NOISE:
+        return f"{'' if unit[k] > 0.0 else '−'}{'xyz'[k]}"
+    return "({:.3g}, {:.3g}, {:.3g})".format(*(round(float(x), 6) + 0.0 for x in unit))
 
 
 def _cut_speeds(closure: Closure, q: Array, v: Array) -> dict[str, float]:

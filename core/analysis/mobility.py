@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis import isostatic
+from core.analysis.bifurcation import branch_at, branches_through
 from core.analysis.closure_rank import Closure
 from core.analysis.driven import drive
 from core.analysis.free_motions import FreeMotion, free_motions
@@ -51,13 +52,14 @@ class Redundant:
 class Mobility:
     """What a machine can do, near a pose and at it.
 
-    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go
+    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where ways of motion of
+                         different freedom part (kinematotropic linkages), those of the way that has most
     at_pose            : freedoms of the velocities at the pose itself; more than the above at a singular pose
     equations, rank    : scalar constraints of all joints and other elements, and how many of them are independent
     count              : freedoms by Grübler–Kutzbach: 6 per body less the equations
     redundant          : constraints that others already fulfil; proposal: changes that make the machine isostatic
     motions            : free motions at the pose, each moving as few joints as possible
-    singular           : the pose is one where the rank drops
+    singular           : the pose is one where the rank drops or ways of motion part
     q                  : (nq,) the pose, closed
     """
 
@@ -81,6 +83,8 @@ class Mobility:
     """Drivers that say what holds already, each with the reason in words."""
     infinitesimal: int = 0
     """Freedoms that exist at generic poses but end at once (a shaky frame)."""
+    ways: tuple[int, ...] = ()
+    """Freedoms of the ways of motion that part at the pose, most first; empty where there is but one."""
 
     @property
     def dof(self) -> int:
@@ -135,7 +139,8 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
     return Mobility(
         degrees_of_freedom=dof, at_pose=N.shape[1], equations=tree + closure.rows,
         rank=tree + closure.rows - surplus, count=mech.nv - closure.rows, redundant=parts[0], proposal=parts[1],
-        motions=free_motions(closure, pose, N), singular=N.shape[1] > dof + found.infinitesimal, q=pose,
+        motions=free_motions(closure, pose, N), q=pose, ways=found.ways,
+        singular=N.shape[1] > dof + found.infinitesimal or bool(found.ways),
         infinitesimal=found.infinitesimal, driven=driven.effective, undriven=dof - len(driven.effective),
         inconsistent=driven.inconsistent, idle_drivers=driven.superfluous,
     )  # fmt: skip
@@ -156,26 +161,33 @@ def _closed(closure: Closure, q: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Generic:
-    """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k)."""
+    """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k).
+
+    ways : freedoms of the ways of motion that part at the pose asked for; empty where there is but one
+    """
 
     q: Array
     freedoms: int
     infinitesimal: int
     multipliers: Array
+    ways: tuple[int, ...] = ()
 
 
 def _generic(closure: Closure, q: Array) -> _Generic:
-    """The pose of highest rank among those near q."""
+    """A pose of the way of motion through q that has most freedoms."""
     if not closure.rows:
         return _Generic(q, closure.mech.nv, 0, np.zeros((0, 0)))
-    poses = list(closure.poses_near(q))
-    if not poses:  # nothing moves: what the velocities allow ends at once
+    near = [branch_at(closure, pose) for pose in closure.poses_near(q)]
+    if not near:  # nothing moves: what the velocities allow ends at once
         shaky = closure.motions(q).shape[1]
         surplus = max(0, closure.rows - closure.mech.nv)
         return _Generic(q, 0, shaky, closure.real_motions(q)[1][:, :surplus])
-    best = max(poses, key=closure.rank)
-    N, multipliers = closure.real_motions(best)
-    return _Generic(best, N.shape[1], closure.motions(best).shape[1] - N.shape[1], multipliers)
+    # one smooth manifold has the same freedoms at q and all about it
+    alike = {branch.kind for branch in (branch_at(closure, q), *near)}
+    through = branches_through(closure, q) if len(alike) > 1 else ()
+    best = through[0] if through else max(near, key=lambda branch: closure.rank(branch.q))
+    ways = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
+    return _Generic(best.q, best.freedoms, best.infinitesimal, closure.real_motions(best.q)[1], ways)
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
@@ -232,16 +244,27 @@ def _signed(count: int) -> str:
     return str(count).replace("-", "−")
 
 
+def _parting(ways: Sequence[int]) -> str:
+    """What parts at a singular pose."""
+    different = list(dict.fromkeys(ways))
+    if len(different) == 1:
+        return f"Ways of motion part here, of {different[0]} freedom{'s' if different[0] > 1 else ''} each."
+    several = listed([f"one of {different[0]} freedoms", *(f"one of {count}" for count in different[1:])])
+    return f"Ways of motion part here, {several}: the machine is kinematotropic."
+
+
 def _report(found: Mobility) -> list[str]:
     """Lines of the report."""
-    plural = "" if found.dof == 1 else "s"
-    lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraints, {found.rank} independent."]
+    plural, several = ("" if count == 1 else "s" for count in (found.dof, found.equations))
+    lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraint{several}, {found.rank} independent."]
     if found.count != found.dof:
         lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed(found.count)}.")
     if found.infinitesimal:
         lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
     if found.singular:
         lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
+    if found.ways:
+        lines.append(_parting(found.ways))
     lines += [f"{item.text}." for item in found.redundant]
     if found.proposal:
         kept = "leaves the motion" if found.dof else "leaves the frame rigid"
