@@ -244,11 +244,16 @@ def statistics(run: Run) -> str:
         return f"{len(run)} samples from {run.time[0]:.6g} to {run.time[-1]:.6g} s"
     span = float(run.time[-1] - run.time[0])
     rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
-    ratio = f", {span / s.seconds:,.0f} × real time" if s.seconds > 0.0 else ""
+    ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
     text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {_lasting(s.seconds)}{ratio}"
     if s.ended == CANCELLED:
         return f"Stopped at {run.time[-1]:.6g} s: {text}"
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text
+
+
+def _times(ratio: float) -> str:
+    """A ratio with two digits at least."""
+    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
 
 
 def _lasting(seconds: float) -> str:

@@ -187,6 +187,9 @@ class Job:
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "
         worst = self.component()
+        unstable = self.unstable() if happened in (NOT_FINITE, TORN) else None
+        if unstable is not None:
+            return unstable
         culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED, TORN) else ""
         differing = self.differing(t, self.state.y) if self.watched and not culprit else None
         if differing is not None:
@@ -247,6 +250,24 @@ class Job:
         q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
         p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
         return broken(mech, q, v, p, float(self.state.numbers[TIME]), x)
+
+    def unstable(self) -> SimulationError | None:
+        """The message for fixed steps with which the numerical solution itself grows without bound."""
+        from core.simulation.dead_ends import RACING
+
+        if self.chosen.rule.adaptive:
+            return None
+        for piece in self.pieces:
+            fast = np.abs(piece.v).max(axis=1, initial=0.0) > RACING
+            if fast.any():
+                time = float(piece.time[np.argmax(fast)])
+                step = f"{self.chosen.step:.6g} s" if self.chosen.step else "this length"
+                what = f"From t = {time:.6g} s on speeds grow without bound: steps of {step} are too long for it."
+                remedy = "Take shorter steps, or a method that chooses them itself: radau5 for stiff machines."
+                error = SimulationError(what, where=self.chosen.rule.title, remedy=remedy)
+                error.time = float(self.pieces[-1].time[-1])
+                return error
+        return None
 
     def dead_end(self, t: float) -> tuple[str, str] | None:
         """What no longer closes, and the pose; see `core.simulation.dead_ends`."""

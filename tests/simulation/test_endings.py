@@ -171,3 +171,15 @@ def test_the_command_line_knows_all_methods():
     from app.cli.run import METHODS as OFFERED
 
     assert set(OFFERED) == set(METHODS)
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ADAPTIVE])
+def test_fixed_steps_that_are_too_long_are_told_as_such(method):
+    """Explicit Euler's steps h of ẍ = −ω² x grow whenever ω h > 0, the others' when it is over 2 or 2.83: here 100."""
+    model = machines.point_pendulum()
+    stiff = {"theta": "-1e10*theta"}
+    error = failed(model, 5.0, method=method, step=1e-2, q0=[0.1], torque=stiff)
+    assert "steps of 0.01 s are too long" in str(error)
+    assert "radau5" in error.remedy
+    assert error.where == METHODS[method].title
+    assert np.isfinite(error.run.q).all()
