@@ -30,7 +30,8 @@ def write_picture(picture: Picture, context: Context) -> None:
     q = np.array(picture.q) if picture.q else context.q
     render(
         context.model, q, picture.path, size=picture.size, look=picture.look, view=picture.view,  # type: ignore[arg-type]
-        transparent=picture.transparent, p=dict(picture.p), mech=context.mech,
+        transparent=picture.transparent, p=dict(picture.p), mech=context.mech, ranges=context.ranges,
+        millimetres=context.millimetres,
     )  # fmt: skip
 
 
@@ -57,7 +58,7 @@ def write_result_picture(
         if poses.frame:
             scene.range_box.frame(scene.bounds(overlays=True).tolist())
         if ranges:
-            scene.range_box.fix([end for pair in ranges for end in pair])
+            scene.range_box.fix_ranges(ranges, context.millimetres)
         scene.view = camera.preset(camera.View(parallel=bool(poses.view)), poses.view or "iso")
         scene.view = scene.fit()
         scene.settle()

@@ -53,6 +53,8 @@ class Playback:
         """True for a result that follows the pose: it does not move the view."""
         self._pointed = False
         """True while arrows of a result stand in the scene: they belong to one pose."""
+        self._trip: tuple[camera.View, camera.View] | None = None
+        """The view before a sequence moved it, and the one it was moved to."""
 
     def close(self) -> None:
         """Listen no more."""
@@ -139,13 +141,10 @@ class Playback:
             self._view.update()
 
     def _open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
-        if len(poses.q) == 1 and field is not None:
-            self._close()
-            self._view.show_ellipsoids("result", [glyph(field, 0)] if field.graphics else [])
-            self._field = field
-            self._look_flat(poses.view)
-            return
         self._close()
+        if len(poses.q) == 1 and field is not None:
+            self._open_single(poses, field)
+            return
         view = self._view
         mech = view.session.mech
         self._foreign = poses.model is not None and poses.model != view.session.model
@@ -164,11 +163,38 @@ class Playback:
             self._show_all()
             if self.steppable:
                 view.player.show_strip(self)
-        if poses.view:
-            self._look_flat(poses.view)
-        elif not animated and not self._following:
-            view.keep_in_view()
+        self._bring_in(poses.view)
         self.changed.emit()
+
+    def _open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
+        """An ellipsoid at the pose the machine has: no strip; one that follows the pose is not even a sequence."""
+        view = self._view
+        self._poses, self._field = None if self._following else poses, field
+        view.show_ellipsoids("result", [glyph(field, 0)] if field.graphics else [])
+        bounds = view.scene.bounds(overlays=True)
+        view.scene.range_box.frame(bounds.tolist() if poses.frame else ())
+        self._bring_in(poses.view)
+        self.changed.emit()
+
+    def _bring_in(self, side: str) -> None:
+        """See all of the sequence: a planar arm flat from a side, anything else by stepping back if need be."""
+        view = self._view
+        before = view.goal
+        if side:
+            self._look_flat(side)
+        elif not self._following:
+            whole = self._round_all()
+            if whole is None:
+                view.keep_in_view()
+            elif not camera.sees(view.goal, view.scene.size, self._around()):
+                view.fly_to(whole)
+        self._trip = (before, view.goal) if view.goal != before else None
+
+    def _return(self) -> None:
+        """Look again as before the sequence, unless the person has moved the view since."""
+        trip, self._trip = self._trip, None
+        if trip is not None and self._view.goal == trip[1]:
+            self._view.fly_to(trip[0])
 
     def _look_flat(self, side: str) -> None:
         """Look at a planar arm as a drawing, from this side; "": as the person looks."""
@@ -181,16 +207,20 @@ class Playback:
             view.fly_to(goal)
 
     def _round_all(self) -> camera.View | None:
-        """The scene's view moved so that all poses of an animation are seen, one of which stands there now."""
+        """The scene's view moved so that all poses of an animation are seen; None without, or if ranges are fixed."""
         scene = self._view.scene
         if scene.range_box.fixed or not self.animated:
             return None
-        box = around(self._arrays, scene.bounds(overlays=True))
-        return camera.fit(scene.view, box, scene.size[0] / scene.size[1])
+        return camera.fit(scene.view, self._around(), scene.size[0] / scene.size[1])
+
+    def _around(self) -> list[float]:
+        """The box round all poses, one of which stands in the scene now."""
+        return around(self._arrays, self._view.scene.bounds(overlays=True))
 
     def _show_ranges(self, result: ViewRanges) -> None:
         """Fix what the view shows, or release it."""
         view = self._view
+        view.session.ranges = result.ranges
         view.scene.range_box.fix([end for pair in result.ranges for end in pair])
         view.fit()
         view.update()
@@ -260,11 +290,14 @@ class Playback:
         """Which pose is shown, of how many."""
         if self._poses is None:
             return ""
-        count = len(self._arrays)
+        count = len(self._poses.q)
+        title = self._field.title if self._field is not None else self._poses.title
+        if count == 1:
+            return title or "Pose"
         if self.steppable:
-            return f"{self._poses.title or 'Pose'} · {self.index + 1} / {count}"
+            return f"{title or 'Pose'} · {self.index + 1} / {count}"
         if not self.animated:
-            return f"{self._poses.title or 'Sequence'} · {count} pose{'s' * (count != 1)}"
+            return f"{title or 'Sequence'} · {count} poses"
         ranges = self._poses.ranges
         text = f"{self.index + 1} / {count}"
         return f"{text}  {', '.join(str(each[0]) for each in ranges)}" if ranges else text
@@ -285,6 +318,7 @@ class Playback:
     def _close(self) -> None:
         if self._view.player.strip is self:
             self._view.player.show_strip(None)
+        self._return()
         self._time = 0.0
         self._poses = self._field = None
         self._arrays = []
@@ -299,6 +333,8 @@ class Playback:
         if self._document != self._view.session.document:
             self._document = self._view.session.document
             self._view.scene.range_box.fix(())
+            self._view.session.ranges = ()
+            self._trip = None
         if old.model is not new.model and self.active and self._names != self._view.session.mech.frame_names:
             self.close_sequence()
 

@@ -43,6 +43,7 @@ class SceneFollower:
             signal.connect(slot)
         self._shown_p: dict[str, float] = {}
         view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
+        self._units()
         self._display()
         self._show()
         self._moved()
@@ -97,8 +98,14 @@ class SceneFollower:
             self._display()
             self._view.update()
         elif key.startswith("units/"):
+            self._units()
             self._show()
             self._moved()
+
+    def _units(self) -> None:
+        settings = self._view.settings
+        self._view.scene.range_box.unit = settings.display("length")
+        self._view.session.millimetres = settings.millimetres
 
     def _display(self) -> None:
         settings = self._view.settings

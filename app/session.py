@@ -57,6 +57,9 @@ class Session:
         """Counts the documents that were opened: another number, another machine."""
         self.runs = Runs()
         """What the machine did, and the playhead."""
+        self.ranges: tuple[tuple[float, float], ...] = ()
+        """What part of space pictures show, as in `ViewRanges`."""
+        self.millimetres = False  # in pictures
         self.selection: Ref | None = None
         self.hover: Ref | None = None
         self._undo: list[State] = []
@@ -88,7 +91,8 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p))
+        return Context(self.model, self.mech, self.q.copy(), dict(self.p), ranges=self.ranges,
+                       millimetres=self.millimetres)  # fmt: skip
 
     @property
     def edited_parameters(self) -> Mapping[str, float]:
@@ -260,13 +264,9 @@ class Session:
         return self.start(reading.model, Path(path) if is_native else None, findings=reading.findings)
 
     def start(
-        self,
-        model: Model,
-        path: Path | None = None,
-        *,
-        findings: tuple[Finding, ...] = (),
+        self, model: Model, path: Path | None = None, *, findings: tuple[Finding, ...] = (),
         mech: Mechanism | None = None,
-    ) -> bool:
+    ) -> bool:  # fmt: skip
         """Begin anew with a model (and its mechanism, if already made); undo is emptied."""
         before = self.path, self.findings
         self.path, self.findings = path, tuple(findings)

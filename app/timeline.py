@@ -215,10 +215,8 @@ class Timeline(QWidget):
     def refresh(self) -> None:
         """Bring everything up to date."""
         player, runs = self._player, self._view.session.runs
-        playback = self._view.playback
-        self.setVisible(player.ready or playback.active or runs.current is not None)
-        plays_run = not playback.active
-        record = runs.current if plays_run else None
+        self.setVisible(player.ready or self._view.playback.active or runs.current is not None)
+        record = None if self._of_sequence else runs.current
         self.scrubber.setVisible(player.ready)
         self.scrubber.color = record.color if record is not None else ""
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
@@ -228,6 +226,12 @@ class Timeline(QWidget):
         )  # fmt: skip
         self._show_icon()
         self._moved()
+
+    @property
+    def _of_sequence(self) -> bool:
+        """Whether it stands for a sequence of poses; one that is not played leaves it to a run, if there is one."""
+        playback = self._view.playback
+        return playback.active and (self._player.strip is playback or not self._player.ready)
 
     def _show_icon(self) -> None:
         toggle = getattr(self, "_actions", {}).get("play.toggle")
@@ -239,8 +243,10 @@ class Timeline(QWidget):
             return
         strip = self._player.strip
         self.scrubber.share = self._part(strip.time)
-        if self._view.playback.active:
+        if self._of_sequence:
             self.label.setText(self._view.playback.words())
+            self.label.setToolTip("")
+            self.label.setEnabled(True)
         else:
             first, last = strip.ends
             digits = 3 if last - first < 1000.0 else 1

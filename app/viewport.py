@@ -222,28 +222,28 @@ class Viewport(QOpenGLWidget):
             self._look(self._way[1] if share >= 1.0 else camera.between(*self._way, share))
 
     @property
-    def _goal(self) -> View:
+    def goal(self) -> View:
         """Where the camera is, or flies to."""
         flying = self._flight.state() == QVariantAnimation.State.Running
         return self._way[1] if flying and self._way is not None else self.scene.view
 
     def look_from(self, name: str) -> None:
         """Look from a named side."""
-        self.fly_to(camera.preset(self._goal, name))
+        self.fly_to(camera.preset(self.goal, name))
 
     def fit(self, ref: Ref | None = None) -> None:
         """Bring an element, or everything, into the picture."""
         if not self._ready:
             self._fit_wanted = True
             return
-        now, self.scene.view = self.scene.view, self._goal
+        now, self.scene.view = self.scene.view, self.goal
         wanted = self.scene.fit(ref)
         self.scene.view = now
         self.fly_to(wanted)
 
     def keep_in_view(self) -> None:
         """Step back if machine, poses or ellipsoids reach beyond the picture."""
-        if not camera.sees(self._goal, self.scene.size, self.scene.bounds(overlays=True)):
+        if not camera.sees(self.goal, self.scene.size, self.scene.bounds(overlays=True)):
             self.fit()
 
     def fit_at_once(self) -> None:
@@ -255,13 +255,13 @@ class Viewport(QOpenGLWidget):
     @property
     def ortho(self) -> bool:
         """Parallel projection."""
-        return self._goal.parallel
+        return self.goal.parallel
 
     def set_ortho(self, on: bool) -> None:
         """Choose parallel or perspective projection."""
         from dataclasses import replace
 
-        self.look(replace(self._goal, parallel=on))
+        self.look(replace(self.goal, parallel=on))
 
     # ----------------------------------------------------------------------------- places
 
@@ -285,7 +285,7 @@ class Viewport(QOpenGLWidget):
         """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
         direction = self.scene.cube.pick(pointer.x, pointer.y)
         if direction is not None:
-            self.fly_to(camera.toward(self._goal, direction))
+            self.fly_to(camera.toward(self.goal, direction))
         return direction is not None
 
     def hover_cube(self, pointer: Pointer | None) -> bool:

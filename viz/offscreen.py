@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,14 @@ def render(
     transparent: bool = False,
     p: Mapping[str, float] | None = None,
     mech: Mechanism | None = None,
+    ranges: Sequence[Sequence[float]] = (),
+    millimetres: bool = False,
     **display: Any,
 ) -> Pixels:
     """A picture of a model at joint coordinates q (default: its rest position); written to `path` as PNG if given.
 
     view    : a key of `camera.PRESETS` (fitted to the machine) or a whole `camera.View`
+    ranges  : (low, high) along x, y, z, m: this part of space in a box with numbers, in m or mm; () for everything
     display : fields of `viz.scene.Display`, e.g. frames=True
     Returns (height, width, 4) bytes. Raises KinetostatError; FileError when the file cannot be written.
     """
@@ -76,6 +79,7 @@ def render(
         scene.show(model, p)
         poses = dict(zip(mech.frame_names, mech.poses(position, p), strict=True))
         scene.move({**poses, **in_balance(mech, position, p)})
+        scene.range_box.fix_ranges(ranges, millimetres)
         if isinstance(view, str):
             scene.view = camera.preset(camera.View(parallel=parallel), view)
             scene.view = scene.fit()

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from vtkmodules.vtkRenderingCore import vtkActor, vtkBillboardTextActor3D, vtkPolyDataMapper, vtkRenderer
 
+from core.model.numerals import readable
+from core.model.units import display
 from viz.camera import View, project
 from viz.labels import write
 from viz.look import Look
@@ -25,8 +27,12 @@ TICKS = 6
 """Numbers along an axis, about."""
 TICK = 0.02
 """Length of a tick, of the box's longest edge."""
-AWAY, NAME_AWAY = 20.0, 54.0
-"""Pixels from an edge to the middle of its numbers, and of the axis' name."""
+GAP = 8.0
+"""Pixels between an edge, its numbers, and the axis' name."""
+WIDTH = 0.6
+"""Width of a letter, of its height."""
+BESIDE = 92.0
+"""Pixels that numbers and name need beside the box, about."""
 SHORTEST = 60.0
 """Pixels below which an edge has no numbers: one looks along it."""
 
@@ -69,7 +75,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 def room(size: tuple[int, int], pixel_ratio: float) -> float:
     """How much larger than the box a picture (pixels) must be for the numbers and names beside it."""
-    beside = (NAME_AWAY + LETTERS) * pixel_ratio
+    beside = BESIDE * pixel_ratio
     return 1.0 / max(1.0 - 2.0 * beside / min(size), 0.4)
 
 
@@ -81,6 +87,8 @@ class RangeBox:
         self.fixed: tuple[float, ...] = ()
         """The part of space that views show; () for everything."""
         self.numbers = True
+        self.unit = display("length")
+        """In which the numbers are."""
         self._front, self._look, self._ratio = front, look, 1.0
         self._lines = vtkActor()
         self._lines.SetMapper(vtkPolyDataMapper())
@@ -95,10 +103,20 @@ class RangeBox:
         self.fixed = tuple(float(x) for x in ranges)
         self.show(self.fixed)
 
+    def fix_ranges(self, ranges: Sequence[Sequence[float]], millimetres: bool) -> None:
+        """The same from (low, high) along x, y, z, m, with the numbers in m or mm."""
+        self.unit = display("length", millimetres=millimetres)
+        self.fix([end for pair in ranges for end in pair])
+
     def frame(self, bounds: Sequence[float]) -> None:
         """A bare box round a sequence; (): none. Fixed ranges have a box of their own."""
         if not self.fixed:
             self.show(bounds, numbers=False)
+
+    @property
+    def framed(self) -> tuple[tuple[float, ...], ...]:
+        """The frame of a sequence, which views fit; none beside fixed ranges."""
+        return (self.bounds,) if self.bounds and not self.fixed else ()
 
     @property
     def words(self) -> list[str]:
@@ -143,16 +161,21 @@ class RangeBox:
 
     def _scale(self, edge: Edge, outward: Array) -> tuple[list[tuple[Array, Array]], list[tuple[Array, str, Array]]]:
         """Ticks and words of one edge; `outward` (2,) is the direction away from the box in the picture."""
-        low, high = edge.a[edge.axis], edge.b[edge.axis]
+        factor = self.unit.factor
+        low, high = edge.a[edge.axis] / factor, edge.b[edge.axis] / factor
         longest = float(np.max(np.ptp(corners(self.bounds), axis=0)))
         tick = edge.inward / max(float(np.linalg.norm(edge.inward)), 1e-12) * TICK * longest
         marks, words = [], []
-        for value in ticks(low, high):
+        values = ticks(low, high)
+        numbers = [readable(f"{value:.6g}") for value in values]
+        name = f"{'xyz'[edge.axis]} ({self.unit.symbol})"
+        reach = max((_reach(text, outward) for text in numbers), default=0.0)
+        for value, text in zip(values, numbers, strict=True):
             place = edge.a.copy()
-            place[edge.axis] = value
+            place[edge.axis] = value * factor
             marks.append((place, place + tick))
-            words.append((place, f"{value:.6g}".replace("-", "−"), AWAY * outward))
-        words.append(((edge.a + edge.b) / 2.0, f"{'xyz'[edge.axis]} (m)", NAME_AWAY * outward))
+            words.append((place, text, (GAP + reach) * outward))
+        words.append(((edge.a + edge.b) / 2.0, name, (2.0 * (GAP + reach) + _reach(name, outward)) * outward))
         return marks, words
 
     def _draw(self, segments: list[tuple[Array, Array]]) -> None:
@@ -180,6 +203,12 @@ class RangeBox:
         style.SetVerticalJustificationToCentered()
         self._front.AddActor(text)
         return text
+
+
+def _reach(text: str, outward: Array) -> float:
+    """Pixels from the middle of a text to its rim, in a direction (2,)."""
+    half = np.array([len(text) * WIDTH, 1.0]) * LETTERS / 2.0
+    return float(np.abs(outward) @ half)
 
 
 def _outermost(found: list[Edge], view: View, size: tuple[int, int], middle: Array) -> tuple[Edge, Array] | None:

@@ -315,7 +315,7 @@ class Scene:
         figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
         corners = [figure.actor.GetBounds() for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
-            corners += [actor.GetBounds() for actor in self.overlays.actors]
+            corners += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
         if not corners:
             return np.array([-0.5, 0.5, -0.5, 0.5, 0.0, 0.8])
         table = np.array(corners)

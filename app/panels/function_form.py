@@ -133,8 +133,11 @@ class FunctionForm(QWidget):
         self._follow()
 
     def _follow(self) -> None:
-        """Editors whose fields depend on the other options."""
+        """What depends on the other options: whether a row is there, fields of editors."""
         for editor in self.editors.values():
+            if editor.option.only:
+                other = editor.option.only[0]
+                self.area.rows.setRowVisible(editor, editor.option.matters({other: self.editors[other].value()}))
             if isinstance(editor, SymbolsEditor):
                 editor.follow({key: other.value() for key, other in self.editors.items() if other is not editor})
 

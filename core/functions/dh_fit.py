@@ -17,6 +17,7 @@ from core.functions.results import (
     Result,
     rows_of,
 )
+from core.model.numerals import readable
 
 if TYPE_CHECKING:
     from core.analysis.dh_fit import Fit
@@ -53,7 +54,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
 
 def _size(residual: float) -> str:
     """A residual; what is rounding alone is not told by its digits."""
-    return f"{residual:.1e}" if residual > 1e-12 else "under 1e-12"
+    return readable(f"{residual:.1e}") if residual > 1e-12 else "under 10⁻¹²"
 
 
 def _placed(found: Fit) -> tuple[PlacedFrame, ...]:

@@ -39,7 +39,8 @@ def _unseen(result: Result) -> None:
 class Context:
     """The machine as it stands when a function is called.
 
-    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI).
+    q : (nq,) coordinates (rad, m); p : values of independent parameters (SI). ranges : the part of space that pictures
+    show, as in `ViewRanges`; millimetres : the unit of lengths in pictures (else metres).
     `progress(fraction, text)` reports, `cancelled()` tells whether to stop, `show(result)` shows what is there already.
     """
 
@@ -50,6 +51,8 @@ class Context:
     progress: Callable[..., None] = _no_progress
     cancelled: Callable[[], bool] = _never
     show: Callable[[Result], None] = _unseen
+    ranges: tuple[tuple[float, float], ...] = ()
+    millimetres: bool = False
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
@@ -35,12 +35,18 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """One option. `id` is the keyword, `title` what a person reads."""
+    """One option. `id` is the keyword, `title` what a person reads; `only` = (another option, its values with which
+    this one says anything), () if it always does."""
 
     id: str
     title: str
     help: str = ""
     default: Any = None
+    only: tuple[str, tuple[Any, ...]] | tuple[()] = field(default=(), kw_only=True)
+
+    def matters(self, chosen: Mapping[str, Any]) -> bool:
+        """Whether it says anything beside these values of the other options."""
+        return not self.only or chosen.get(self.only[0]) in self.only[1]
 
     def coerce(self, value: Any, context: Context) -> Any:
         """The value the function gets; raises ModelError for anything that is none, of whatever type."""

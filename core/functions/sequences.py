@@ -23,10 +23,10 @@ def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequenti
     context.step(0, 1)
     poses = sweep(context.model, context.mech, context.q, context.p, ranges, sequential=sequential)
     count = 1 if display == "single" else poses.count
-    word = "one after another" if sequential else "together"
     names = ", ".join(dict.fromkeys(r.name for r in ranges))
+    together = "" if len(ranges) == 1 else " one after another" if sequential else " together"
     return PoseSequence(
-        title=f"{names} {word}, {count} poses" if ranges else "Present pose", q=rows_of(poses.q[:count]),
+        title=f"Poses over {names}{together}" if ranges else "Present pose", q=rows_of(poses.q[:count]),
         p=poses.p[:count], display=display, ranges=ranges,  # type: ignore[arg-type]
         model=poses.model if poses.model is not context.model else None,
     )  # fmt: skip

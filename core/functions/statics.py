@@ -20,6 +20,7 @@ from core.functions.results import (
     Table,
     rows_of,
 )
+from core.model.numerals import readable
 
 if TYPE_CHECKING:
     from core.analysis.linearisation import Linearisation
@@ -57,7 +58,8 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
         for name, force in found.stops.items()
     )
-    text = f"All forces balance in this pose, up to {found.residual:.1e} N·m. {f'{rests}. ' if rests else ''}" + (
+    left = readable(f"{found.residual:.1e}")
+    text = f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}" + (
         _WORDS[found.stability])  # fmt: skip
     rows = tuple(
         (c.name, Amount(float(before), _dimension(c.dimension)), Amount(float(after), _dimension(c.dimension)),

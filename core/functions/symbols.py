@@ -107,7 +107,7 @@ def indices_of(robot: Any, what: str, i: int, j: int, k: int) -> tuple[int, ...]
     """The indices a result takes; T(1, 1) stands for T(0, n)."""
     if what == "T" and (i, j) == (1, 1):
         return 0, robot.n
-    return {"A": (i,), "T": (i, j), "Jvc": (i,), "Jwc": (i,), "c": (i, j, k), "Ki": (i,), "Pi": (i,)}.get(what, ())
+    return (i, j, k)[: INDEXED.get(what, 0)]
 
 
 def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool, notation: str) -> Result:
@@ -222,9 +222,19 @@ SECONDS = Number("seconds", "Time limit", "What is there by then is shown", 120.
 RECOGNISE = Flag(
     "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
 )
-_I = Integer("i", "Index i", "First index (joint or link, from 1; frames from 0)", 1, minimum=0, maximum=99)
-_J = Integer("j", "Index j", "Second index", 1, minimum=0, maximum=99)
-_K = Integer("k", "Index k", "Third index", 1, minimum=0, maximum=99)
+INDEXED = {"A": 1, "T": 2, "Jvc": 1, "Jwc": 1, "c": 3, "Ki": 1, "Pi": 1}
+"""Results that take indices, and how many."""
+
+
+def _index(name: str, order: int, help: str) -> Integer:
+    takers = tuple(what for what, count in INDEXED.items() if count >= order)
+    words = f"{help}; of {', '.join(takers)}"
+    return Integer(name, f"Index {name}", words, 1, minimum=0, maximum=99, only=("what", takers))
+
+
+_I = _index("i", 1, "First index: joint or link from 1, frame from 0")
+_J = _index("j", 2, "Second index")
+_K = _index("k", 3, "Third index")
 _WHAT = Choice("what", "Result", "; ".join(f"{n}: {t}" for n, t in NAMES.items()), "M", tuple(NAMES))
 LANGUAGES = (
     "text",

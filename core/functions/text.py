@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Sequence
 
 from core.functions.results import (
@@ -23,16 +24,17 @@ from core.functions.results import (
     Result,
     Table,
 )
+from core.model.numerals import level, readable
 from core.model.units import SI, display
 
 DIGITS = 6
 
 
 def number(value: float, digits: int = DIGITS) -> str:
-    """A number with so many significant digits, a true minus sign for reading, no useless zeros."""
+    """A number with so many significant digits, written for reading (`numerals.readable`), without useless zeros."""
     if isinstance(value, float) and not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "undefined"
-    return f"{value + 0:.{digits}g}".replace("-", "−")
+    return readable(f"{value + 0:.{digits}g}")
 
 
 def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False) -> str:
@@ -53,13 +55,18 @@ def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False)
         lines += [text_of(result.measures, degrees=degrees, millimetres=millimetres)] if result.listed else []
         return "\n".join([*lines, *([result.remark] if result.remark else [])])
     if isinstance(result, PoseSequence):
-        return f"{result.title}: {len(result.q)} pose{'s' * (len(result.q) != 1)}, {result.display}"
+        count = len(result.q)
+        return f"{result.title}: {count} poses, {_DISPLAYS[result.display]}" if count > 1 else result.title
     if isinstance(result, Arrows):
         return "\n".join(f"{result.title}: through ({_triple(a.origin)}) m along ({_triple(a.direction)})"
                          for a in result.arrows)  # fmt: skip
     if isinstance(result, Picture):
         return f"{result.path}: {result.size[0]} × {result.size[1]} pixels"
     return result.title
+
+
+_DISPLAYS = {"composite": "all at once", "animate": "pose by pose", "single": "the first"}
+"""How poses are shown, in words."""
 
 
 def _triple(values: Sequence[float]) -> str:
@@ -194,7 +201,12 @@ def python_of(result: Result) -> str:
 
 
 def _latex_entry(entry: float | str) -> str:
-    return entry if isinstance(entry, str) else number(entry).replace("−", "-").replace("∞", "\\infty")
+    if isinstance(entry, str):
+        return entry
+    if not math.isfinite(entry):
+        return number(entry).replace("−", "-").replace("∞", "\\infty")
+    digits, _, exponent = f"{entry + 0:.{DIGITS}g}".partition("e")
+    return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
 _LATEX = {"\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}",
@@ -203,8 +215,12 @@ _LATEX = {"\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\
           "ᵀ": "$^T$", "α": "$\\alpha$", "θ": "$\\theta$"}  # fmt: skip
 
 
+_RAISED = re.compile(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+
+
 def _escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    whole = "".join(_LATEX.get(character, character) for character in text)
+    return _RAISED.sub(lambda match: f"10$^{{{level(match[1])}}}$", whole)
 
 
 def _aligned(cells: Sequence[Sequence[str]], left: Sequence[bool] = ()) -> list[str]:

@@ -29,6 +29,7 @@ from core.functions.results import (
     leaves,
     rows_of,
 )
+from core.model.numerals import readable
 from core.robotica import meaning
 from core.robotica.command import text_of
 from core.robotica.syntax import Tree, refused
@@ -225,7 +226,7 @@ def set_ranges(session: Session, *axes: Tree | None) -> Result:
         raise refused(given[0], f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
                       "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.")  # fmt: skip
     session.state.ranges = tuple(_range(session, name, tree) for name, tree in zip(AXES, given, strict=False))
-    words = ", ".join(f"{name} {low:g} … {high:g} m"
+    words = ", ".join(f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
                       for name, (low, high) in zip(AXES, session.state.ranges, strict=False))  # fmt: skip
     title = f"Views show {words}." if words else "Views show everything again."
     return ViewRanges(title=title, ranges=session.state.ranges)

@@ -113,7 +113,7 @@ def simplify(session: Session, tree: Tree) -> Result:
 
 
 def trig_notation(session: Session) -> Result:
-    """Write C1, S12 or Cos[q1], Sin[q1 + q2] in all that follows: the one that is not used now."""
+    """C1, S12 or Cos[q1], Sin[q1 + q2] in all that follows: the one that is not used now."""
     from core.functions import call
 
     return call("trig_notation", session.context())

@@ -32,11 +32,12 @@ def conventions() -> tuple[str, ...]:
 
 
 def elements(forms: Forms, label: str) -> str:
-    """One entry per line, as Robotica's EPrint: label[[1,2]] = …"""
+    """One entry per line, column by column, as Robotica's EPrint (its manual's figures 3.6 and 5.6):
+    label[[2,1]] = …, label[[1,2]] = …"""
     single = len(forms[0]) == 1
     lines = []
-    for i, row in enumerate(forms, 1):
-        for j, form in enumerate(row, 1):
+    for j, column in enumerate(zip(*forms, strict=True), 1):
+        for i, form in enumerate(column, 1):
             lines.append(f"{label}[[{i}]] = {text(form)}" if single else f"{label}[[{i},{j}]] = {text(form)}")
     return "\n".join(lines) + "\n"
 

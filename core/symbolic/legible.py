@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from core.model.numerals import readable
 from core.symbolic.forms import ONE, Form, Number, Power, Product, Sum, product, summed
 
 SHORT_DENOMINATOR, SHORT_NUMERATOR = 64, 99_999
@@ -55,5 +56,4 @@ def legible(form: Form, factor: Fraction = Fraction(1), kept: Kept | None = None
 
 def number(x: Fraction) -> str:
     """A number as a decimal with few digits; exact where they suffice."""
-    text = f"{float(x):.{DIGITS}g}"
-    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e").replace("-", "−")
+    return readable(f"{float(x):.{DIGITS}g}")

@@ -15,6 +15,7 @@ from core.kernel.links import machine_of
 from core.kernel.reading import Numbers
 from core.mechanics.energy import spring_potential
 from core.mechanics.tree import Link
+from core.model.numerals import readable
 from core.spatial.inertia import center as center_of
 from core.spatial.inertia import split
 from core.symbolic.forms import evaluate
@@ -38,8 +39,9 @@ class Proof(NamedTuple):
     passed: bool
 
     def __str__(self) -> str:
+        shown = readable(f"{self.deviation:.1e}")
         verdict = "agrees with" if self.passed else "DIFFERS from"
-        return f"{self.what} {verdict} the compiled kernel within {self.deviation:.1e} ({self.states} random states)"
+        return f"{self.what} {verdict} the compiled kernel within {shown} ({self.states} random states)"
 
 
 CHECKED = ("A", "T", "J", "Jvc", "Jwc", "M", "c", "C", "G", "tau", "K", "P", "Ki", "Pi")

@@ -1,5 +1,6 @@
 """Robotica's command line in the window: typed calls, history, completion, help, abort, runs and plots."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -184,19 +185,72 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
                 across, down = scene.project((x, y, z))
                 assert 0.0 < across < width
                 assert 0.0 < down < height
-    fixed = bench.view._goal
+    fixed = bench.view.goal
     typed(bench, panel, "ShowRobot[{{q1, 0, 1, 4}}, {animate}]")
     bench.wait(lambda: bench.view.playback.index >= 2)
-    assert bench.view._goal.target == fixed.target
+    assert bench.view.goal.target == fixed.target
     typed(bench, panel, "SetRanges[]")
     bench.draw()
     assert scene.range_box.words == []
-    assert bench.view._goal.distance < fixed.distance
+    assert bench.view.goal.distance < fixed.distance
+
+
+def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, panel, tmp_path):
+    from PySide6.QtGui import QImage
+
+    def picture(name):
+        bench.window.choose_function("picture")
+        bench.window.functions.form.show_options({"file": str(tmp_path / name), "width": 900, "height": 600})
+        bench.window.functions.run()
+        bench.wait(lambda: not bench.window.jobs.running)
+        return QImage(str(tmp_path / name))
+
+    before = picture("all.png")
+    typed(bench, panel, "SetRanges[{-5, 5}, {-5, 5}, {-5, 5}]")
+    ranged = picture("ranged.png")
+    assert ranged != before
+    bench.window.settings.millimetres = True
+    bench.wait(lambda: {"−4000", "x (mm)"} <= set(bench.view.scene.range_box.words))
+    assert picture("millimetres.png") != ranged
+    typed(bench, panel, "SetRanges[]")
+    assert picture("again.png") == before
+
+
+def test_after_a_far_sequence_the_view_is_where_it_was(bench, panel):
+    bench.example("puma560")
+    view = bench.view
+    before = view.goal
+    typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}]")
+    assert view.goal.distance > 3.0 * before.distance
+    typed(bench, panel, "ShowRobot[{{q1, 0, 0.2, 2}}]")
+    assert view.goal == before
+    typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}, {animate}]")
+    assert view.goal.distance > 3.0 * before.distance
+    bench.window.run("play.close")
+    assert view.goal == before
+    typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}]")
+    chosen = dataclasses.replace(view.goal, distance=7.0)
+    view.look(chosen)
+    bench.window.run("play.close")
+    assert view.goal == chosen
+
+
+def test_a_single_ellipsoid_has_its_title_and_can_be_closed(bench, panel):
+    typed(bench, panel, "q2 = 60 Degree")
+    typed(bench, panel, "ShowRobot[{{q1, 0, 1, 3}}]")
+    typed(bench, panel, "RElp[{}, {frame}]")
+    timeline = bench.window.timeline
+    assert timeline.label.text() == "Velocity ellipsoid of tool"
+    assert bench.view.scene.range_box.bounds
+    bench.window.run("play.close")
+    assert not bench.view.scene.range_box.bounds
+    assert not bench.view._ellipsoids.get("result")
+    assert not timeline.isVisible()
 
 
 def test_a_planar_arm_is_drawn_flat_with_a_box_round_it(bench, panel):
     typed(bench, panel, "ShowRobot[{{q1, 0, 90 Degree}}, {frame}]")
-    goal = bench.view._goal
+    goal = bench.view.goal
     assert goal.parallel
     assert goal.elevation == pytest.approx(np.pi / 2)
     box = bench.view.scene.range_box.bounds

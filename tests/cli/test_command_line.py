@@ -33,7 +33,7 @@ def run(capsys):
     return command
 
 
-ROUNDING = r"within \d\.\de[+-]\d\d"
+ROUNDING = r"within (\d\.\d·10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+|0)"
 
 
 def same(a, b):

@@ -236,3 +236,21 @@ def test_adding_a_range_offers_a_sensible_one(qtbot, panel, session):
     assert second[0] == "joint2"
     editor._rows[0].removed.emit()
     assert [item[0] for item in editor.value()] == ["joint2"]
+
+
+def test_indices_are_asked_for_where_the_result_takes_them(panel):
+    """A form holds rows that say something about what is chosen."""
+    panel.choose("derive")
+    form = panel.form
+
+    def indices():
+        return [name for name in "ijk" if not form.editors[name].isHidden()]
+
+    asked = {}
+    for what in form.function.option("what").choices:
+        form.show_options({"what": what})
+        form._edited()
+        asked[what] = "".join(indices())
+    assert {what: names for what, names in asked.items() if names} == {
+        "A": "i", "T": "ij", "c": "ijk", "Ki": "i", "Pi": "i", "Jvc": "i", "Jwc": "i",
+    }  # fmt: skip

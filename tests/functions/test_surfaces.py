@@ -62,7 +62,7 @@ CHOSEN = {
 """Options that differ from the defaults: for panel and console, and on the command line."""
 
 
-DEVIATION = re.compile(r"[\d.]+e-1[4-9]|0\.0e\+00")
+DEVIATION = re.compile(r"[\d.]+·10⁻¹[⁴⁵⁶⁷⁸⁹]|\b0(?= \()")
 """What rounding leaves: other digits in the interpreter than in machine code."""
 
 

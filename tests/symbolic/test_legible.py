@@ -53,4 +53,4 @@ def test_no_long_numbers_before_sums_in_the_stanford_arm():
 def test_numbers_are_written_with_few_digits():
     assert number(Fraction(1337, 10000)) == "0.1337"
     assert number(Fraction(-1, 3)) == "−0.333333"
-    assert number(Fraction(10**9)) == "1e9"
+    assert number(Fraction(10**9)) == "10⁹"

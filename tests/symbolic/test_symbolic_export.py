@@ -100,8 +100,8 @@ def test_prints_as_robotica_words_them():
     r = robot(example("two_link"))
     assert export(r, "C", language="elements", label="CM", notes=False) == (
         "CM[[1,1]] = -1/2 a1 a2 m2 Dq2 S2\n"
-        "CM[[1,2]] = -1/2 a1 a2 m2 Dq1 S2 - 1/2 a1 a2 m2 Dq2 S2\n"
         "CM[[2,1]] = 1/2 a1 a2 m2 Dq1 S2\n"
+        "CM[[1,2]] = -1/2 a1 a2 m2 Dq1 S2 - 1/2 a1 a2 m2 Dq2 S2\n"
         "CM[[2,2]] = 0\n"
     )
 

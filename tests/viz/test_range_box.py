@@ -5,7 +5,7 @@ import pytest
 
 from viz import camera
 from viz.offscreen import offscreen
-from viz.range_box import edges, ticks
+from viz.range_box import LETTERS, edges, ticks
 
 BOX = (-1.0, 2.0, -3.0, 3.0, 0.0, 1.5)
 
@@ -48,3 +48,26 @@ def test_the_box_and_its_numbers_lie_in_the_picture(side):
         scene.range_box.fix(())
         scene.render()
         assert scene.range_box.words == []
+
+
+def test_numbers_are_in_the_persons_unit_and_clear_of_the_names():
+    """In millimetres the numbers are a thousand times as large and as wide as they are, the names stand beside them."""
+    with offscreen((600, 400)) as scene:
+        scene.view = camera.preset(camera.View(parallel=True), "top")
+        scene.range_box.fix_ranges(((-1.0, 2.0), (-3.0, 3.0), (0.0, 1.5)), True)
+        scene.view = scene.fit()
+        scene.render()
+        assert {"−2000", "0", "2000", "x (mm)", "y (mm)"} <= set(scene.range_box.words)
+        places = {t.GetInput(): t.GetDisplayOffset() for t in scene.range_box._texts if t.GetVisibility()}
+        y_name, y_number = places["y (mm)"], places["−2000"]
+        wide = LETTERS * 0.5
+        assert abs(y_name[0]) - abs(y_number[0]) > wide * (len("y (mm)") + len("−2000")) / 2.0
+
+
+def test_a_frame_lies_in_the_picture_that_fits_it():
+    with offscreen((600, 400)) as scene:
+        scene.range_box.frame(BOX)
+        for side in ("top", "front", "iso"):
+            scene.view = camera.preset(camera.View(parallel=True), side)
+            scene.view = scene.fit()
+            assert camera.sees(scene.view, (600, 400), BOX)
