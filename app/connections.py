@@ -163,6 +163,15 @@ def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, floa
     return 0.0, 0.0, 1.0
 
 
+def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Axis of the turning joint that carries the first body that has one, in the axes of the first point; else the
+    vertical."""
+    bodies = tuple(pick.on_body for pick in picks)
+    first = poses(session)[bodies[0].name]
+    x, y, z = (round(float(each), 9) + 0.0 for each in first[:3, :3].T @ np.array(_axis(session, bodies)))
+    return x, y, z
+
+
 def _way(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
     """Unit vector from the first point to the second; x where they coincide or one is on the ground."""
     ground = any(pick.name == WORLD for pick in picks)

@@ -3,6 +3,7 @@ for it (the selection counts as the first), and the new element is selected."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
-from app.connections import Pick, connected, surroundings
+from app.connections import Pick, connected, surroundings, turning_axis
 from app.session import Ref, Session
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
@@ -82,7 +83,11 @@ def _junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
 
 
 def _sensor(kind: str) -> Make:
-    return lambda _session, model, picks: connections.sensor(model, kind, [pick.name for pick in picks])
+    def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Element:
+        sensor = connections.sensor(model, kind, [pick.name for pick in picks])
+        return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if kind == "angle" else sensor
+
+    return make
 
 
 def _joint(kind: str) -> Make:

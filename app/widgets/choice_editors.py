@@ -170,7 +170,7 @@ class ReferenceEditor(FieldEditor):
                 found = [name for name in found if name != WORLD]
             elif child and self.kind.target == "frame":
                 found = [name for name in found if name != child]
-            return ["", *found] if self.kind.optional else found
+            return ["", *found] if self.kind.optional and WORLD not in found else found
 
         self.combo.names = names
         self.combo.setEnabled(not context.read_only)

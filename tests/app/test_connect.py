@@ -204,6 +204,16 @@ def test_after_the_menu_was_closed_the_next_click_is_a_first_point(blocks):
     assert (sensor.a, sensor.b) == ("eye", "hook")
 
 
+def test_an_angle_is_measured_about_the_axis_of_the_joint_there(bench):
+    session = bench.session
+    session.start(bars((0.0, 1.0, 0.0)))
+    session.pose("Bend", np.array([0.4, -1.5, -1.4]))
+    assert CONNECTIONS["sensor_angle"].build(session, (pick_of(session, "crank"), pick_of(session, "coupler")))
+    (sensor,) = session.model.sensors
+    assert sensor.axis == pytest.approx((0.0, 1.0, 0.0), abs=1e-9)
+    assert session.mech.sensor(session.q, np.zeros(3), sensor.name)[0] == pytest.approx(-1.5)
+
+
 def test_a_joint_between_two_points_moves_nothing(blocks):
     session = blocks.session
     before = session.mech.poses(session.q)
