@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from core.errors import ExpressionError, KinetostatError
+from core.model.compound_units import compound
 from core.model.expression import Binary, Call, Name, Negative, Node, Number, evaluate, names, parse
 from core.model.fields import Value
+from core.model.numerals import typed
 from core.model.units import SI, UNITS, Display, display
 
 WORDS = {
@@ -87,13 +90,15 @@ def read(text: str, measure: Measure, units: Units, values: Mapping[str, float],
 
     Raises ExpressionError with words for a person.
     """
-    stripped = _decimal_point(text.strip().replace("−", "-"))
+    stripped = _decimal_point(typed(text.strip()))
     factor = measure.display(units).factor
     for symbol, unit_factor in _spellings(measure, units):
         head = stripped[: -len(symbol)].rstrip() if symbol and stripped.endswith(symbol) else ""
         if head and _is_arithmetic(head):
             stripped, factor = head, unit_factor
             break
+    else:
+        stripped, factor = _with_compound(stripped, measure, units, values) or (stripped, factor)
     stripped = stripped.replace("·", "*")
     node = parse(stripped)
     _check_unit(node, measure)
@@ -127,6 +132,28 @@ def _spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
     found.update((unit.symbol, unit.factor) for unit in UNITS.values() if unit.dimension == measure.dimension)
     plain = {symbol.replace("²", "^2").replace("³", "^3").replace("·", "*"): f for symbol, f in found.items()}
     return sorted((found | plain).items(), key=lambda item: -len(item[0]))
+
+
+def _with_compound(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> tuple[str, float] | None:
+    """(number, factor to SI) of a number with any unit that measures the same behind it ("62 N/mm"); None if no unit
+    is there, or one that formulas know by themselves. Raises ExpressionError if it measures something else."""
+    wanted = measure.symbol if measure.dimension == "none" else SI.get(measure.dimension, "")
+    goal = compound(wanted)
+    if goal is None:
+        return None
+    for match in re.finditer(r"(?<=[\d.)\s])(?=[A-Za-zµ°])", text):
+        head, unit = text[: match.start()].rstrip(), text[match.start() :]
+        given = compound(unit)
+        if given is None or not _is_arithmetic(head) or any(each in values for each in re.findall(r"\w+", unit)):
+            continue
+        if given.powers == goal.powers:
+            return head, given.factor / goal.factor
+        if unit in UNITS and measure.dimension != "none":
+            return None  # formulas know it, and say what is wrong
+        here = WORDS.get(measure.dimension, "") if measure.dimension != "none" else wanted
+        some = _some_units(measure.dimension) if measure.dimension != "none" else wanted
+        raise ExpressionError(f"'{unit}' does not measure what is needed here: {here}.", remedy=f"Use {some}.")
+    return None
 
 
 def _is_arithmetic(text: str) -> bool:

@@ -68,6 +68,13 @@ def retype(qtbot, widget, text):
         ("1 rad/s", Measure("angular_velocity"), 1.0),
         ("2 kg·m²", Measure("inertia"), 2.0),
         ("3 N·m·s/rad", Measure("none", "N·m·s/rad"), 3.0),
+        ("62 N/mm", Measure("none", "N/m"), 62000.0),
+        ("2 N·m/deg", Measure("none", "N·m/rad"), 360.0 / math.pi),
+        ("5 kg*mm^2", Measure("inertia"), 5e-6),
+        ("7.85 g/cm³", Measure("density"), 7850.0),
+        ("36 km/h", Measure("velocity"), 10.0),
+        ("5 mm/rev", Measure("pitch"), 0.005),
+        ("500 mm/s²", Measure("acceleration"), 0.5),
         ("7", Measure(), 7.0),
     ],
 )
@@ -104,6 +111,25 @@ def test_formulas_stay_formulas(units):
 def test_what_cannot_be_read_is_said_in_words(text, words, units):
     with pytest.raises(ExpressionError, match=words.replace("(", r"\(")):
         read(text, ANGLE, units, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "words"),
+    [
+        ("61 kg", Measure("none", "N/m"), "'kg' does not measure what is needed here: N/m"),
+        ("61 N/m", Measure("none", "N·m/rad"), "'N/m' does not measure what is needed here: N·m/rad"),
+        ("5 m/s", LENGTH, "'m/s' does not measure what is needed here: a length"),
+        ("2 m", MASS, "'m' measures a length; a mass is needed"),
+        ("62 N/k", Measure("none", "N/m"), "Nothing is called 'k'"),
+    ],
+)
+def test_a_unit_of_something_else_is_refused(text, measure, words, units):
+    with pytest.raises(ExpressionError, match=words):
+        read(text, measure, units, {})
+
+
+def test_a_parameter_goes_before_a_unit_of_its_name(units):
+    assert read("6 m/s", Measure("none", "N/m"), units, {"s": 3.0}) == "6 m/s"
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, math.pi / 6, 1e-9, 12345.678, 1e12])
