@@ -38,8 +38,32 @@ def pull_on_b(direction: Vector3, force: Scalar) -> Force:
     return Force(ZERO, direction.scaled(negated(force)))
 
 
+class _Along:
+    """What all elements have in common that act along one quantity: a length, a chord, a coordinate."""
+
+    law: Law
+
+    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+        """(value, rate), m or rad, per s."""
+        raise NotImplementedError
+
+    def force(self, s: Situation, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+        """(F, potential), N or N·m, J."""
+        return along(self.law, s, value, speed)
+
+    def observed(self, s: Situation) -> Observed:
+        """See `ForceElement`."""
+        value, speed = self.quantity(s)
+        force, potential = self.force(s, value, speed)
+        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
+
+    def potential(self, s: Situation) -> Scalar:
+        """See `ForceElement`."""
+        return self.force(s, *self.quantity(s))[1]
+
+
 @dataclass(frozen=True)
-class LineForce:
+class LineForce(_Along):
     """A law on the line between two points."""
 
     name: str
@@ -51,31 +75,25 @@ class LineForce:
         """The line now."""
         return s.run(line_of, *s.point(self.a), *s.point(self.b))
 
-    def force(self, s: Situation, line: Line) -> tuple[Scalar, Scalar]:
-        """(F, potential)."""
-        return along(self.law, s, line.length, line.rate)
+    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+        """(length, rate), m, m/s."""
+        line = self.line(s)
+        return line.length, line.rate
+
+    def on_b(self, s: Situation) -> Force:
+        """The wrench on b, at b."""
+        line = self.line(s)
+        return s.run(pull_on_b, line.direction, self.force(s, line.length, line.rate)[0])
 
     def act(self, s: Situation, loads: Loads) -> None:
         """See `ForceElement`."""
-        line = self.line(s)
-        wrench = s.run(pull_on_b, line.direction, self.force(s, line)[0])
+        wrench = self.on_b(s)
         loads.between(self.a, self.b, s.point(self.b)[0], wrench)
 
     def at_ends(self, s: Situation) -> list[tuple[End, Vector3]]:
         """The force on each end, world axes."""
-        line = self.line(s)
-        on_b = s.run(pull_on_b, line.direction, self.force(s, line)[0]).force
+        on_b = self.on_b(s).force
         return [(self.a, -on_b), (self.b, on_b)]
-
-    def observed(self, s: Situation) -> Observed:
-        """See `ForceElement`."""
-        line = self.line(s)
-        force, potential = self.force(s, line)
-        return Observed(line.length, line.rate, force, s.run(power_of, force, line.rate), potential)
-
-    def potential(self, s: Situation) -> Scalar:
-        """See `ForceElement`."""
-        return self.force(s, self.line(s))[1]
 
 
 @dataclass(frozen=True)
@@ -85,15 +103,15 @@ class SeriesForce(LineForce):
 
     state: int = 0
 
-    def force(self, s: Situation, line: Line) -> tuple[Scalar, Scalar]:
+    def force(self, s: Situation, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """(k x, ½ k x²)."""
         return s.run(resistance_of, self.law.stiffness, s.x[self.state])
 
     def state_rate(self, s: Situation) -> Scalar:
         """ẋ."""
-        line = self.line(s)
-        force, _ = self.force(s, line)
-        return s.run(minus, line.rate, s.run(over, force, self.law.damping))
+        length, speed = self.quantity(s)
+        force, _ = self.force(s, length, speed)
+        return s.run(minus, speed, s.run(over, force, self.law.damping))
 
 
 def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
@@ -102,7 +120,7 @@ def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
 
 
 @dataclass(frozen=True)
-class ChordForce:
+class ChordForce(_Along):
     """A law along one component of a sum of chords."""
 
     name: str
@@ -126,20 +144,14 @@ class ChordForce:
     def act(self, s: Situation, loads: Loads) -> None:
         """See `ForceElement`."""
         pairs, value, speed = self._sums(s)
-        force, _ = along(self.law, s, value, speed)
+        force, _ = self.force(s, value, speed)
         for share, wrench in pairs:
             against = s.run(against_growth, wrench, share.sign, force)
             loads.between(share.chord.a, share.chord.b, s.instant.frame(share.chord.b).position, against)
 
-    def observed(self, s: Situation) -> Observed:
-        """See `ForceElement`."""
-        _, value, speed = self._sums(s)
-        force, potential = along(self.law, s, value, speed)
-        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
-
-    def potential(self, s: Situation) -> Scalar:
-        """See `ForceElement`."""
-        return self.observed(s).potential
+    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+        """(value, rate) of the sum, less its offset."""
+        return self._sums(s)[1:]
 
 
 def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
@@ -148,7 +160,7 @@ def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
 
 
 @dataclass(frozen=True)
-class JointForce:
+class JointForce(_Along):
     """A law in a coordinate of a joint of the tree: coordinate k of the link's own, or the k-th displacement of a
     joint with a quaternion."""
 
@@ -157,7 +169,8 @@ class JointForce:
     k: int
     law: Law
 
-    def _coordinate(self, s: Situation) -> tuple[Scalar, Scalar]:
+    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+        """(coordinate or displacement, speed)."""
         link = s.instant.tree.links[self.link]
         own, speed = s.instant.coordinates[self.link], s.instant.speeds[self.link][self.k]
         if link.law.nq == link.law.nv:
@@ -167,23 +180,13 @@ class JointForce:
 
     def act(self, s: Situation, loads: Loads) -> None:
         """See `ForceElement`."""
-        force, _ = along(self.law, s, *self._coordinate(s))
+        force, _ = self.force(s, *self.quantity(s))
         link = s.instant.tree.links[self.link]
         loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
 
-    def observed(self, s: Situation) -> Observed:
-        """See `ForceElement`."""
-        value, speed = self._coordinate(s)
-        force, potential = along(self.law, s, value, speed)
-        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
-
-    def potential(self, s: Situation) -> Scalar:
-        """See `ForceElement`."""
-        return self.observed(s).potential
-
 
 @dataclass(frozen=True)
-class CutJointForce:
+class CutJointForce(_Along):
     """A law in the k-th displacement (from `rest`) of a joint with a quaternion that closes a loop."""
 
     name: str
@@ -202,19 +205,13 @@ class CutJointForce:
     def act(self, s: Situation, loads: Loads) -> None:
         """See `ForceElement`."""
         wrench, value, speed = self._coordinate(s)
-        force, _ = along(self.law, s, value, speed)
+        force, _ = self.force(s, value, speed)
         a, b = self.chord.a, self.chord.b
         loads.between(a, b, s.instant.frame(b).position, s.run(against_growth, wrench, 1.0, force))
 
-    def observed(self, s: Situation) -> Observed:
-        """See `ForceElement`."""
-        _, value, speed = self._coordinate(s)
-        force, potential = along(self.law, s, value, speed)
-        return Observed(value, speed, force, s.run(power_of, force, speed), potential)
-
-    def potential(self, s: Situation) -> Scalar:
-        """See `ForceElement`."""
-        return self.observed(s).potential
+    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+        """(displacement, speed)."""
+        return self._coordinate(s)[1:]
 
 
 def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
