@@ -13,7 +13,7 @@ LOOSER = 100.0
 """By how much tolerances may be looser while the hand moves."""
 LOOSEST = 1e-3
 """No relative tolerance is made looser than this."""
-STIFF = "radau5"
+STIFF = "radau"
 """Method that takes long steps where stability, not accuracy, makes others take short ones (gears, friction)."""
 
 

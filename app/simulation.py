@@ -50,7 +50,7 @@ class WarmUp:
         if cls._thread is not None:
             cls._thread.join()
         warm_up_loops()
-        warm_up(("radau5",))
+        warm_up(("radau",))
 
     @classmethod
     def wait(cls, cancelled: Any) -> None:

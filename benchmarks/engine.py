@@ -38,7 +38,7 @@ SLOWEST = 0.2
 """Seconds of a run that is not repeated."""
 LEVELS = (1e-5, 1e-6, 1e-7, 1e-8)
 """Errors of the shaft's angle (rad) at which closed forms and iteration are compared."""
-GAS_METHODS = ("rk54", "rk853", "adams", "rk32", "radau5")
+GAS_METHODS = ("rk54", "rk853", "adams", "rk32", "radau", "radau5")
 GAS_LEVELS = (1e-2, 1e-3, 1e-4)
 """The same of its speed, relative, for the engine with gas."""
 

@@ -41,7 +41,7 @@ equations as CasADi's expressions, which CasADi interprets and differentiates.
 {head}
 """
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-METHODS = {False: ("rk54", "rk853", "adams"), True: ("radau5", "rk54")}
+METHODS = {False: ("rk54", "rk853", "adams"), True: ("radau", "radau5", "rk54")}
 """Of ours, for machines that are stiff and others."""
 LONGEST = 3.0
 """Processor seconds of all repeats of a peer at one setting after which no tighter one is tried."""
@@ -77,8 +77,8 @@ PROBLEMS = {
     "UR5, 2 s": (arm, "rk853"),
     "planar four-bar, 2 s": (problems.four_bar, "rk853"),
     "Andrews' squeezer, 0.03 s": (problems.andrews_squeezer, "rk853"),
-    "flyball governor, ω₀ = 2π (IFToMM library), 10 s, stiff": (problems.flyball_governor, "radau5"),
-    "flyball governor, ω₀ = 0.16 · 2π (Exudyn's example), 10 s, stiff": (slow_governor, "radau5"),
+    "flyball governor, ω₀ = 2π (IFToMM library), 10 s, stiff": (problems.flyball_governor, "radau"),
+    "flyball governor, ω₀ = 0.16 · 2π (Exudyn's example), 10 s, stiff": (slow_governor, "radau"),
 }
 
 

@@ -11,7 +11,7 @@ import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
 
-METHODS = ("rk54", "rk853", "rk32", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
+METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
 
 
 @click.command("run")

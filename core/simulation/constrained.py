@@ -81,7 +81,8 @@ def vector(place: int, index: int) -> Any:
 
 @native
 def cholesky(A: Any, n: int) -> Any:
-    """Lower factor in place of A (n n,), row by row; false if A is not positive definite."""
+    """Lower factor in place of A (n n,), row by row, with reciprocals of its diagonal (divisions take longest); false
+    if A is not positive definite."""
     for j in range(n):
         d = A[j * n + j]
         least = DUST * d
@@ -89,13 +90,13 @@ def cholesky(A: Any, n: int) -> Any:
             d -= A[j * n + k] * A[j * n + k]
         if not d > least:
             return False
-        d = np.sqrt(d)
+        d = 1.0 / np.sqrt(d)
         A[j * n + j] = d
         for i in range(j + 1, n):
             x = A[i * n + j]
             for k in range(j):
                 x -= A[i * n + k] * A[j * n + k]
-            A[i * n + j] = x / d
+            A[i * n + j] = x * d
     return True
 
 
@@ -106,7 +107,7 @@ def forward_substitute(L: Any, x: Any, n: int) -> None:
         total = x[i]
         for k in range(i):
             total -= L[i * n + k] * x[k]
-        x[i] = total / L[i * n + i]
+        x[i] = total * L[i * n + i]
 
 
 @native
@@ -116,15 +117,15 @@ def back_substitute(L: Any, x: Any, n: int) -> None:
         total = x[i]
         for k in range(i + 1, n):
             total -= L[k * n + i] * x[k]
-        x[i] = total / L[i * n + i]
+        x[i] = total * L[i * n + i]
 
 
 @native
 def by_transpose(L: Any, x: Any, n: int) -> None:
     """x ← Lᵀ x."""
     for i in range(n):
-        total = 0.0
-        for k in range(i, n):
+        total = x[i] / L[i * n + i]
+        for k in range(i + 1, n):
             total += L[k * n + i] * x[k]
         x[i] = total
 
@@ -200,8 +201,9 @@ def factor_rows(place: int, q: Any) -> Any:
         chosen = s.order[j] * n
         length = np.sqrt(best)
         R[j * m + s.order[j]] = length
+        turned = 1.0 / length
         for k in range(n):
-            Y[chosen + k] /= length
+            Y[chosen + k] *= turned
         for i in range(j + 1, m):
             other, part = s.order[i] * n, 0.0
             for k in range(n):

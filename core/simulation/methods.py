@@ -56,9 +56,9 @@ def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
     counts[[MOST, PROJECTED]] = chosen.max_steps, assembly.projected
     system = assembly.system
     addresses[[SYSTEM, DERIVATIVE, PROJECT]] = system.place, system.derivative, assembly.project
-    make = {"radau5": _radau, "adams": _adams, "semi_implicit_euler": _impulse}.get(chosen.method, _runge_kutta)
-    shapes = make(chosen.method, n, addresses, counts)
-    if chosen.method == "radau5":
+    make = {"radau": _radau, "radau5": _radau, "adams": _adams, "semi_implicit_euler": _impulse}
+    shapes = make.get(chosen.method, _runge_kutta)(chosen.method, n, addresses, counts)
+    if chosen.rule.implicit:
         _jacobian(assembly, n, addresses, counts)
     parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times()]
     work = Work(*parts)
@@ -95,22 +95,27 @@ def _impulse(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
 
 
 def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    from core.simulation import radau
+    from core.simulation import radau, radau_newton, work
+    from core.simulation.radau_tables import MOST_STAGES, STAGES, tables
 
     addresses[STEP_OF], addresses[WITHIN_OF] = address(radau.step_entry), address(radau.within_entry)
-    counts[STAGES] = 1
-    shapes = _empty(n, radau.ROWS, radau.coefficients())
-    shapes[5:] = [np.zeros((2 * n, n)), np.zeros((n + 1, n), dtype=complex), np.zeros((2, n), dtype=np.int64)]
+    counts[work.STAGES] = 1
+    counts[[radau_newton.STAGE, radau_newton.LOWEST]] = STAGES[0]
+    counts[radau_newton.HIGHEST] = STAGES[0] if method == "radau5" else MOST_STAGES
+    shapes, pairs = _empty(n, radau_newton.ROWS, tables()), MOST_STAGES // 2
+    shapes[5:] = [np.zeros((2 * n, n)), np.zeros((pairs * n + 2, n), dtype=complex),
+                  np.zeros((1 + pairs, n), dtype=np.int64)]  # fmt: skip
     return shapes
 
 
 def _jacobian(assembly: Assembly, n: int, addresses: Any, counts: Any) -> None:
     """Exact where the machine's traces can be differentiated, otherwise by differences."""
-    from core.simulation import radau
+    from core.simulation import radau_newton, stage_systems
 
     exact = assembly.entries["slopes"].words[0] != ABSENT
     addresses[JACOBIAN] = address(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian)
-    counts[radau.COST] = 1 if exact else n + 1
+    counts[radau_newton.COST] = 1 if exact else n + 1
+    counts[stage_systems.HALVED] = 0 if len(assembly.system.quaternions) else assembly.system.nq
 
 
 def _adams(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:

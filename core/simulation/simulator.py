@@ -74,7 +74,7 @@ def simulate(
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
-    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.method == "radau5"), y)
+    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit), y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -263,7 +263,7 @@ class Job:
                 time = float(piece.time[np.argmax(fast)])
                 step = f"{self.chosen.step:.6g} s" if self.chosen.step else "this length"
                 what = f"From t = {time:.6g} s on speeds grow without bound: steps of {step} are too long for it."
-                remedy = "Take shorter steps, or a method that chooses them itself: radau5 for stiff machines."
+                remedy = "Take shorter steps, or a method that chooses them itself: radau for stiff machines."
                 error = SimulationError(what, where=self.chosen.rule.title, remedy=remedy)
                 error.time = float(self.pieces[-1].time[-1])
                 return error

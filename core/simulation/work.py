@@ -29,7 +29,7 @@ power of the error estimate + 1."""
 JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
 """More `Work.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
 back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
-NUMBERS, COUNTS = 16, 24
+NUMBERS, COUNTS = 16, 28
 
 
 class Work(NamedTuple):

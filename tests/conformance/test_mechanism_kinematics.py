@@ -125,7 +125,7 @@ def test_spatial_four_bar(how: str) -> None:
         np.testing.assert_allclose(run[f"{end}.position"], expected, atol=tolerance)
 
 
-@pytest.mark.parametrize("method", ["rk54", "rk853", "rk32", "radau5", "adams", "rk4"])
+@pytest.mark.parametrize("method", ["rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4"])
 def test_coarse_tolerances_leave_driven_loops_on_their_branch(method: str) -> None:
     """Nothing is free, so nothing limits the steps but that they must not leave the branch."""
     p, table, tolerance = read("kin_rssr")

@@ -62,7 +62,7 @@ def test_adams_corrects_to_one_order_more_than_it_predicts(fixed_order, order, c
     assert slope([1 / n for n in counts], wrong) == pytest.approx(order + 1, abs=0.4)
 
 
-@pytest.mark.parametrize("method", ["radau5", "adams"])
+@pytest.mark.parametrize("method", ["radau", "radau5", "adams"])
 def test_error_follows_the_tolerance(method):
     for tolerance, most in ((1e-5, 4000), (1e-8, 20000)):
         run = simulate(machines.point_pendulum(g=G), 10.0, method=method, rtol=tolerance, atol=tolerance, q0=[START],
@@ -107,7 +107,7 @@ def test_explicit_steps_on_the_same_machine_are_bound_by_stability():
     assert run.statistics.steps > 0.02 / 5e-6
 
 
-@pytest.mark.parametrize("method", ["radau5", "adams"])
+@pytest.mark.parametrize("method", ["radau", "radau5", "adams"])
 def test_quaternions_and_loops(method):
     from core.files import load
     from resources import examples

@@ -32,7 +32,7 @@ def test_andrews_squeezer_at_the_end(closed_forms):
     assert np.max(run["constraint.residual"]) < 1e-10
 
 
-@pytest.mark.parametrize("method", ["rk54", "adams", "radau5"])
+@pytest.mark.parametrize("method", ["rk54", "adams", "radau", "radau5"])
 def test_andrews_squeezer_by_other_methods(method):
     problem = problems.andrews_squeezer()
     run = run_of(problem, method=method, rtol=1e-9, atol=1e-10, output=0.03)
