@@ -86,7 +86,7 @@ class Session:
     @property
     def p(self) -> Mapping[str, float]:
         """Values of the independent parameters now shown, previews included (pass it as `p=`)."""
-        shown = self._followed[1] if self._followed is not None else {}
+        shown = self._followed[1] if self._followed is not None and not self._preview_parameters else {}
         return {**self.edited_parameters, **shown, **self._preview_parameters}
 
     def context(self) -> Context:
@@ -114,6 +114,8 @@ class Session:
         if q is not None:
             self._q = np.array(q, dtype=float)
         if parameters is not None:
+            if q is None and not self._previewing:  # of the edited pose, whatever run is shown
+                self._q = self.edited_pose
             self._preview_parameters.update(parameters)
             if q is None and self.mech.loops:
                 self._q = np.array(self.mech.move(self._q, {}, p=self.p), dtype=float)
@@ -385,10 +387,8 @@ class Session:
         return True
 
     def _exists(self, ref: Ref | None) -> bool:
-        if ref is None:
-            return False
-        if ref.collection == "world":
-            return True
+        if ref is None or ref.collection == "world":
+            return ref is not None
         models = (self.model, self.model.expanded)
         return any(item.name == ref.name for model in models for item in getattr(model, ref.collection, ()))
 

@@ -94,6 +94,41 @@ def test_what_if_makes_one_run_for_each_movement(bench):
     what_if.made.disconnect(heard.append)
 
 
+def test_a_parameter_moved_while_a_run_is_shown_leaves_the_arranged_pose(bench):
+    bench.example("damped_pendulum")
+    session, start = bench.session, bench.session.edited_pose
+    simulated(bench, duration=1.0, output=0.01)
+    session.runs.seek(0.4)
+    assert not np.allclose(session.q, start)
+    session.preview(parameters={"d": 0.7})
+    assert np.allclose(session.q, start)
+    session.commit("Change d")
+    assert np.allclose(session.edited_pose, start)
+    assert np.allclose(simulated(bench).run.q[0], start)
+
+
+@pytest.mark.parametrize("name", ["damped_pendulum", "slider_crank"])
+def test_what_if_begins_from_the_arranged_pose_wherever_the_playhead_stands(bench, name):
+    bench.example(name)
+    session, start = bench.session, bench.session.edited_pose
+    what_if, heard = bench.window.what_if, []
+    what_if.made.connect(heard.append)
+    what_if.switch(True)
+    bench.wait(lambda: heard and what_if._worker.idle, LONG)
+    parameter = session.mech.p_names[0]
+    for factor, place in ((1.05, 0.4), (1.1, 0.7)):
+        session.runs.seek(place)
+        assert not np.allclose(session.q, start)
+        heard.clear()
+        session.preview(parameters={parameter: factor * session.model.values()[parameter]})
+        bench.wait(lambda: heard)
+        assert session.runs.time == pytest.approx(place)
+        assert session.runs.current.run.q[0] == pytest.approx(start, abs=0.05)  # loops of other lengths close elsewhere
+        session.commit("Change")
+    what_if.switch(False)
+    what_if.made.disconnect(heard.append)
+
+
 def test_scrubbing_shows_the_run_and_leaves_no_undo_step(bench):
     bench.example("pendulum")
     record = simulated(bench, duration=2.0, output=0.01)
