@@ -9,16 +9,19 @@ from time import monotonic
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.icons import icon
 from app.panels.plots_bar import PlotsBar
 from app.panels.plots_empty import EmptyPlots
+from app.panels.plots_menu import plot_menu
 from app.plotting import export
+from app.plotting.area import PlotArea
 from app.plotting.chart import CHANNELS, Chart, channels_of
-from app.plotting.curves import curves
+from app.plotting.column_work import ColumnWork
+from app.plotting.curves import Curve, curves
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
 from app.plotting.sheets import TIME, Plot, Sheet
@@ -29,29 +32,8 @@ from core.errors import KinetostatError
 
 EVERY = 33
 """Milliseconds between two pictures while runs grow or change."""
-WIDE = 2.8
-"""Width over height beyond which plots stand beside one another."""
-
-
-class _Area(QSplitter):
-    """Plots stand beside one another where there is much more width than height, else above one another."""
-
-    turned = Signal()
-
-    def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Vertical)
-        self.setChildrenCollapsible(False)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        wide = self.width() > WIDE * max(self.height(), 1)
-        wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
-        if wanted != self.orientation():
-            QTimer.singleShot(0, self, lambda: self._turn(wanted))
-
-    def _turn(self, wanted: Qt.Orientation) -> None:
-        self.setOrientation(wanted)
-        self.turned.emit()
+QUICK = 0.01
+"""Seconds for which a picture waits for columns that are being computed."""
 
 
 class PlotsPanel(QWidget):
@@ -64,7 +46,10 @@ class PlotsPanel(QWidget):
         self.sheet = Sheet()
         self.pair: tuple[float, float] | None = None
         self.charts: list[Chart] = []
-        self._series = Series()
+        self._work = ColumnWork(self)
+        self._series = Series(self._work)
+        self._unproved: dict[str, str] = {}
+        """Channels that were just chosen, and against what: why one cannot be computed is still to be said."""
         self._sheets: dict[tuple[str, str], Sheet] = {}
         self._model = _key(session.state)
         self._drawn = 0.0
@@ -77,6 +62,7 @@ class PlotsPanel(QWidget):
             (session.changed, self._document_changed),
             (settings.changed, self._setting_changed),
             (theme.changed, self._theme_changed),
+            (self._work.came, self._runs_changed),
         )
         for signal, slot in self._pairs:
             signal.connect(slot)
@@ -87,6 +73,7 @@ class PlotsPanel(QWidget):
         for signal, slot in self._pairs:
             signal.disconnect(slot)
         self._soon.stop()
+        self._work.close()
 
     def _build(self) -> None:
         self.setAcceptDrops(True)
@@ -94,7 +81,7 @@ class PlotsPanel(QWidget):
         self.picker = ChannelPicker()
         self.picker.toggled.connect(self._toggled)
         self.picker.formula.connect(lambda text: self.add([text]))
-        self.area = _Area()
+        self.area = PlotArea()
         self.area.turned.connect(self._align)
         self.empty = EmptyPlots()
         self.empty.chosen.connect(lambda x, names: self.add_plot(Plot(tuple(names), x)))
@@ -137,9 +124,9 @@ class PlotsPanel(QWidget):
         chart.seeked.connect(self.runs.seek)
         chart.measured.connect(self._measured)
         chart.dropped.connect(lambda names: self.add(names, index))
-        chart.removed.connect(lambda name: self._put(index, self.sheet.plots[index].without(name)))
+        chart.removed.connect(lambda name: self.put(index, self.sheet.plots[index].without(name)))
         chart.activated.connect(lambda: self._activate(index))
-        chart.menu_wanted.connect(lambda place: self.menu(index).popup(place.toPoint()))
+        chart.menu_wanted.connect(lambda place: plot_menu(self, index).popup(place.toPoint()))
         chart.box_zoom(self.bar.zoom.isChecked())
         self.area.addWidget(chart)
         self.charts.append(chart)
@@ -151,12 +138,16 @@ class PlotsPanel(QWidget):
         if index is None or index >= len(self.sheet.plots):
             index = self.sheet.active if self.sheet.plots else 0
         plot = self.sheet.plots[index] if self.sheet.plots else Plot(x=x)
-        self._put(index, plot.with_channels(part for name in names for part in self._parts(name)))
+        parts = tuple(part for name in names for part in self._parts(name))
+        self._unproved |= dict.fromkeys(parts, TIME if plot.over_time else plot.x)
+        self.put(index, plot.with_channels(parts))
 
     def add_plot(self, plot: Plot | None = None) -> None:
         """One more plot; channels chosen from now on go there."""
         names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
-        self.show_sheet(self.sheet.added(replace(plot or Plot(), channels=names)))
+        new = replace(plot or Plot(), channels=names)
+        self._unproved |= dict.fromkeys(names, TIME if new.over_time else new.x)
+        self.show_sheet(self.sheet.added(new))
 
     def remove_plot(self, index: int) -> None:
         """A plot less."""
@@ -171,7 +162,8 @@ class PlotsPanel(QWidget):
             self.session.told.emit("error", str(error))
             return ()
 
-    def _put(self, index: int, plot: Plot) -> None:
+    def put(self, index: int, plot: Plot) -> None:
+        """Show another plot in place of one."""
         self.show_sheet(self.sheet.put(index, plot))
 
     def _toggled(self, channel: str, on: bool) -> None:
@@ -181,7 +173,7 @@ class PlotsPanel(QWidget):
         plot = self.sheet.current
         for part in (channel, *self._parts(channel)):
             plot = plot.without(part)
-        self._put(self.sheet.active, plot)
+        self.put(self.sheet.active, plot)
 
     def _activate(self, index: int) -> None:
         if index < len(self.sheet.plots) and index != self.sheet.active:
@@ -198,17 +190,47 @@ class PlotsPanel(QWidget):
         self.pages.setCurrentIndex(1 if self.sheet.plots else 0)
         if not self.sheet.plots:
             self.empty.show_run(current)
-        for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
-            chart.show_curves(plot, curves(plot, self.runs, self._series, self.settings))
+        for chart, plot, found in zip(self.charts, self.sheet.plots, self._found(), strict=True):
+            chart.show_curves(plot, found)
         self._align()
         self._show_active()
         self._show_times()
+        self._prove()
         self._drawn = monotonic()
+
+    def _prove(self) -> None:
+        """Say why the current run has no numbers for a channel that was just chosen."""
+        record = self.runs.current
+        known = {name: self._series.problem(record, x, name) for name, x in self._unproved.items()} if record else {}
+        for name in [name for name, words in known.items() if words is not None]:
+            del self._unproved[name]
+        for words in dict.fromkeys(filter(None, known.values())):
+            self.session.told.emit("error", words)
+
+    def _found(self) -> list[list[Curve]]:
+        """The curves of all plots. What is computed quickly is waited for; else there is what was there before."""
+        was_free, asked = not self._work.busy, self._work.asked
+        found = self._curves()
+        if was_free and self._work.asked != asked:
+            self._work.wait(QUICK)
+            found = self._curves()
+        return found
+
+    def _curves(self) -> list[list[Curve]]:
+        self._work.take_note()
+        return [curves(plot, self.runs, self._series, self.settings) for plot in self.sheet.plots]
+
+    def complete(self) -> None:
+        """Draw everything, and wait for it."""
+        self.refresh()
+        if self._work.busy:
+            self._work.wait()
+            self.refresh()
 
     @property
     def waiting(self) -> bool:
         """Whether something changed that is not drawn yet."""
-        return self._soon.isActive()
+        return self._soon.isActive() or self._work.busy or self._work.news
 
     def _align(self) -> None:
         """Plots above one another have their areas in line, however many axes each has."""
@@ -303,47 +325,11 @@ class PlotsPanel(QWidget):
         """Whether plots over time move together was changed."""
         self._link()
 
-    def menu(self, index: int) -> QMenu:
-        """What can be done with a plot."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        chart, plot = self.charts[index], self.sheet.plots[index]
-        menu.addAction(icon("fit"), "Show all", chart.auto)
-        across = menu.addMenu(icon("right"), "Horizontal axis")
-        self._fill_across(across, index, plot)
-        self._fill_aspects(menu.addMenu("Height over width"), index, plot)
-        menu.addSeparator()
-        self.fill_exports(menu, [index])
-        menu.addSeparator()
-        menu.addAction(icon("clear"), "Empty this plot", lambda: self._put(index, replace(plot, channels=())))
-        menu.addAction(icon("remove"), "Remove this plot", lambda: self.remove_plot(index))
-        return menu
-
-    def _fill_across(self, menu: QMenu, index: int, plot: Plot) -> None:
-        def entry(title: str, x: str) -> None:
-            kept = tuple(c for c in plot.channels if c != x)
-            action = menu.addAction(title, lambda: self._put(index, replace(plot, channels=kept, x=x)))
-            action.setCheckable(True)
-            action.setChecked(plot.x == x or (plot.over_time and x == TIME))
-
-        entry("time", TIME)
-        drawn = dict.fromkeys(name for each in self.sheet.plots for name in (each.x, *each.channels))
-        for name in drawn:
-            if name != TIME:
-                entry(name, name)
-
-    def _fill_aspects(self, menu: QMenu, index: int, plot: Plot) -> None:
-        for aspect in sorted({0.0, 0.5, 1.0, plot.aspect}):
-            action = menu.addAction(f"{aspect:g}" if aspect else "As there is room",
-                                    lambda aspect=aspect: self._put(index, replace(plot, aspect=aspect)))  # fmt: skip
-            action.setCheckable(True)
-            action.setChecked(plot.aspect == aspect)
-
     def fill_exports(self, menu: QMenu, indices: Sequence[int] | None = None) -> None:
         """Entries that write or copy plots; default: all."""
 
         def chosen() -> list[Chart]:
-            self.refresh()
+            self.complete()
             return [self.charts[k] for k in indices] if indices is not None else self.charts
 
         menu.addAction(icon("copy"), "Copy", lambda: self._guarded(lambda: export.copy(chosen())))
@@ -363,7 +349,7 @@ class PlotsPanel(QWidget):
 
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
         """Write plots (default: all) to a file."""
-        self.refresh()
+        self.complete()
         return self._guarded(lambda: export.save(charts or self.charts, path), f"Wrote {path}")
 
     def _guarded(self, work: Callable[[], None], words: str = "") -> bool:

@@ -8,16 +8,24 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from app.icons import icon
 from app.plotting.channels import likely
+from app.plotting.series import part
 from core.simulation.run import Run
 
 WITHOUT_RUN = (
     "Plots show what a run records: joints, frames, forces, energies and formulas of your own. Simulate first (F5)."
 )
 WITH_RUN = "Choose channels at the left, drag elements here from the model tree, or begin with one of these:"
+LOOKS = 200
+"""Samples of a run from which it is seen which way a tool moves most."""
 COLUMNS = 4
 WIDE = 520
 """Pixels below which proposals stand two by two."""
 NARROW = 280
+
+
+def thinned(run: Run) -> Run:
+    """Some of its samples."""
+    return part(run, slice(None, None, max(1, len(run.time) // LOOKS)))
 
 
 class EmptyPlots(QWidget):
@@ -50,7 +58,7 @@ class EmptyPlots(QWidget):
             return
         self._run = run
         self._words.setText(WITH_RUN if run is not None else WITHOUT_RUN)
-        offered = list(likely(run).items()) if run is not None else []
+        offered = list(likely(thinned(run)).items()) if run is not None else []
         self.buttons = [self._button(title, x, names) for title, (x, names) in offered]
         self._arrange()
 

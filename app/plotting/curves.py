@@ -12,11 +12,13 @@ from app.plotting.series import Array, Series
 from app.plotting.sheets import TIME, Plot
 from app.runs import COLORS, Record, Runs
 from app.widgets.quantity_text import Units
+from core.model.numerals import readable
 
 Dash = Literal["solid", "dash", "dot", "dash_dot"]
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dash_dot")
 FAINT = 0.45
 """Opacity of the curves of faint runs."""
+NOTHING: Array = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,8 @@ class Curve:
     opacity: float = 1.0
     current: bool = False
     over_time: bool = False
+    waiting: bool = False
+    """Its numbers are being computed; there are none yet."""
 
     @property
     def style(self) -> tuple[str, Dash, float]:
@@ -74,18 +78,21 @@ def curves(plot: Plot, runs: Runs, series: Series, units: Units) -> list[Curve]:
 def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs: Runs, series: Series,
            units: Units) -> Curve | None:  # fmt: skip
     x_name = TIME if plot.over_time else plot.x
-    if series.column(record, x_name) is None or series.column(record, channel) is None:
+    pair, late = series.pair(record, x_name, channel)
+    if pair is None and not late:
         return None
     across, up = (series.measure(record, name).display(units) for name in (x_name, channel))
-    x, y = series.shown(record, x_name, across.factor), series.shown(record, channel, up.factor)
-    assert x is not None
-    assert y is not None
+    times = x = y = NOTHING
+    if pair is not None:
+        times = pair.run.time
+        x = series.shown(record, x_name, pair.x, across.factor)
+        y = series.shown(record, channel, pair.y, up.factor)
     color = record.color if several else COLORS[k % len(COLORS)]
     dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
     return Curve(
-        (record.id, channel), channel, record.name, record.run.time, x, y,
+        (record.id, channel), channel, record.name, times, x, y,
         across.symbol, up.symbol, color, dash, FAINT if record.faint else 1.0, record is runs.current,
-        plot.over_time,
+        plot.over_time, pair is None,
     )  # fmt: skip
 
 
@@ -94,4 +101,4 @@ def shown_number(value: float) -> str:
     if not np.isfinite(value):
         return "–"
     text = f"{value:.5g}"
-    return (text if float(text) else "0").replace("-", "−").replace("e−0", "e−").replace("e+0", "e")
+    return readable(text if float(text) else "0")

@@ -20,6 +20,10 @@ WIDEST = "−0.88888"
 """A value for which there is always room, with its unit beside it."""
 
 
+WAITING = "…"
+BUSY = "being computed …"
+
+
 def pen_of(curve: Curve, width: float = 1.0) -> QPen:
     """How a curve is drawn."""
     color = QColor(curve.color)
@@ -84,10 +88,12 @@ class _Row(QFrame):
             run = _Name(curve.run)
             run.setProperty("muted", True)
             grid.addWidget(run, 1, 1, 1, 2)
-        self.setToolTip(f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else ""))
+        self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else "")
+        self.setToolTip(self._about)
 
     def say(self, text: str) -> None:
         if text != self.value.text():
+            self.setToolTip(f"{self._about}: {BUSY}" if text == WAITING else self._about)
             self.value.setText(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -169,6 +175,8 @@ def _facts(curve: Curve) -> tuple[object, ...]:
 
 
 def _text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
+    if curve.waiting:
+        return WAITING
     if pair is not None:
         ends = [curve.at(each) for each in pair]
         if ends[0] is None or ends[1] is None:

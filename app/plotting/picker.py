@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.icons import icon
 from app.plotting.channels import Entry, leaves, tree
 from app.plotting.chart import CHANNELS
-from app.plotting.series import column
+from app.plotting.series import column, moment
 from app.widgets.note import Note
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
@@ -210,7 +210,7 @@ class ChannelPicker(QWidget):
             self.note.say("There is no run yet whose channels the formula could use. Simulate first (F5).", "hint")
             return
         try:
-            column(self._run, text)
+            column(moment(self._run), text)
         except KinetostatError as error:
             self.note.say(f"{error.what} {error.remedy}".strip(), "error")
             return

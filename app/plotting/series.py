@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.growing import GrowingArray
-from app.plotting.channels import base, components, measure
+from app.plotting.channels import base, measure
 from app.runs import Record
 from app.widgets.quantity_text import Measure
 from core.errors import KinetostatError
 from core.kernel import Mechanism
+from core.kernel.cut_joints import closes_loop
+from core.simulation.columns import suffixes
 from core.simulation.run import Run
 
 Array = NDArray[np.float64]
+STORED = ("q", "v", "a", "tau")
+"""Quantities of joints that samples hold."""
 
 
 def column(run: Run, name: str) -> Array:
@@ -35,7 +40,21 @@ def column(run: Run, name: str) -> Array:
 
 def expanded(run: Run, name: str) -> tuple[str, ...]:
     """The names of one component that a name stands for. Raises KinetostatError for what the run does not have."""
-    return components(run, name) if name in run.channels else (name,)
+    if name not in run.channels:
+        return (name,)
+    return tuple(f"{name}.{suffix}" for suffix in suffixes(run._channels, name)) or (name,)
+
+
+def is_stored(run: Run, name: str) -> bool:
+    """Whether the samples of a run hold a channel, so that it has not to be computed."""
+    if name in ("time", "t"):
+        return True
+    mech = run.mech
+    for channel in (name, name.rpartition(".")[0]):  # without and with a component
+        owner, _, what = channel.rpartition(".")
+        if what in STORED:
+            return owner in mech.joint_names and not closes_loop(mech, owner)
+    return False
 
 
 def grown_from(new: Run, old: Run) -> bool:
@@ -51,42 +70,104 @@ def grown_from(new: Run, old: Run) -> bool:
     )
 
 
-def part(run: Run, start: int) -> Run:
-    """The run from a sample on."""
+def part(run: Run, samples: slice) -> Run:
+    """The run with some of its samples."""
     count = len(run.time)
     cut: dict[str, Any] = {
-        field.name: values[start:]
+        field.name: values[samples]
         for field in dataclasses.fields(run)
         if isinstance(values := getattr(run, field.name), np.ndarray) and len(values) == count
     }
     return dataclasses.replace(run, **cut)
 
 
-class Series:
-    """The columns of all records that are asked for."""
+def moment(run: Run) -> Run:
+    """Its first sample: tells which formulas a run knows, however long it is."""
+    return part(run, slice(0, 1))
 
-    def __init__(self) -> None:
-        self._kept: dict[tuple[int, str], tuple[Run, GrowingArray]] = {}
-        self._scaled: dict[tuple[int, str], tuple[GrowingArray, float, GrowingArray]] = {}
+
+class Column(NamedTuple):
+    """A channel of one component of a run, SI; `rows` (n,) is the start of what `memory` will hold as it grows."""
+
+    run: Run
+    memory: GrowingArray
+    rows: Array
+
+
+class Pair(NamedTuple):
+    """The numbers of a curve: two columns of a run."""
+
+    run: Run
+    x: Column
+    y: Column
+
+
+class Desk(Protocol):
+    """Takes work to be done beside the window: the newest for each key."""
+
+    def want(self, key: Hashable, work: Callable[[], object]) -> None: ...
+
+
+class Series:
+    """The columns of all records that are asked for.
+
+    What has to be computed (what the samples hold themselves has not) is left to a desk if there is one; until it is
+    done, there is what was computed before.
+    """
+
+    def __init__(self, desk: Desk | None = None) -> None:
+        self._desk = desk
+        self._columns: dict[tuple[int, str], Column] = {}
+        self._pairs: dict[tuple[int, str, str], tuple[Run, Pair | None]] = {}
+        self._problems: dict[tuple[int, str, str], Exception] = {}
+        self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingArray]] = {}
         self._measures: dict[tuple[int, str], tuple[Mechanism, Measure]] = {}
 
-    def column(self, record: Record, name: str) -> Array | None:
-        """(n,) a channel of a record's run, SI; None if the run has no such channel."""
-        kept = self._column(record, name)
-        return kept.rows if kept is not None else None
+    def pair(self, record: Record, x: str, y: str) -> tuple[Pair | None, bool]:
+        """The numbers of one channel of a record against another; None if there are none (yet). And whether newer
+        ones will come."""
+        run, key = record.run, (record.id, x, y)
+        of, found = self._pairs.get(key, (None, None))
+        if of is run:
+            return found, False
+        if self._desk is None or (is_stored(run, x) and is_stored(run, y)):
+            return self._find(run, key), False
+        self._desk.want(key, lambda: self._find(run, key))
+        return found, True
 
-    def _column(self, record: Record, name: str) -> GrowingArray | None:
-        run, key = record.run, (record.id, name)
-        before = self._kept.get(key)
-        if before is not None and before[0] is run:
-            return before[1]
-        try:
-            values = self._computed(run, name, before)
-        except (KinetostatError, KeyError, ValueError):
-            self._kept.pop(key, None)
+    def _find(self, run: Run, key: tuple[int, str, str]) -> Pair | None:
+        """Compute a pair, in whichever thread."""
+        number, x, y = key
+        of, pair = self._pairs.get(key, (None, None))
+        if of is not run:  # not wanted twice
+            try:
+                pair = Pair(run, self._column(run, (number, x)), self._column(run, (number, y)))
+            except (KinetostatError, KeyError, ValueError) as error:
+                pair = None
+                self._problems[key] = error
+            self._pairs[key] = run, pair
+        return pair
+
+    def problem(self, record: Record, x: str, y: str) -> str | None:
+        """Why there is no such pair; '' if there is one, None while that is not known."""
+        key = record.id, x, y
+        of, pair = self._pairs.get(key, (None, None))
+        if of is not record.run:
             return None
-        self._kept[key] = run, values
-        return values
+        return str(self._problems.get(key, "")) if pair is None else ""
+
+    def _column(self, run: Run, key: tuple[int, str]) -> Column:
+        before = self._columns.get(key)
+        if before is not None and before.run is run:
+            return before
+        if before is None or is_stored(run, key[1]) or not grown_from(run, before.run):
+            memory = GrowingArray(column(run, key[1]))
+        else:
+            memory, known = before.memory, len(before.rows)
+            if known < len(run.time):
+                memory.extend(column(part(run, slice(known, None)), key[1]))
+        found = self._columns[key] = Column(run, memory, memory.rows)
+        return found
 
     def measure(self, record: Record, name: str) -> Measure:
         """What the numbers of a channel measure."""
@@ -96,26 +177,23 @@ class Series:
             before = self._measures[key] = mech, measure(record.run, name)
         return before[1]
 
-    def shown(self, record: Record, name: str, factor: float) -> Array | None:
-        """(n,) a channel in a unit of so many SI units; the same array as long as nothing changes."""
-        values, key = self._column(record, name), (record.id, name)
-        if values is None or factor == 1.0:
-            return values.rows if values is not None else None
-        before = self._scaled.get(key)
-        if before is None or before[0] is not values or before[1] != factor:
-            before = self._scaled[key] = values, factor, GrowingArray(values.rows / factor)
-        return before[2].extend(values.rows[len(before[2].rows) :] / factor)
-
-    def _computed(self, run: Run, name: str, before: tuple[Run, GrowingArray] | None) -> GrowingArray:
-        if before is None or not grown_from(run, before[0]):
-            return GrowingArray(column(run, name))
-        known = len(before[0].time)
-        if known < len(run.time):
-            before[1].extend(column(part(run, known), name))
-        return before[1]
+    def shown(self, record: Record, name: str, values: Column, factor: float) -> Array:
+        """(n,) a column in a unit of so many SI units; the same array as long as nothing changes."""
+        if factor == 1.0:
+            return values.rows
+        key = record.id, name
+        of, scale, scaled = self._scaled.get(key, (None, 0.0, None))
+        if of is None or scaled is None or of.memory is not values.memory or scale != factor:
+            scaled = GrowingArray(values.rows / factor)
+        elif len(scaled.rows) < len(values.rows):
+            scaled.extend(values.rows[len(scaled.rows) :] / factor)
+        self._scaled[key] = values, factor, scaled
+        return scaled.rows[: len(values.rows)] if len(scaled.rows) > len(values.rows) else scaled.rows
 
     def keep(self, ids: set[int]) -> None:
         """Forget the columns of other records."""
-        self._kept = {key: value for key, value in self._kept.items() if key[0] in ids}
-        self._scaled = {key: value for key, value in self._scaled.items() if key[0] in ids}
-        self._measures = {key: value for key, value in self._measures.items() if key[0] in ids}
+        kept: tuple[dict[Any, Any], ...] = self._columns, self._pairs, self._problems, self._scaled, self._measures
+        for one in kept:
+            for key in list(one):
+                if key[0] not in ids:
+                    one.pop(key, None)

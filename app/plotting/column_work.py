@@ -1,0 +1,130 @@
+"""Columns of plots computed beside the window: one thread, for each curve only the newest that is wanted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+Work = Callable[[], object]
+LOOK = 10
+"""Milliseconds between two looks at what the thread has done."""
+CLOSE_WAIT = 10.0
+"""How long closing waits for a column that is being computed, in s."""
+
+
+class _Pile:
+    """What is wanted, and the thread that does it. Knows no Qt object."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._wanted: dict[Hashable, Work] = {}
+        self._took: dict[Hashable, float] = {}
+        """Seconds of the last work of each key: what is quick goes first."""
+        self._thread: threading.Thread | None = None
+        self._over = False
+        self.busy = False
+        self.done = 0
+        self.defects: deque[BaseException] = deque()
+
+    def put(self, key: Hashable, work: Work) -> None:
+        """One more, in place of an older one of its key."""
+        with self._changed:
+            self._wanted[key] = work
+            self.busy = True
+            self._changed.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="channels", daemon=True)
+                self._thread.start()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Until all is done, at most so long; whether it is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.busy, seconds)
+
+    def close(self) -> None:
+        """End the thread; what is not begun is dropped."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(CLOSE_WAIT)
+
+    def _work(self) -> None:
+        while (taken := self._take()) is not None:
+            key, work = taken
+            began = time.perf_counter()
+            try:
+                work()
+            except BaseException as error:  # told in the window
+                self.defects.append(error)
+            self._took[key] = time.perf_counter() - began
+            with self._changed:
+                self.done += 1
+                self.busy = bool(self._wanted)
+                self._changed.notify_all()
+
+    def _take(self) -> tuple[Hashable, Work] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted or self._over)
+            if self._over:
+                self.busy = False
+                return None
+            key = min(self._wanted, key=lambda each: self._took.get(each, 0.0))
+            return key, self._wanted.pop(key)
+
+
+class ColumnWork(QObject):
+    """Where a `Series` leaves what takes long. `came`: something of it is done of which nobody took note."""
+
+    came = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pile = _Pile()
+        self._noted = 0
+        self.asked = 0
+        """How often something was wanted."""
+        self._timer = QTimer(self, interval=LOOK)
+        self._timer.timeout.connect(self._look)
+
+    def close(self) -> None:
+        """Stop for good."""
+        self._timer.stop()
+        self._pile.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is not done yet."""
+        return self._pile.busy
+
+    @property
+    def news(self) -> bool:
+        """Whether something was done of which nobody took note."""
+        return self._pile.done != self._noted
+
+    def take_note(self) -> None:
+        """What is done by now is known."""
+        self._noted = self._pile.done
+
+    def want(self, key: Hashable, work: Work) -> None:
+        """Have something done soon, in place of what was wanted before under this key."""
+        self.asked += 1
+        self._pile.put(key, work)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until all is done, at most so long; whether it is."""
+        return self._pile.wait(seconds)
+
+    def _look(self) -> None:
+        if not self.busy:
+            self._timer.stop()
+        if self.news:
+            self.came.emit()
+        if self._pile.defects:
+            raise self._pile.defects.popleft()
