@@ -71,6 +71,7 @@ QTabWidget::pane {{ border: 0; }}
 QStatusBar {{ background: {window}; border-top: 1px solid {line}; }}
 QStatusBar::item {{ border: 0; }}
 QScrollArea, QTreeView, QListView {{ border: 0; }}
+QComboBox QAbstractItemView, #completions {{ background: {raised}; border: 1px solid {line}; }}
 QHeaderView::section {{ background: {window}; border: 0; border-bottom: 1px solid {line}; padding: 4px; }}
 QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px 6px; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}

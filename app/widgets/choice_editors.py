@@ -134,6 +134,7 @@ class NameCombo(Combo):
         completer = QCompleter(names, self)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.popup().setObjectName("completions")
         self.setCompleter(completer)
         self.setCurrentIndex(self.findText(text))
         self.setEditText(text)

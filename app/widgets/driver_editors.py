@@ -93,9 +93,11 @@ class SourceEditor(FieldEditor):
         values = sampled(driver, self.context)
         if index == 1:
             times = tuple(float(t) for t in np.linspace(0.0, 1.0, len(values)))
-            self.attempt(Together(function=None, file="", times=times, values=values))
+            wish = Together(function=None, file="", times=times, values=values)
         else:
-            self.attempt(Together(function=values[0], file="", times=(), values=()))
+            wish = Together(function=values[0], file="", times=(), values=())
+        if self.attempt(wish):
+            self.combo.setCurrentIndex(present)
 
     def _browse(self) -> None:
         assert self.context is not None
@@ -122,11 +124,13 @@ def beside(path: str, origin: str) -> str:
 
 
 def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:
-    """What a driver's formula or table gives in its first second; zeros where that is not known."""
+    """What a driver's formula or table gives in its first second; zeros where that is no number."""
     if driver.times:
         return driver.values
-    found = [value_in(driver.function, {**context.values, "t": t, "time": t}) for t in np.linspace(0.0, 1.0, SAMPLES)]
-    return tuple(0.0 if x is None else float(x) for x in found)
+    times = np.linspace(0.0, 1.0, SAMPLES)
+    with np.errstate(all="ignore"):
+        found = [value_in(driver.function, {**context.values, "t": t, "time": t}) for t in times]
+    return tuple(0.0 if x is None or not np.isfinite(x) else float(x) for x in found)
 
 
 class Curve(QWidget):

@@ -17,7 +17,7 @@ from core.errors import ExpressionError, KinetostatError
 from core.model.expression import FUNCTIONS, names, parse
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
 from core.model.model import Names
-from core.model.signals import signal_names
+from core.model.signals import TIME, signal_names
 from core.model.units import SI
 
 WORD = re.compile(r"[^\W\d][\w.\-]*$")
@@ -37,6 +37,7 @@ class FormulaEdit(QuantityEdit):
         self.completer_list.setWidget(self)
         self.completer_list.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.completer_list.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.completer_list.popup().setObjectName("completions")
         self.completer_list.activated.connect(self._insert)
         self.textEdited.connect(lambda _text: self.propose())
 
@@ -58,8 +59,13 @@ class FormulaEdit(QuantityEdit):
             return read(text, self.measure, self.settings, self.values, fold=self.fold)
         for name in sorted(used - self.known):
             close = difflib.get_close_matches(name, sorted(self.known), 3, 0.5)
-            hint = f"Did you mean {', '.join(close)}?" if close else "Use t, parameters, joints and sensors."
-            raise ExpressionError(f"Nothing is called '{name}'.", remedy=hint)
+            meant = f"Did you mean {', '.join(close)}?" if close else ""
+            if self.known <= {*self.values, *TIME}:
+                raise ExpressionError(
+                    f"'{name}' is neither t nor a parameter.", remedy=meant or "Use t and parameters."
+                )
+            raise ExpressionError(f"Nothing is called '{name}'.",
+                                  remedy=meant or "Use t, parameters, joints and sensors.")  # fmt: skip
         if used <= self.values.keys():
             return read(text, self.measure, self.settings, self.values, fold=self.fold)
         return plain

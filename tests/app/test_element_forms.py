@@ -224,6 +224,23 @@ def test_a_driver_goes_from_formula_to_table_and_back(qtbot, tmp_path):
     assert session.model.drivers[0].function == "0.5*t"
 
 
+def test_a_formula_that_breaks_becomes_a_table_all_the_same(qtbot, tmp_path):
+    """log(t) has no value at the first moment."""
+    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="log(t)"))
+    choose(panel.form.editors["function"], "Table")
+    driver = session.model.drivers[0]
+    assert driver.values[0] == 0.0
+    assert driver.values[-1] == pytest.approx(0.0)
+    assert driver.values[5] == pytest.approx(-0.693147, rel=1e-5)
+
+
+def test_a_driver_depends_on_time_and_parameters_alone(qtbot, tmp_path):
+    _, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="t"))
+    editor = panel.form.editors["function"]
+    retype(qtbot, editor.edit, "elbow")
+    assert "'elbow' is neither t nor a parameter. Use t and parameters." in editor.edit.problem
+
+
 def test_a_table_is_pasted_from_a_spreadsheet(qtbot, tmp_path):
     session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="elbow", times=(0.0, 1.0), values=(0.0, 1.0)))
     table = panel.form.editors["times"]
