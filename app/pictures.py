@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def write_pictures(result: Result, context: Context) -> None:
         if isinstance(part, Picture):
             write_picture(part, context)
         elif isinstance(part, Print):
-            write_result_picture(part.of, context, part.path, ranges=part.ranges)
+            write_result_picture(part.of, context, part.path, ranges=part.ranges, ways=part.ways)
 
 
 def write_picture(picture: Picture, context: Context) -> None:
@@ -37,24 +38,29 @@ def write_picture(picture: Picture, context: Context) -> None:
 
 def write_result_picture(
     result: Result, context: Context, path: str, size: tuple[int, int] = (1200, 800),
-    ranges: tuple[tuple[float, float], ...] = (),
+    ranges: tuple[tuple[float, float], ...] = (), ways: Sequence[Any] = (),
 ) -> None:  # fmt: skip
-    """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`."""
+    """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
+
+    ways : (n, 3) places along lines to draw, m
+    """
     drawable = [part for part in leaves(result) if isinstance(part, PoseSequence | EllipsoidField)]
     if not drawable:
         raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
     from viz import camera
     from viz.offscreen import offscreen
-    from viz.picture_files import write_picture_file
+    from viz.picture_files import fineness, write_picture_file
     from viz.pixels import pixels
 
     part = drawable[-1]
     poses = part.poses if isinstance(part, EllipsoidField) else part
-    with offscreen(size) as scene:
+    fine = fineness(path)
+    with offscreen((fine * size[0], fine * size[1]), scale=float(fine)) as scene:
         scene.set_display(cube=False)
         _show_poses(scene, poses, context)
         if isinstance(part, EllipsoidField):
             _show_ellipsoids(scene, part)
+        scene.overlays.traces({str(k): way for k, way in enumerate(ways)})
         if poses.frame:
             scene.range_box.frame(scene.bounds(overlays=True).tolist())
         if ranges:

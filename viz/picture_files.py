@@ -1,4 +1,5 @@
-"""Pictures as files of other kinds than PNG: the pixels on a page (PDF), or in a scalable drawing's frame (SVG)."""
+"""Pictures as files of other kinds than PNG: the pixels on a page (PDF), or in a drawing's frame (SVG). They hold no
+vectors: VTK's exporter for such files (GL2PS) draws what is solid as pixels, too."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ from core.files.source import write_whole
 from viz.pixels import Pixels, png, write_png
 
 SUFFIXES = (".png", ".svg", ".pdf")
-POINTS = 72.0 / 150.0
-"""Points of a page per pixel: 150 pixels an inch."""
+FINE = 2
+"""Pixels of a page or drawing, along each side, for one of a PNG file."""
+PER_INCH = 300
+"""Pixels an inch of a page."""
 
 
 def write_picture_file(picture: Pixels, path: str | Path) -> None:
@@ -30,20 +33,26 @@ def write_picture_file(picture: Pixels, path: str | Path) -> None:
         write_whole(os.fspath(path), svg(picture) if suffix == ".svg" else pdf(picture))
 
 
+def fineness(path: str | Path) -> int:
+    """How many pixels a picture of this suffix should have, along each side, for one of a PNG file."""
+    return 1 if Path(path).suffix.lower() == ".png" else FINE
+
+
 def svg(picture: Pixels) -> bytes:
-    """An SVG drawing that holds the picture."""
-    height, width = picture.shape[:2]
+    """An SVG drawing that holds the picture, as large as a PNG file's."""
+    height, width = picture.shape[0] / FINE, picture.shape[1] / FINE
     data = base64.b64encode(png(picture)).decode()
+    sides = f'width="{width:g}" height="{height:g}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">\n'
-        f'<image width="{width}" height="{height}" href="data:image/png;base64,{data}"/>\n</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="0 0 {width:g} {height:g}">\n'
+        f'<image {sides} href="data:image/png;base64,{data}"/>\n</svg>\n'
     ).encode()
 
 
 def pdf(picture: Pixels) -> bytes:
     """A PDF page with the picture on it (ISO 32000-1, 7.5 and 8.9): five objects, a table of where they begin."""
     height, width = picture.shape[:2]
-    wide, high = POINTS * width, POINTS * height
+    wide, high = 72.0 / PER_INCH * width, 72.0 / PER_INCH * height
     image = zlib.compress(np.ascontiguousarray(picture[:, :, :3]).tobytes())
     content = f"q {wide:.2f} 0 0 {high:.2f} 0 0 cm /Im0 Do Q".encode()
     head = (f"<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceRGB"

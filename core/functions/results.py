@@ -245,11 +245,13 @@ class Picture(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Print(Result):
-    """A result to be drawn into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`."""
+    """A result to be drawn into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`; `ways` are (n, 3)
+    arrays of places, m, through which lines are drawn."""
 
     path: str
     of: Result
     ranges: tuple[tuple[float, float], ...] = ()
+    ways: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,7 +283,7 @@ def to_json(value: Any) -> Any:
         fields: dict[str, Any] = {"kind": type(value).__name__}
         for field in dataclasses.fields(value):
             if (
-                field.name in ("live", "model", "run", "chain", "growth")
+                field.name in ("live", "model", "run", "chain", "growth", "ways")
                 or (field.name == "entries" and isinstance(value, Formulas))
                 or (field.name in ("call", "function") and not getattr(value, field.name))
             ):

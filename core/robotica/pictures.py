@@ -76,8 +76,11 @@ FLAT = {3: "top", 5: "front", 6: "right"}
 """The view of the plane in which a planar arm moves, by Robotica's code of planes."""
 
 
-def finished(session: Session, result: Result, options: dict[str, Any], name: str) -> Result:
-    """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed."""
+def finished(
+    session: Session, result: Result, options: dict[str, Any], name: str, ways: tuple[Any, ...] = ()
+) -> Result:
+    """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed, with lines
+    along `ways`, (n, 3) places each, m."""
     look: dict[str, Any] = {"frame": "frame" in options, "view": FLAT.get(_plane(session), "")}
     if isinstance(result, EllipsoidField):
         result = dataclasses.replace(result, poses=dataclasses.replace(result.poses, **look))
@@ -87,9 +90,14 @@ def finished(session: Session, result: Result, options: dict[str, Any], name: st
     if not files:
         return result
     paths = [session.target(file) for file in files]
-    prints = [Print(title=f"Picture written to {path}.", path=path, of=result, ranges=session.state.ranges)
-              for path in paths]  # fmt: skip
+    prints = [Print(title=f"Picture written to {path}{_pixels(path)}.", path=path, of=result, ways=ways,
+                    ranges=session.state.ranges) for path in paths]  # fmt: skip
     return Report(title=result.title, parts=(result, *prints))
+
+
+def _pixels(path: str) -> str:
+    """What to know about a format that promises lines and holds pixels."""
+    return " (pixels inside, 300 an inch)" if path.lower().endswith((".pdf", ".svg")) else ""
 
 
 def _plane(session: Session) -> int:

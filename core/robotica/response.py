@@ -35,6 +35,8 @@ STEP = 0.2
 MOST_ARMS = 200
 """Arms that SimDrive draws at most; smaller steps are widened, or the rest of the way is left out."""
 MOST_ASPECT = 100.0
+ROWS = 20
+"""Rows of a plot that are listed, about."""
 
 
 def get_torques(session: Session, file: Tree | None = None) -> Result:
@@ -155,7 +157,8 @@ def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None
     if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
         return motion
     poses = _arms(session, run, found) if "arm" in found else _end(run)
-    return Report(title="Trace", parts=(motion, *parts_of(finished(session, poses, found, "simdrive"))))
+    ways = (np.asarray(run[f"{tool_frame(run.model)}.position"]),) if "trace" in found else ()
+    return Report(title="Trace", parts=(motion, *parts_of(finished(session, poses, found, "simdrive", ways))))
 
 
 def _end(run: Run) -> PoseSequence:
@@ -219,14 +222,22 @@ def plot(session: Session, x: Tree, ys: Tree, wishes: Tree | None = None) -> Res
     for label, column in zip(labels, columns, strict=True):
         if column.ndim != 1:
             raise ExpressionError(f"'{label}' has several components.", remedy="Name one of them.")
-    stride = max(1, len(columns[0]) // 200)
-    rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, len(columns[0]), stride))
-    table = Table(title=f"{', '.join(labels[1:])} over {labels[0]}", columns=tuple(map(Column, labels)), rows=rows)
+    table = _excerpt(labels, columns)
     curves = tuple((names[0], name) for name in names[1:])
     files = tuple(session.target(file) for file in printed(found, "simplot"))
     text = f"{len(run.time)} samples plotted." + (f" Written to {', '.join(files)}." if files else "")
     motion = Motion(title=table.title, run=run, curves=curves, aspect=aspect, files=files, text=text)
     return Report(title=table.title, parts=(motion, table))
+
+
+def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
+    """Some of the rows that are plotted, `ROWS` or a few more."""
+    count = len(columns[0])
+    stride = max(1, count // ROWS)
+    rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, count, stride))
+    note = f"a row for every {stride} of {count} samples" if stride > 1 else ""
+    return Table(title=f"{', '.join(labels[1:])} over {labels[0]}", columns=tuple(map(Column, labels)), rows=rows,
+                 note=note)  # fmt: skip
 
 
 def _channel(session: Session, tree: Tree) -> str:

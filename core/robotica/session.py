@@ -236,11 +236,16 @@ class Session:
         raise ExpressionError(f"'{name}' has no value.", remedy=f"Give it one: {name} = 1.")
 
     def path(self, name: str) -> str:
-        """A file to read as a path; relative ones lie in the session's folder, or where it writes."""
-        if os.path.isabs(name):
-            return name
-        found = os.path.join(self.state.folder, name)
-        return found if os.path.exists(found) else self.target(name) if os.path.exists(self.target(name)) else found
+        """A file to read as a path; relative ones lie in the session's folder, where it writes, or beside the robot."""
+        places = [os.path.join(self.state.folder, name), self.target(name), *self._beside(name)]
+        return name if os.path.isabs(name) else next(filter(os.path.exists, places), places[0])
+
+    def _beside(self, name: str) -> list[str]:
+        try:
+            origin = self.host.context().model.origin
+        except ModelError:  # there is no robot yet
+            return []
+        return [os.path.join(os.path.dirname(origin), name)] if origin else []
 
     def target(self, name: str) -> str:
         """A file to write as a path."""

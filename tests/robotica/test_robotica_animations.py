@@ -162,6 +162,29 @@ def test_pictures_of_poses_in_three_formats(session, tmp_path):
         assert (tmp_path / name).read_bytes().startswith(begin)
 
 
+def test_a_printed_trace_shows_the_way_of_the_tool_without_the_arm_too(session, tmp_path):
+    session.run("q1 = 0; q2 = 0; Response[{0, 1}, {q1'[0] == 1, q2'[0] == 2}]")
+    written = {}
+    for option in ("trace, ", ""):
+        (shown,) = session.run(f'SimDrive["*", {{{option}xprint -> "way.png", frame}}]')
+        (printed,) = [part for part in leaves(shown) if isinstance(part, Print)]
+        assert len(printed.ways) == bool(option)
+        write_pictures(shown, session.context())
+        written[option] = (tmp_path / "way.png").read_bytes()
+    assert written["trace, "] != written[""]
+
+
+def test_pages_and_drawings_have_finer_pixels_and_say_so(session, tmp_path):
+    (shown,) = session.run('ShowRobot[{{q1, 0, 1, 2}}, {print, xprint -> "mine.svg", mprint}]')
+    titles = [part.title for part in leaves(shown) if isinstance(part, Print)]
+    assert ["pixels inside" in title for title in titles] == [True, True, False]
+    write_pictures(shown, session.context())
+    page, drawing = (tmp_path / "robotplot.pdf").read_bytes(), (tmp_path / "mine.svg").read_text()
+    assert b"/Width 2400 /Height 1600" in page
+    assert b"/MediaBox [0 0 576.00 384.00]" in page
+    assert 'width="1200" height="800"' in drawing
+
+
 def test_a_page_says_where_its_objects_begin():
     from viz.picture_files import pdf
 

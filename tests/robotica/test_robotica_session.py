@@ -239,3 +239,14 @@ def test_any_text_gives_results_or_a_message(session):
         assert all(results)
 
     tried()
+
+
+def test_files_are_found_beside_the_robot(tmp_path, monkeypatch):
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "arm.rob").write_text(Path(TWO_LINK).read_text())
+    (tmp_path / "robots" / "push.tau").write_text("tau[[1]] = 2")
+    monkeypatch.chdir(tmp_path)
+    session = Session(ScriptHost("robots/arm.rob"))
+    assert said(session, 'GetInputTau["push.tau"]').startswith("tau[[1]] = 2")
+    (tmp_path / "push.tau").write_text("tau[[1]] = 3")
+    assert said(session, 'GetInputTau["push.tau"]').startswith("tau[[1]] = 3")
