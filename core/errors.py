@@ -6,7 +6,7 @@ console) shows `str(error)` and never a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -76,10 +76,12 @@ class ExpressionError(KinetostatError):
 class AssemblyError(KinetostatError):
     """The loops of a mechanism cannot be closed.
 
-    q : the best position found (nq,), None if there is none
+    q        : the best position found (nq,), None if there is none
+    together : places of all elements that cannot hold together, e.g. ("constraint 'rod1'", "constraint 'rod2'")
     """
 
     q: Any = None
+    together: tuple[str, ...] = ()
 
 
 class SimulationError(KinetostatError):
@@ -91,6 +93,13 @@ class SimulationError(KinetostatError):
 
     run: Any = None
     time: float | None = None
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words with commas and an "and"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def near_misses(name: str, names: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from core.analysis.driven import drive
 from core.analysis.free_motions import FreeMotion, free_motions
 from core.analysis.isostatic import Release
 from core.analysis.self_stress import Component, Stresses, dependences, stresses
+from core.errors import listed
 from core.kernel import Mechanism, assembly, constraints, open_loops
 from core.kernel.parameter_values import Values
 
@@ -155,7 +156,7 @@ def _closed(closure: Closure, q: Array) -> Array:
     flags = np.zeros(closure.mech.nv, dtype=bool)
     pose, gap = assembly.close_from(closure.upright, q, 1.0 / closure.units, flags)
     if not gap < assembly.ACCEPTABLE:
-        raise open_loops.assembly_error(closure.mech, pose, closure.p, closure.t)
+        raise open_loops.assembly_error(closure.mech, pose, closure.p, closure.t, drivers=False)
     return pose
 
 
@@ -227,13 +228,6 @@ def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str,
             instead.setdefault(component.name, []).append(component.text)
     alternatives = tuple((name, tuple(texts)) for name, texts in instead.items())
     return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives)
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words with commas and an "and"."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _sentence(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.analysis.mobility import Mobility, listed, mobility
-from core.errors import AssemblyError, KinetostatError
+from core.analysis.mobility import Mobility, mobility
+from core.errors import AssemblyError, KinetostatError, listed
 from core.kernel import Mechanism
 from core.model import Finding
 
@@ -18,7 +18,7 @@ def examined(mech: Mechanism) -> tuple[Mobility | None, tuple[Finding, ...]]:
     try:
         found = mobility(mech)
     except AssemblyError as error:
-        return None, (_open(error),)
+        return None, _open(error)
     except KinetostatError:  # said where it arises, when the machine is used
         return None, ()
     return found, findings(found)
@@ -53,7 +53,13 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
     return tuple(result)
 
 
-def _open(error: AssemblyError) -> Finding:
-    kind, _, name = error.where.partition(" ")
+def _open(error: AssemblyError) -> tuple[Finding, ...]:
+    """The message at every element that has a part in it."""
+    return tuple(_at(error, place) for place in error.together or (error.where,))
+
+
+def _at(error: AssemblyError, place: str) -> Finding:
+    kind, _, name = place.partition(" ")
     collection = {"joint": "joints", "constraint": "constraints", "driver": "drivers"}.get(kind, "")
-    return Finding("warning", error.what, error.remedy, collection, name.strip("'"))
+    text = error.what if place == error.where else f"It cannot hold as things are. {error.where}: {error.what}"
+    return Finding("warning", text, error.remedy, collection, name.strip("'"))

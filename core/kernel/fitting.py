@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.kernel.assembly import Problem
+from core.kernel.assembly import Flags, Problem
 from core.kernel.parameter_values import Values
 
 if TYPE_CHECKING:
@@ -46,17 +46,31 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
             yield joint.name, slice(first[joint.name] + start, first[joint.name] + stop)
 
 
-def wrong_way_round(mech: Mechanism, q: Array, p: Values) -> str:
-    """The cut joint whose sides are turned by half a turn against what it allows at a closed position; '' if none."""
-    return next((name for name, _ in turned_round(mech, q, p)), "")
+def wrong_way_round(mech: Mechanism, q: Array, p: Values, chosen: Flags | None = None) -> str:
+    """The cut joint whose sides are turned by half a turn against what it allows at a closed position; '' if none.
+
+    chosen : (rows,) those of the closure that count, default all
+    """
+    return next((name for name, rows in turned_round(mech, q, p) if chosen is None or chosen[rows.start]), "")
 
 
-def upright(mech: Mechanism, problem: Problem, p: Values) -> Problem:
-    """The problem with residuals that have no roots the wrong way round. Its rows begin with those of cut joints."""
+def upright(mech: Mechanism, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
+    """The problem with residuals that have no roots the wrong way round.
+
+    chosen : (rows,) those of the closure that are the problem's, default: it begins with those of cut joints
+    """
+    before = None if chosen is None else np.cumsum(~chosen)
+
+    def turned(q: Array) -> Iterator[slice]:
+        for _, rows in turned_round(mech, q, p):
+            if chosen is None or before is None:
+                yield rows
+            elif chosen[rows.start]:
+                yield slice(rows.start - int(before[rows.start]), rows.stop - int(before[rows.start]))
 
     def residual(q: Array) -> Array:
         r = np.array(problem.residual(q))
-        for _, rows in turned_round(mech, q, p):
+        for rows in turned(q):
             s = r[rows]
             length = float(np.linalg.norm(s))
             direction = s / length if length > 1e-9 else np.eye(len(s))[0]
@@ -65,7 +79,7 @@ def upright(mech: Mechanism, problem: Problem, p: Values) -> Problem:
 
     def jacobian(q: Array) -> Array:
         G = np.array(problem.jacobian(q))
-        for _, rows in turned_round(mech, q, p):
+        for rows in turned(q):
             G[rows] *= -1.0
         return G
 

@@ -372,11 +372,11 @@ class Mechanism(Evaluation):
 
     def _closed(
         self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False, t: float = 0.0,
-        drivers: bool = True,
+        rows: assembly.Flags | None = None,
     ) -> tuple[Array, float]:  # fmt: skip
         positions = self._program.levels == 0
-        if not drivers:
-            positions = positions & [row.collection != "drivers" for row in self._program.closure_rows]
+        if rows is not None:
+            positions = positions & rows
         if not positions.any():
             return q, 0.0
         values = None if p is None else self.parameter_values(p)
@@ -388,9 +388,9 @@ class Mechanism(Evaluation):
             lambda q: jacobian(q, p=values)[chosen],
             self._coordinates.integrate_step,
             self._coordinates.room,
-            lambda q: not wrong_way_round(self, q, values),
+            lambda q: not wrong_way_round(self, q, values, positions),
         )
         found = assembly.close(problem, q, weights, fixed)
         if not anywhere or (found[1] < assembly.ACCEPTABLE and problem.fits(found[0])):
             return found
-        return assembly.close_from(upright(self, problem, values), q, weights, fixed)
+        return assembly.close_from(upright(self, problem, values, positions), q, weights, fixed)
