@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import KinetostatError
 from core.model import WORLD, Model
+from core.model.parameters import value_of
 from viz.arrows import VectorGlyph
 
 if TYPE_CHECKING:
@@ -108,9 +109,11 @@ def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> l
 
 
 def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
-    """Arrows of a force element: at both ends of a line; of a wrench on b, and the opposite on a at the same point."""
+    """Arrows of a force element: at both ends of a line; of a wrench on b; in a joint on the child's side."""
     force = run.model.expanded.find("forces", wanted.name)
     values = run[f"{wanted.name}.force"]
+    if force.kind == "joint":
+        return _in_joint(run, force.joint, values, KINDS[wanted.kind].turning)
     if force.kind in ("line", "series"):
         if KINDS[wanted.kind].turning:
             return []
@@ -125,6 +128,19 @@ def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]
             return [(place, values[:, part])]
         return [] if KINDS[wanted.kind].turning else [(place, values)]
     return []
+
+
+def _in_joint(run: Run, name: str, values: Array, turning: bool) -> list[tuple[Array, Array]]:
+    """The arrow along the axis of a revolute or prismatic joint: on the child acts −F, against growth."""
+    joint = run.model.expanded.find("joints", name)
+    dimensions = joint.info.coordinate_dimensions
+    if joint.kind not in ("revolute", "continuous", "prismatic") or (dimensions[0] == "angle") != turning:
+        return []
+    known = {**run.model.expanded.values(), **run.settings.parameters}
+    axis = np.array([value_of(x, known) for x in joint.axis], dtype=float)
+    a, b = run.mech.joint_poses(run.q, p=_parameters(run))[name]
+    along = np.asarray(a)[:, :3, :3] @ (axis / np.linalg.norm(axis))
+    return [(np.asarray(b)[:, :3, 3], -values.reshape(-1, 1) * along)]
 
 
 def _point(run: Run, name: str) -> Array:

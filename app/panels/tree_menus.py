@@ -24,10 +24,31 @@ def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
         menu.addAction(icon("rename"), "Rename", tree.rename_selected)
         menu.addAction(icon("duplicate"), "Duplicate", lambda: verbs.duplicate(tree.session))
         menu.addAction(icon("delete"), "Delete", tree.remove_selected)
+    if node is not None and node.ref is not None:
+        _show(tree, menu, node.ref.collection)
     menu.addSeparator()
     menu.addAction("Unfold all", lambda: tree.fold_all(False))
     menu.addAction("Fold all", lambda: tree.fold_all(True))
     return menu
+
+
+SHOWING = ("view.trace", "vectors.", "plots.add")
+"""How ids of commands begin that show of an element what a run has."""
+
+
+def _show(tree: ModelTree, menu: QMenu, collection: str) -> None:
+    """Ways, vectors and curves of the element, as in the scene's menu; only in a window that has one."""
+    from app.commands import table
+
+    actions = getattr(tree.window(), "actions_", None)
+    if actions is None:
+        return
+    actions.refresh()
+    menu.addSeparator()
+    for command in table().values():
+        action = actions.by_id.get(command.id)
+        if command.id.startswith(SHOWING) and collection in command.context and action.isEnabled():
+            menu.addAction(action)
 
 
 BY_POINTING = (("Add/Force", "force"), ("Add/Constraint", "constraint"), ("Add/Sensor", "sensor"))

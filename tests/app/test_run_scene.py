@@ -9,10 +9,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.panels.tree_menus import row_menu
+from app.panels.treenodes import Node
 from app.session import Ref
+from core.simulation import simulate
 from core.simulation.moments import at_rest
 from viz.run_footage import Tracing
-from viz.vectors import Wanted
+from viz.vectors import Wanted, fields
 
 
 def motion(mech, end=1.0, samples=51, amplitude=0.6):
@@ -238,3 +241,39 @@ def test_a_film_in_the_making_tells_the_time_left_and_leaves_the_older_one_if_it
     assert path.read_bytes() == b"older"
     assert [each.name for each in tmp_path.iterdir()] == ["film.mp4"]
     dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("collection", "name", "titles"),
+    [
+        ("frames", "tip", {"Trace", "Show velocity", "Show acceleration", "Show angular velocity", "Plot"}),
+        ("joints", "pin", {"Show force", "Show torque", "Plot"}),
+        ("forces", "damper", {"Show force", "Show torque", "Plot"}),
+        ("parameters", "d", set()),
+    ],
+)
+def test_the_tree_offers_ways_vectors_and_curves_of_its_rows(bench, collection, name, titles):
+    bench.example("damped_pendulum")
+    session = bench.session
+    run = simulate(session.mech, 0.1, q0=session.q)
+    session.runs.add(run)
+    session.select(Ref(collection, name))
+    menu = row_menu(bench.window.tree, Node(name, name, ref=Ref(collection, name)))
+    shown = {action.text() for action in menu.actions()}
+    offered = {"Trace", "Plot"} | {text for text in shown if text.startswith("Show ")}
+    assert offered & shown == titles
+    for action in menu.actions():
+        if action.text() == "Plot":
+            action.trigger()
+            assert bench.window.plots.sheet.current.channels
+
+
+def test_the_torque_of_a_spring_and_damper_in_a_joint_acts_on_the_child_against_the_motion(bench):
+    """n = −(k q + d v) e with e = −y, k = 0.5 N·m/rad, d = 0.15 N·m·s/rad, at the pin 0.9 m above the ground."""
+    bench.example("damped_pendulum")
+    run = simulate(bench.session.mech, 0.5, q0=bench.session.q)
+    (field,) = fields(run, [Wanted("torque", "forces", "damper")])
+    size = 0.5 * run["pin.q"] + 0.15 * run["pin.v"]
+    np.testing.assert_allclose(field.vectors, np.outer(size, [0.0, 1.0, 0.0]), atol=1e-12)
+    np.testing.assert_allclose(field.origins, np.tile([0.0, 0.0, 0.9], (len(run), 1)), atol=1e-12)
+    assert not fields(run, [Wanted("force", "forces", "damper")])
