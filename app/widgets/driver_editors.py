@@ -27,9 +27,11 @@ from app.widgets.formula_edit import FormulaEdit, known_names
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.presentation import measure_of
 from app.widgets.quantity_text import Measure, number, read, value_in
+from app.widgets.trace_editors import beside, following
 from core.errors import KinetostatError
 from core.model import Driver
 from core.model.fields import Element, Field, FormulaKind, Value, VectorKind
+from core.model.numerals import without_noise
 
 SOURCES = ("Formula", "Table", "Recorded trace")
 SAMPLES = 11
@@ -92,7 +94,7 @@ class SourceEditor(FieldEditor):
             return
         values = sampled(driver, self.context)
         if index == 1:
-            times = tuple(float(t) for t in np.linspace(0.0, 1.0, len(values)))
+            times = tuple(without_noise(float(t)) for t in np.linspace(0.0, 1.0, len(values)))
             wish = Together(function=None, file="", times=times, values=values)
         else:
             wish = Together(function=values[0], file="", times=(), values=())
@@ -110,17 +112,12 @@ class SourceEditor(FieldEditor):
     def take(self, path: str) -> None:
         """Move by a recorded trace from now on."""
         assert self.context is not None
-        self.attempt(Together(function=None, times=(), values=(), file=beside(path, self.context.model.origin)))
+        assert self.driver is not None
+        model = self.context.model
+        self.attempt(following(self.driver, beside(path, model.origin), model))
 
 
 TRACES = "Recorded traces (*.csv *.txt *.dat *.t *.sim);;All files (*)"
-
-
-def beside(path: str, origin: str) -> str:
-    """A path as it is written in the model: relative where it lies beneath the folder of the model's file."""
-    if origin and Path(path).is_relative_to(Path(origin).resolve().parent):
-        return Path(path).relative_to(Path(origin).resolve().parent).as_posix()
-    return path
 
 
 def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:
@@ -130,7 +127,7 @@ def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:
     times = np.linspace(0.0, 1.0, SAMPLES)
     with np.errstate(all="ignore"):
         found = [value_in(driver.function, {**context.values, "t": t, "time": t}) for t in times]
-    return tuple(0.0 if x is None or not np.isfinite(x) else float(x) for x in found)
+    return tuple(0.0 if x is None or not np.isfinite(x) else without_noise(float(x)) for x in found)
 
 
 class Curve(QWidget):

@@ -18,7 +18,7 @@ from app.widgets.presentation import columns_of, coordinates_of, title_of
 from app.widgets.section import Section
 from app.widgets.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.errors import KinetostatError
-from core.model import Limit, Model, Setting
+from core.model import Driver, Limit, Model, Setting
 from core.model.fields import (
     ChoiceKind,
     ColorKind,
@@ -45,10 +45,11 @@ Put = Callable[[str, Any, object], str]
 """put(field, new value, gesture) → '' or the reason why not."""
 
 
-def editor_class(field: Field) -> type[FieldEditor]:
-    """The editor of a field, from its kind."""
+def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
+    """The editor of a field of an element, from its kind."""
     from app.widgets.driver_editors import SourceEditor, TableOfTimes
     from app.widgets.part_editors import PartEditor
+    from app.widgets.trace_editors import ColumnEditor, TraceFileEditor
 
     match field.kind:
         case FormulaKind(states=False):
@@ -66,7 +67,9 @@ def editor_class(field: Field) -> type[FieldEditor]:
         case VectorKind(sizes=()):
             return CoordinatesEditor
         case TextKind(role="file"):
-            return FileEditor
+            return TraceFileEditor if owner is Driver else FileEditor
+        case TextKind() if field.name == "column" and owner is Driver:
+            return ColumnEditor
         case TextKind() if field.name in ("description", "content"):
             return NotesEditor
         case PartsKind(element=element):
@@ -141,7 +144,7 @@ class ElementForm(QWidget):
 
     def _add(self, field: Field) -> None:
         path = f"{self.path}.{field.name}" if self.path else field.name
-        editor = editor_class(field)(self.type, field, path, self._committer(field.name), self)
+        editor = editor_class(field, self.type)(self.type, field, path, self._committer(field.name), self)
         row = self.grid.rowCount()
         self.editors[field.name] = editor
         if editor.wide:

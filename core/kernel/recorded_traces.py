@@ -20,6 +20,25 @@ _TIME = ("time", "t", "time [s]", "time (s)", "t [s]")
 
 def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
     """(times, values) of a driver's column. Raises FileError naming file, line and column."""
+    path, names, numbers = _read(driver, origin)
+    time, others = _time_of(names)
+    place = _place(driver, names, others)
+    if place is None:
+        raise FileError(f"There is no column '{_wanted(driver)}'.", file=path, where=f"driver '{driver.name}', column",
+                        remedy=near_misses(_wanted(driver), [names[k] for k in others]))  # fmt: skip
+    return numbers[:, time], numbers[:, place]
+
+
+def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
+    """(names of the signals in a driver's file, the one it follows if it is there). Raises FileError."""
+    _, names, _ = _read(driver, origin)
+    others = _time_of(names)[1]
+    place = _place(driver, names, others)
+    return tuple(names[k] for k in others), None if place is None else names[place]
+
+
+def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
+    """Path, names and numbers of a driver's file."""
     path = os.path.expanduser(driver.file)
     if not os.path.isabs(path):
         path = os.path.join(os.path.dirname(origin), path)
@@ -29,17 +48,24 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
         raise FileError(f"The recorded trace cannot be read: {error.strerror}.", file=path,
                         where=f"driver '{driver.name}', file",
                         remedy="Give the path of a CSV or SIMNON file.") from None  # fmt: skip
-    names, numbers = _table(path, stamp)
+    return path, *_table(path, stamp)
+
+
+def _time_of(names: Sequence[str]) -> tuple[int, list[int]]:
+    """Where the time stands, and where the signals."""
     time = next((k for k, name in enumerate(names) if name.lower() in _TIME), 0)
-    wanted = driver.column or driver.joint or driver.sensor
-    others = [k for k in range(len(names)) if k != time]
+    return time, [k for k in range(len(names)) if k != time]
+
+
+def _wanted(driver: Driver) -> str:
+    return driver.column or driver.joint or driver.sensor
+
+
+def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
+    """The column of a driver: the named one, the only one; None if it is not there."""
+    wanted = _wanted(driver)
     place = next((k for k in others if names[k] in (wanted, f"{wanted}.q")), None)
-    if place is None and not driver.column and len(others) == 1:
-        place = others[0]
-    if place is None:
-        raise FileError(f"There is no column '{wanted}'.", file=path, where=f"driver '{driver.name}', column",
-                        remedy=near_misses(wanted, [names[k] for k in others]))  # fmt: skip
-    return numbers[:, time], numbers[:, place]
+    return others[0] if place is None and not driver.column and len(others) == 1 else place
 
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:

@@ -234,6 +234,28 @@ def test_a_formula_that_breaks_becomes_a_table_all_the_same(qtbot, tmp_path):
     assert driver.values[5] == pytest.approx(-0.693147, rel=1e-5)
 
 
+def test_a_trace_with_other_names_is_taken_and_its_column_chosen(qtbot, tmp_path):
+    path = tmp_path / "measured.csv"
+    path.write_text("time,angle,other\n0,0,1\n1,0.5,2\n2,0.7,1\n", encoding="utf-8")
+    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="t"))
+    panel.form.editors["function"].take(str(path))
+    assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(path), "angle")
+    column = panel.form.editors["column"]
+    column.combo.fill()
+    assert [column.combo.itemText(i) for i in range(column.combo.count())] == ["angle", "other"]
+    column.combo.setCurrentIndex(1)
+    column.combo.activated.emit(1)
+    assert session.model.drivers[0].column == "other"
+    again = tmp_path / "again.csv"
+    again.write_text("t;other;slide\n0;0;1\n1;0,5;2\n2;0.7;1\n".replace(",", "."), encoding="utf-8")
+    panel.form.editors["file"].take(str(again))
+    assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(again), "other")
+    one = tmp_path / "slide.csv"
+    one.write_text("t;slide\n0;0\n1;0.5\n2;0.7\n", encoding="utf-8")
+    panel.form.editors["file"].take(str(one))
+    assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(one), "")
+
+
 def test_a_driver_depends_on_time_and_parameters_alone(qtbot, tmp_path):
     _, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="t"))
     editor = panel.form.editors["function"]

@@ -1,0 +1,115 @@
+"""Which file and which of its columns a driver follows."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from app.widgets.choice_editors import NameCombo
+from app.widgets.field_editor import Commit, Context, FieldEditor, Together
+from app.widgets.text_editors import FileEditor
+from core.errors import KinetostatError
+from core.kernel.recorded_traces import signals_of
+from core.model import Driver, Model
+from core.model.fields import Element, Field
+
+
+def beside(path: str, origin: str) -> str:
+    """A path as it is written in the model: relative where it lies beneath the folder of the model's file."""
+    if origin and Path(path).is_relative_to(Path(origin).resolve().parent):
+        return Path(path).relative_to(Path(origin).resolve().parent).as_posix()
+    return path
+
+
+def following(driver: Driver, file: str, model: Model) -> Together:
+    """What makes a driver follow a file: by its column where the file has it, else by the one of the joint's or
+    sensor's name, else by the first."""
+    chosen = driver.column
+    for column in dict.fromkeys((driver.column, "")):
+        tried = dataclasses.replace(driver, function=None, times=(), values=(), file=file, column=column)
+        try:
+            names, found = signals_of(tried, model.origin)
+        except KinetostatError:
+            break  # the reason is told when the file is taken
+        chosen = column if found is not None else names[0]
+        if found is not None:
+            break
+    return Together(function=None, times=(), values=(), file=file, column=chosen)
+
+
+class TraceFileEditor(FileEditor):
+    """The file of a driver's trace. Another file may have other columns."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self._driver: Driver | None = None
+        self._model: Model | None = None
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        assert isinstance(owner, Driver)
+        self._driver, self._model = owner, context.model
+        super().show_value(value, owner, context)
+
+    def attempt(self, value: Any, gesture: object = None) -> str:
+        """Take a file together with a column that it has."""
+        if self._driver is not None and self._model is not None and isinstance(value, str):
+            value = following(self._driver, value, self._model)
+        return super().attempt(value, gesture)
+
+
+class ColumnEditor(FieldEditor):
+    """A column of the trace, chosen from those the file has."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.combo = NameCombo(self)
+        self.combo.activated.connect(lambda _index: self._finish())
+        self.combo.lineEdit().editingFinished.connect(self._typed)
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+        self.value, self.problem = "", ""
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        assert isinstance(owner, Driver)
+        driver, origin = owner, context.model.origin
+
+        def names() -> list[str]:
+            return list(signals_of(driver, origin)[0])
+
+        try:
+            taken = signals_of(driver, origin)[1] or ""
+            self.combo.names = names
+        except KinetostatError:
+            taken, self.combo.names = "", list
+        self.combo.lineEdit().setPlaceholderText(taken)
+        self.combo.setEnabled(not context.read_only)
+        if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
+            self.value = value
+            self._write()
+
+    def forget(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        self.problem = ""
+        self.combo.setEditText(self.value)
+        self.combo.lineEdit().setModified(False)
+        self.explain("")
+
+    def _typed(self) -> None:
+        if self.combo.lineEdit().isModified():
+            self._finish()
+
+    def _finish(self) -> None:
+        text = self.combo.currentText().strip()
+        self.combo.lineEdit().setModified(False)
+        if text == self.value:
+            self._write()
+            return
+        self.problem = self.attempt(text)
+        if self.problem:
+            self.combo.setEditText(text)
+            self.combo.lineEdit().setModified(False)
