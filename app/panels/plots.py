@@ -82,7 +82,7 @@ class PlotsPanel(QWidget):
         self.picker.toggled.connect(self._toggled)
         self.picker.formula.connect(lambda text: self.add([text]))
         self.area = PlotArea()
-        self.area.turned.connect(self._align)
+        self.area.turned.connect(lambda: self._align())
         self.empty = EmptyPlots()
         self.empty.chosen.connect(lambda x, names: self.add_plot(Plot(tuple(names), x)))
         self.pages = QStackedWidget()
@@ -190,9 +190,13 @@ class PlotsPanel(QWidget):
         self.pages.setCurrentIndex(1 if self.sheet.plots else 0)
         if not self.sheet.plots:
             self.empty.show_run(current)
-        for chart, plot, found in zip(self.charts, self.sheet.plots, self._found(), strict=True):
-            chart.show_curves(plot, found)
-        self._align()
+        found = self._found()
+        self.area.refresh()
+        self._align([len({curve.unit for curve in each}) for each in found])
+        for chart, plot, each in zip(self.charts, self.sheet.plots, found, strict=True):
+            chart.show_curves(plot, each)
+        for chart in self.charts:  # once more: those that are linked follow one another
+            chart.axes.settle()
         self._show_active()
         self._show_times()
         self._prove()
@@ -232,12 +236,12 @@ class PlotsPanel(QWidget):
         """Whether something changed that is not drawn yet."""
         return self._soon.isActive() or self._work.busy or self._work.news
 
-    def _align(self) -> None:
-        """Plots above one another have their areas in line, however many axes each has."""
-        most = max((len(chart.axes.units) for chart in self.charts), default=1)
+    def _align(self, counts: Sequence[int] = ()) -> None:
+        """Plots above one another have their areas in line, however many axes (default: those they have) each has."""
+        counts = [max(1, count) for count in counts] or [len(chart.axes.units) for chart in self.charts]
         above = self.area.orientation() == Qt.Orientation.Vertical
-        for chart in self.charts:
-            chart.axes.reserve(most - len(chart.axes.units) if above else 0)
+        for chart, count in zip(self.charts, counts, strict=True):
+            chart.axes.reserve(max(counts) - count if above else 0)
 
     def _show_active(self) -> None:
         current = self.runs.current.run if self.runs.current is not None else None

@@ -6,12 +6,14 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
 from app.theme import Colors
 
 WIDTH = 58
 """Of y axes, in pixels: those of plots above one another then stand in line."""
+BELOW = 5.0
+"""Pixels of the x axis besides its numbers."""
 
 
 class Box(pg.ViewBox):
@@ -56,16 +58,20 @@ class Axes:
         """Room left free at the right and above for the sake of proportions."""
         box.sigResized.connect(self._fit)
 
-    def set_units(self, units: tuple[str, ...]) -> None:
-        """Make the areas; whoever has curves in the old ones has removed them."""
-        self.units = units or ("",)
-        for box, axis in self._extra:
+    def set_units(self, units: tuple[str, ...]) -> tuple[str, ...]:
+        """Make the areas. The leading ones whose units stay are kept, with the curves in them; these units are told.
+        Whoever has curves in the others has to draw them anew."""
+        units = units or ("",)
+        kept = next((k for k, pair in enumerate(zip(self.units, units, strict=False)) if pair[0] != pair[1]),
+                    min(len(self.units), len(units)))  # fmt: skip
+        self.units = units
+        for box, axis in self._extra[max(kept - 1, 0) :]:
             self.plot.layout.removeItem(axis)
             self.plot.scene().removeItem(axis)
             self.plot.scene().removeItem(box)
-        self._extra = []
-        self.box.others.clear()
-        for k, _ in enumerate(self.units[1:]):
+            self.box.others.remove(box)
+        del self._extra[max(kept - 1, 0) :]
+        for k in range(len(self._extra), len(units) - 1):
             box, axis = pg.ViewBox(enableMenu=False), pg.AxisItem("right")
             self.plot.layout.addItem(axis, 2, 3 + k)
             self.plot.scene().addItem(box)
@@ -75,6 +81,14 @@ class Axes:
             self._extra.append((box, axis))
             self.box.others.append(box)
         self._fit()
+        return units[:kept]
+
+    def settle(self) -> None:
+        """Let areas and axes find their places and ranges now: they would be painted, found to be wrong, and painted
+        again."""
+        self.plot.layout.activate()
+        for box in (self.box, *self.box.others):
+            box.prepareForPaint()
 
     def area(self, unit: str) -> pg.ViewBox:
         """Where curves of a unit go."""
@@ -131,6 +145,7 @@ class Axes:
             axis.setStyle(tickLength=-4, tickTextOffset=4, hideOverlappingLabels=True)
         for axis in self.all_axes[1:]:
             axis.setWidth(WIDTH)
+        self.all_axes[0].setHeight(QFontMetricsF(font).height() + BELOW)
 
     def auto(self) -> None:
         """Show all of everything, and go on doing so."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
 
 from app.plotting.axes import WIDTH, Axes, Box
@@ -115,12 +115,13 @@ class Chart(QFrame):
         self.plot, self.curves = plot, curves
         units = tuple(dict.fromkeys(curve.unit for curve in sorted(curves, key=lambda c: plot.channels.index(c.label))))
         if (units or ("",)) != self.axes.units or another:
-            for key in list(self._lines):
-                self._drop(key)
-            self.axes.set_units(units)
-            self.paint(self.colors)
+            kept = self.axes.set_units(units)
+            self._paint_axes()
             self.auto()
-        for key in set(self._lines) - {curve.key for curve in curves}:
+            for key in [key for key, line in self._lines.items() if another or line.unit not in kept]:
+                self._drop(key)
+        shown = {curve.key: curve.unit for curve in curves}
+        for key in [key for key, line in self._lines.items() if shown.get(key) != line.unit]:
             self._drop(key)
         for depth, curve in enumerate(curves):
             self._draw(curve, depth)
@@ -130,8 +131,8 @@ class Chart(QFrame):
         self._place_title()
         self.legend.show_curves(curves)
         self._place_legend()
-        for box in (self.box, *self.box.others):  # ranges are found now; while painting it would be painted once more
-            box.prepareForPaint()
+        self._row.activate()
+        self.axes.settle()
 
     def _resized(self) -> None:
         self.view.viewport().update()  # numbers at the axes would stay where they stood before
@@ -158,7 +159,7 @@ class Chart(QFrame):
         if line is None:
             line = self._lines[curve.key] = pg.PlotDataItem()
             line.curve.setClickable(False)
-            line.style = None
+            line.style, line.unit = None, curve.unit
             self.axes.area(curve.unit).addItem(line)
         if line.style != curve.style:
             line.style = curve.style
@@ -231,10 +232,7 @@ class Chart(QFrame):
         ground = self.palette()
         ground.setColor(self.backgroundRole(), QColor(colors.base))
         self.setPalette(ground)
-        font = self.font()
-        font.setPointSizeF(max(self.font().pointSizeF() * 0.88, 7.0))
-        self.axes.paint(colors, font)
-        self.item.showGrid(x=True, y=len(self.axes.units) == 1, alpha=0.28)
+        font = self._paint_axes()
         self.head.setPen(pg.mkPen(colors.accent, width=1))
         self.head.setHoverPen(pg.mkPen(colors.accent, width=3))
         for line in self.pair:
@@ -247,6 +245,14 @@ class Chart(QFrame):
         self.across.setStyleSheet(f"color: {colors.muted}; background: transparent;")
         self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
                                 " border-radius: 4px; padding: 1px 5px;")  # fmt: skip
+
+    def _paint_axes(self) -> QFont:
+        """Give the axes the colours, and the font that they are written in."""
+        font = self.font()
+        font.setPointSizeF(max(self.font().pointSizeF() * 0.88, 7.0))
+        self.axes.paint(self.colors, font)
+        self.item.showGrid(x=True, y=len(self.axes.units) == 1, alpha=0.28)
+        return font
 
     def thicken(self, width: float = 1.0) -> None:
         """Draw the curves so many pixels wide; on paper a pixel of the printer would be too thin."""
