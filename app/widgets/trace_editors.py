@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.widgets.choice_editors import NameCombo
 from app.widgets.field_editor import Commit, Context, FieldEditor, Together
+from app.widgets.presentation import measure_of
 from app.widgets.text_editors import FileEditor
 from core.errors import KinetostatError
 from core.kernel.recorded_traces import signals_of
 from core.model import Driver, Model
-from core.model.fields import Element, Field
+from core.model.fields import Element, Field, VectorKind
+from core.model.units import SI
 
 
 def beside(path: str, origin: str) -> str:
@@ -70,7 +72,7 @@ class ColumnEditor(FieldEditor):
         self.combo.lineEdit().editingFinished.connect(self._typed)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
-        self.value, self.problem = "", ""
+        self.value, self.problem, self.words = "", "", ""
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         assert isinstance(owner, Driver)
@@ -85,6 +87,9 @@ class ColumnEditor(FieldEditor):
         except KinetostatError:
             taken, self.combo.names = "", list
         self.combo.lineEdit().setPlaceholderText(taken)
+        coordinate = context.coordinates[0] if context.coordinates else "none"
+        symbol = SI.get(measure_of(Driver, "values", VectorKind(), owner, coordinate).dimension, "")
+        self.words = f"numbers in {symbol}, over time in s" if symbol else "over time in s"
         self.combo.setEnabled(not context.read_only)
         if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
             self.value = value
@@ -97,7 +102,7 @@ class ColumnEditor(FieldEditor):
         self.problem = ""
         self.combo.setEditText(self.value)
         self.combo.lineEdit().setModified(False)
-        self.explain("")
+        self.explain(self.words)
 
     def _typed(self) -> None:
         if self.combo.lineEdit().isModified():

@@ -241,6 +241,7 @@ def test_a_trace_with_other_names_is_taken_and_its_column_chosen(qtbot, tmp_path
     panel.form.editors["function"].take(str(path))
     assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(path), "angle")
     column = panel.form.editors["column"]
+    assert "numbers in m" in column.note.text()
     column.combo.fill()
     assert [column.combo.itemText(i) for i in range(column.combo.count())] == ["angle", "other"]
     column.combo.setCurrentIndex(1)
