@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from app.annotations import Name
 from core.symbolic.derivation_pictures import Arrow, Picture
 from viz.arrows import VectorGlyph
 from viz.camera import extent
@@ -84,6 +86,7 @@ class DerivationScene:
     def __init__(self, view: Viewport) -> None:
         self._view = view
         self.size = 0.0
+        self._named = False
 
     def measure(self) -> None:
         """Take the machine's size, for the lengths of arrows."""
@@ -98,4 +101,13 @@ class DerivationScene:
         centers = picture.centers if picture is not None and picture.centers is not None else ()
         radii = np.full(3, POINT * self.size)
         self._view.show_ellipsoids(SOURCE, [(center, np.eye(3), radii, "velocity") for center in centers])
+        self._name(picture.names if picture is not None else ())
         self._view.update()
+
+    def _name(self, names: Sequence[tuple[Any, str, bool]]) -> None:
+        """Write names beside places; those of others stay as long as there are none."""
+        if names or self._named:
+            written = tuple(Name(tuple(map(float, place)), name, quiet) for place, name, quiet in names)  # type: ignore[arg-type]
+            self._view.annotations.names = written
+            self._view.annotations.update()
+        self._named = bool(names)

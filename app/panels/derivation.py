@@ -26,7 +26,7 @@ from app.session import State
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context
-from core.functions.derivation import shown
+from core.functions.derivation import assignment, shown
 from core.functions.results import Formulas
 from core.functions.symbols import robot_of
 from core.symbolic.derivation import Step, numbers, steps, values_at
@@ -148,6 +148,7 @@ class DerivationPanel(QWidget):
         self.steps = steps(self.robot)
         self._fill()
         self.scene.measure()
+        self._view.keep_in_view()
         self._stack.setCurrentIndex(1)
         self.list.setCurrentRow(min(row, len(self.steps) - 1))
         self.list.setFocus()
@@ -195,6 +196,8 @@ class DerivationPanel(QWidget):
         self.page.show_step(step, row, len(self.steps))
         self.refresh()
         if not step.what:
+            assert self.robot is not None
+            self.page.show_tables(assignment(self.context(), self.robot), self._view.settings)
             return
         if row in self._known:
             self._derived(row, self._known[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,14 +22,16 @@ from PySide6.QtWidgets import (
 
 from app.mathematics import MatrixView
 from app.panels.formulas_part import FormulasPart
+from app.panels.tables import TableView
 from app.widgets.elided import ElidedLabel
 from app.widgets.progress import ProgressBar
 from app.widgets.tool_button import tool_button
-from core.functions.results import Formulas, Matrix, rows_of
+from core.functions.results import Formulas, Matrix, Table, rows_of
 from core.symbolic.derivation import SPEED, Step
 
 if TYPE_CHECKING:
     from app.session import Session
+    from app.settings import Settings
 
 SYMBOLS = {"named": "Parameters as symbols", "all": "Everything as symbols", "none": "All numbers"}
 NARROW = 4
@@ -43,6 +46,7 @@ class DerivationPage(QWidget):
         self._session = session
         self.part: FormulasPart | None = None
         self.numbers: MatrixView | None = None
+        self._tables: list[QWidget] = []
         self.back = tool_button("step_back", "The step before (Alt+Left)")
         self.forward = tool_button("step_forward", "The next step (Alt+Right)")
         self.close_ = tool_button("close", "End the replay")
@@ -133,10 +137,25 @@ class DerivationPage(QWidget):
                 widget.hide()
                 widget.deleteLater()
         self.part = self.numbers = None
+        for widget in self._tables:
+            widget.hide()
+            widget.deleteLater()
+        self._tables.clear()
         self.caption.hide()
         if formula is not None:
             self.part = FormulasPart(formula, formula.title, self._session)
             self._row.insertWidget(0, self.part, 1)
+
+    def show_tables(self, tables: Sequence[Table], settings: Settings) -> None:
+        """Show how the frames are assigned, in place of a formula."""
+        for table in tables:
+            view, note = TableView(table, settings), QLabel(table.note)
+            note.setProperty("muted", True)
+            note.setWordWrap(True)
+            for widget, side in ((view, Qt.AlignmentFlag.AlignLeft), (note, Qt.AlignmentFlag(0))):
+                self._tables.append(widget)
+                self._beside.insertWidget(self._beside.count() - 1, widget, 0, side)
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight)
 
     def show_numbers(self, values: NDArray[np.float64], *, moving: bool) -> None:
         """The formula's numbers: at its right where there is room, else below it. moving: they are for speeds."""

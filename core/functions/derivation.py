@@ -6,7 +6,7 @@ from typing import Any
 
 from core.functions.function import Context, Function, needs_motion
 from core.functions.options import Choice, Flag
-from core.functions.results import Formulas, Matrix, Message, Report, Result, rows_of
+from core.functions.results import Column, Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
 from core.functions.symbols import RECOGNISE, SYMBOLS, TIP, formulas, needs_open_chain, robot_of
 
 PARTS = ("all", "Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass", "Energies", "Dynamics")
@@ -26,6 +26,22 @@ def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
                                columns=whole.columns[step.column - 1 : step.column])  # fmt: skip
 
 
+def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
+    """How the frames are assigned: the DH tables the robot comes from, else where each frame is and what moves it."""
+    if robot.model.chains and not robot.model.bodies:
+        from core.functions.description import dh_table
+
+        return tuple(part for part in leaves(dh_table(context)) if isinstance(part, Table))
+    chain = robot.chain
+    rows: list[tuple[str, ...]] = [("0", chain.frames[0], "", "", "")]
+    for i, variable in enumerate(chain.variables, 1):
+        way = "turns" if variable.turns else "slides"
+        rows.append((str(i), chain.frames[i], variable.joint, way, variable.symbol))
+    columns = tuple(map(Column, ("Frame", "On", "Joint", "Which", "By")))
+    note = "frames of the bodies as the file states them, no Denavit–Hartenberg frames; Find DH table makes these"
+    return (Table(title="Frames", columns=columns, rows=tuple(rows), note=note),)
+
+
 def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: str, recognise: bool) -> Result:
     """All steps of a part."""
     from core.symbolic.derivation import numbers as numbers_of
@@ -39,7 +55,9 @@ def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: st
         context.step(k, len(chosen), step.title)
         parts.append(Message(title=step.title, text=f"{k + 1}. {step.title} – {step.text}", severity="hint"))
         formula = shown(robot, step)
-        if formula is not None:
+        if formula is None:
+            parts += assignment(context, robot)
+        else:
             parts.append(formula)
             if numbers:
                 parts.append(Matrix(title=f"{step.title} at the present pose", symbol="",

@@ -7,6 +7,7 @@ order of Spong and Vidyasagar, Robot Dynamics and Control (chapters 3, 5, 6).
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.symbolic.proof import numbers as numbers_of
-from core.symbolic.robot import Forms, Robot
+from core.symbolic.robot import SIGNS, Forms, Robot
 
 Array = NDArray[np.float64]
 SPEED = 1.0
@@ -46,7 +47,7 @@ class Step:
     @property
     def label(self) -> str:
         """Name of its result, as in T[0,2] or J[:,3]."""
-        name = {"Ki": "K", "Pi": "P"}.get(self.what, self.what)
+        name = SIGNS.get(self.what, self.what)
         name += f"[{','.join(map(str, self.indices))}]" if self.indices else ""
         return f"{name}[:,{self.column}]" if self.column else name
 
@@ -104,7 +105,8 @@ def _row_text(robot: Robot, joint: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.6g}"
+    text = value if isinstance(value, str) else f"{value:.6g}"
+    return re.sub(r"\bpi\b", "π", text).replace("-", "−")
 
 
 def _t_step(robot: Robot, i: int) -> Step:

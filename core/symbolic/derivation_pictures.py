@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from core.kernel import Mechanism
 from core.kernel.reading import Numbers
-from core.spatial.inertia import center as center_of
 from core.symbolic.derivation import SPEED, Step, known_values
 from core.symbolic.robot import Robot
 
@@ -32,23 +31,30 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Picture:
-    """What the scene shows for a step: arrows, and centres of mass (n, 3) m."""
+    """What the scene shows for a step: arrows, centres of mass (n, 3) m, and names of places: (3,) m, name, and whether
+    it stands back."""
 
     arrows: tuple[Arrow, ...] = ()
     centers: Array | None = None
+    names: tuple[tuple[Array, str, bool], ...] = ()
 
 
 def picture(robot: Robot, mech: Mechanism, step: Step, q: Array, p: Mapping[str, float]) -> Picture:
     """What the scene shows for a step at a pose. mech : the machine the robot was made of."""
     draw = _Draw(robot, mech, q, p)
     arrows: list[Arrow] = []
+    names = []
     for k, i in enumerate(step.frames):
-        arrows += draw.triad(i, faint=step.what != "" and k < len(step.frames) - 1)
+        known = step.what != "" and k < len(step.frames) - 1
+        arrows += draw.triad(i, faint=known)
+        names.append((draw.frame(i)[:3, 3], f"{{{i}}}", known))
+    if not step.what:
+        arrows += [draw.axis(k, faint=True) for k in range(1, robot.n + 1)]
     if step.what in ("A", "T"):
         first, last = (draw.frame(i)[:3, 3] for i in step.frames)
         arrows += [draw.axis(step.joint), Arrow("offset", first, last - first)]
     if step.what == "J":
-        arrows = [draw.axis(step.joint), *draw.column(step.joint)]
+        arrows, names = [draw.axis(step.joint), *draw.column(step.joint)], []
     if step.what == "Jvc":
         return Picture((*arrows, *draw.center_columns(step.link)), draw.center(step.link)[None])
     if step.what == "Ki":
@@ -56,10 +62,10 @@ def picture(robot: Robot, mech: Mechanism, step: Step, q: Array, p: Mapping[str,
     if step.what == "Pi":
         return Picture(tuple(draw.link_weight(step.link)), draw.link_center(step.link)[None])
     if step.what in ("K", "M", "C", "tau"):
-        return Picture(tuple(draw.velocities()), draw.centers())
+        return Picture(tuple(draw.velocities()), draw.link_centers())
     if step.what in ("P", "G"):
-        return Picture((*draw.weights(), *(draw.torques() if step.what == "G" else ())), draw.centers())
-    return Picture(tuple(arrows))
+        return Picture((*draw.weights(), *(draw.torques() if step.what == "G" else ())), draw.link_centers())
+    return Picture(tuple(arrows), names=tuple(names))
 
 
 class _Draw:
@@ -81,65 +87,69 @@ class _Draw:
         names: tuple[Kind, ...] = ("x", "y", "z")
         return [Arrow(name, X[:3, 3], X[:3, k], faint) for k, name in enumerate(names)]
 
-    def axis(self, k: int) -> Arrow:
+    def axis(self, k: int, *, faint: bool = False) -> Arrow:
         """The axis of joint k."""
         variable = self.chain.variables[k - 1]
-        column = self.mech.jacobian(self.q, self.chain.tip, p=self.p)[:, variable.v]
+        column = self._jacobian(self.chain.tip)[:, k - 1]
         origin = np.asarray(self.joints[variable.joint][0])[:3, 3]
-        return Arrow("axis", origin, column[:3] if variable.turns else column[3:])
+        return Arrow("axis", origin, column[:3] if variable.turns else column[3:], faint)
 
     def column(self, k: int) -> list[Arrow]:
         """Velocity of the tip by joint k, and the turning."""
         variable = self.chain.variables[k - 1]
-        column = self.mech.jacobian(self.q, self.chain.tip, p=self.p)[:, variable.v]
+        column = self._jacobian(self.chain.tip)[:, k - 1]
         tip = np.asarray(self.poses[self.chain.tip])[:3, 3]
         origin = np.asarray(self.joints[variable.joint][0])[:3, 3]
         made = [Arrow("linear", tip, column[3:]), Arrow("turning", tip, column[:3])]
         return [*made, Arrow("offset", origin, tip - origin)] if variable.turns else made
 
     def center(self, i: int) -> Array:
-        """Centre of mass of link i."""
-        body = self.chain.topology.model.body(self.chain.frames[i])
-        local = self.numbers.vector(body.center_of_mass) if body.density is None else center_of(
-            self.numbers.inertia(body))  # fmt: skip
+        """(3,) centre of mass of the body of frame i."""
+        local = np.array(self.numbers.center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float)
         X = self.frame(i)
-        return np.asarray(X[:3, :3] @ np.array([float(x) for x in local]) + X[:3, 3])
-
-    def centers(self) -> Array:
-        return np.array([self.center(i) for i in range(1, self.robot.n + 1)])
-
-    def _center_jacobian(self, i: int) -> Array:
-        """3×n, world axes."""
-        J = self.mech.jacobian(self.q, self.chain.frames[i], p=self.p)[:, [v.v for v in self.chain.variables]]
-        return np.asarray(J[3:] + np.cross(J[:3].T, self.center(i) - self.frame(i)[:3, 3]).T)
+        return np.asarray(X[:3, :3] @ local + X[:3, 3])
 
     def center_columns(self, i: int) -> list[Arrow]:
-        columns = self._center_jacobian(i).T
-        return [Arrow("linear", self.center(i), column) for column in columns[:i]]
+        """Velocity of the centre of mass of the body of frame i for each joint up to it."""
+        J, center = self._jacobian(self.chain.frames[i]), self.center(i)
+        columns = J[3:] + np.cross(J[:3].T, center - self.frame(i)[:3, 3]).T
+        return [Arrow("linear", center, column) for column in columns.T[:i]]
+
+    def _jacobian(self, body: str) -> Array:
+        """6×n, rows [ω; v] of a body's origin, columns of the chain."""
+        return np.asarray(self.mech.jacobian(self.q, body, p=self.p)[:, [each.v for each in self.chain.variables]])
 
     def _moment(self, body: str) -> tuple[float, Array]:
         """Mass of a body, and its first moment in world axes about the world's origin."""
         inertia, X = self.numbers.inertia(self.chain.topology.model.body(body)), np.asarray(self.poses[body])
         mass = float(inertia.mass)
-        return mass, mass * X[:3, 3] + X[:3, :3] @ np.array([float(x) for x in inertia.moment])
+        return mass, mass * X[:3, 3] + X[:3, :3] @ np.array(inertia.moment, dtype=float)
 
     def _whole(self, i: int) -> tuple[float, Array]:
         """Mass and centre of mass of moved link i; without mass: the origin of its body."""
         moments = [self._moment(body) for body in self.chain.link_bodies(i)]
         mass = sum(m for m, _ in moments)
-        center = (
-            sum((h for _, h in moments), np.zeros(3)) / mass if mass else self.poses[self.chain.link_body(i)][:3, 3]
-        )
-        return mass, np.asarray(center)
+        if not mass:
+            return mass, np.asarray(self.poses[self.chain.link_body(i)])[:3, 3]
+        return mass, np.asarray(sum(moment for _, moment in moments) / mass)
+
+    @property
+    def _links(self) -> range:
+        """The moved links."""
+        return range(1, len(self.chain.links) + 1)
 
     def link_center(self, i: int) -> Array:
-        """Centre of mass of moved link i."""
+        """(3,) centre of mass of moved link i."""
         return self._whole(i)[1]
+
+    def link_centers(self) -> Array:
+        """(links, 3) of all moved links."""
+        return np.array([self.link_center(i) for i in self._links])
 
     def link_motion(self, i: int) -> list[Arrow]:
         """Velocity of its centre of mass and its turning when every joint moves with unit speed."""
         body, center = self.chain.link_body(i), self.link_center(i)
-        J = self.mech.jacobian(self.q, body, p=self.p)[:, [v.v for v in self.chain.variables]]
+        J = self._jacobian(body)
         turning, linear = SPEED * J[:3].sum(axis=1), SPEED * J[3:].sum(axis=1)
         linear = linear + np.cross(turning, center - np.asarray(self.poses[body])[:3, 3])
         return [Arrow("linear", center, linear), Arrow("turning", center, turning)]
@@ -147,30 +157,22 @@ class _Draw:
     def link_weight(self, i: int) -> list[Arrow]:
         """Its weight, and the way to its centre of mass from the world's origin."""
         mass, center = self._whole(i)
-        return [Arrow("weight", center, mass * self._gravity(center)), Arrow("offset", np.zeros(3), center)]
+        return [Arrow("weight", center, mass * self._gravity()), Arrow("offset", np.zeros(3), center)]
 
     def velocities(self) -> list[Arrow]:
         """Of all centres when every joint moves with unit speed."""
-        return [Arrow("linear", self.center(i), SPEED * self._center_jacobian(i).sum(axis=1))
-                for i in range(1, self.robot.n + 1)]  # fmt: skip
+        return [self.link_motion(i)[0] for i in self._links]
 
     def weights(self) -> list[Arrow]:
-        made = []
-        for i in range(1, self.robot.n + 1):
-            center = self.center(i)
-            mass, pull = self._mass(i), self._gravity(center)
-            made.append(Arrow("weight", center, mass * pull))
-        return made
+        """Of all moved links."""
+        return [self.link_weight(i)[0] for i in self._links]
 
-    def _mass(self, i: int) -> float:
-        body = self.chain.topology.model.body(self.chain.frames[i])
-        return float(self.numbers.inertia(body).mass)
-
-    def _gravity(self, center: Array) -> Array:
+    def _gravity(self) -> Array:
+        """(3,) acceleration of a uniform field, m/s²; none of a point field."""
         gravity = self.chain.topology.model.world.gravity
         if gravity.kind != "uniform":
             return np.zeros(3)
-        return np.array([float(x) for x in self.numbers.vector(gravity.acceleration)])
+        return np.array(self.numbers.vector(gravity.acceleration), dtype=float)
 
     def torques(self) -> list[Arrow]:
         """What the joints hold, along their axes."""

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.derivation_scene import SOURCE, glyphs
+from app.panels.tables import TableView
 from app.session import Ref
 from core.symbolic.derivation_pictures import Arrow, Picture
 from tests.app.conftest import pump
@@ -34,8 +35,17 @@ def test_the_first_step_shows_all_frames(bench, replay):
     assert replay.isVisible()
     assert replay.list.count() == 43
     assert replay.page.title.text().startswith("1 / 43")
-    assert len(arrows(bench)) == 3 * 7
+    assert len(arrows(bench)) == 3 * 7 + 6  # and the axis of each joint
+    assert [name.text for name in bench.view.annotations.names] == [f"{{{i}}}" for i in range(7)]
+    (table,) = replay.page.findChildren(TableView)
+    assert [row[0] for row in table.content.table.rows] == [f"joint{i}" for i in range(1, 7)]
+    assert [row[4:] for row in table.content.table.rows][2] == ("d3", "-pi/2")
     assert not replay.page.back.isEnabled()
+    replay.step(1)
+    assert [name.text for name in bench.view.annotations.names] == ["{0}", "{1}"]
+    bench.wait(lambda: not replay.page.findChildren(TableView))
+    replay.end()
+    assert not bench.view.annotations.names
 
 
 def test_keys_and_buttons_step(bench, replay):
