@@ -14,8 +14,9 @@ from app.session import Ref, Session
 from core.errors import KinetostatError
 from core.kernel.carried_pose import carried_pose
 from core.kernel.reading import Numbers
-from core.model import WORLD, Frame, Joint, Model, Pose, connections, edits
+from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly, edits
 from core.model.connections import Surroundings
+from core.model.numerals import vector_without_noise, without_noise
 from viz.dimensions import Readings, in_si
 from viz.junctions import guesses, in_balance
 from viz.landmarks import landmarks
@@ -105,6 +106,22 @@ def landmarks_of(session: Session, body: str) -> Array:
     return np.asarray(landmarks(found, session.model.values(session.p)) @ X_WB[:3, :3].T + X_WB[:3, 3])
 
 
+def pose_beside(session: Session, made: SubAssembly) -> Pose:
+    """Where a sub-assembly on the ground comes to stand: beside those of the same file, across the way in which they
+    are longest; else where its file says."""
+    twins = [each for each in session.model.assemblies if (each.file, each.parent) == (made.file, made.parent)]
+    prefix = f"{twins[0].name}." if twins and not made.parent else None
+    names = [each.name for each in session.model.expanded.bodies if prefix and each.name.startswith(prefix)]
+    points = np.concatenate([np.zeros((0, 3)), *(landmarks_of(session, name) for name in names)])
+    if not len(points):
+        return made.pose
+    size = np.ptp(points[:, :2], axis=0)
+    across, room = int(size[1] <= size[0]), 1.5 * float(size.min()) or float(size.max())
+    step = np.zeros(3)
+    step[across] = len(twins) * float(f"{room:.1g}")
+    return dataclasses.replace(made.pose, position=vector_without_noise(step))
+
+
 def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Joint) -> Model:
     """The model with a joint between two points. If it closes a loop, the machine as it now stands becomes the rest
     position of the loop's joints, so that the file opens as it was built."""
@@ -126,7 +143,7 @@ def at_rest_here(session: Session, model: Model, joint: str) -> Model:
         own = next((each for each in model.joints if each.name == name), None)
         if own is None or name == loop.cut or own.mimic is not None or own.rest or own.stiffness != 0.0:
             continue
-        rest = tuple(connections.exact(float(x)) for x in q[mech.joint_q(name)])
+        rest = tuple(without_noise(x) for x in q[mech.joint_q(name)])
         if rest != own.info.neutral:
             model = edits.change(model, "joints", name, rest=rest)
     return model
@@ -158,8 +175,7 @@ def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, floa
         if carrier is not None and carrier.kind in ("revolute", "continuous"):
             X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
             direction = X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p)))
-            x, y, z = (round(float(each), 9) + 0.0 for each in direction)
-            return x, y, z
+            return vector_without_noise(direction)
     return 0.0, 0.0, 1.0
 
 
@@ -168,8 +184,7 @@ def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, floa
     vertical."""
     bodies = tuple(pick.on_body for pick in picks)
     first = poses(session)[bodies[0].name]
-    x, y, z = (round(float(each), 9) + 0.0 for each in first[:3, :3].T @ np.array(_axis(session, bodies)))
-    return x, y, z
+    return vector_without_noise(first[:3, :3].T @ np.array(_axis(session, bodies)))
 
 
 def _way(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
@@ -178,5 +193,4 @@ def _way(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
     line = np.subtract(picks[1].place, picks[0].place)
     if ground or not np.any(line):
         return 1.0, 0.0, 0.0
-    x, y, z = (round(float(each), 9) + 0.0 for each in unit(line))
-    return x, y, z
+    return vector_without_noise(unit(line))

@@ -43,6 +43,7 @@ class Documents(QObject):
 
         def begin() -> None:
             self.source = None
+            self._window.messages.outdate()
             self._session.start(Model(name="untitled"))
 
         self._keep_changes(begin)

@@ -18,7 +18,7 @@ CHOICES = ("file.open", "file.examples", "add.link", "add.chain")
 
 
 class Welcome(QFrame):
-    """Stands in the middle of the viewport while the model has no body."""
+    """Stands in the middle of the viewport while the model has no part."""
 
     def __init__(self, view: Viewport, actions: Mapping[str, QAction]) -> None:
         super().__init__(view)
@@ -50,7 +50,7 @@ class Welcome(QFrame):
     def refresh(self) -> None:
         """Show or hide, in the middle."""
         model = self._view.session.model
-        self.setVisible(not (model.bodies or model.chains or model.frames))
+        self.setVisible(not (model.bodies or model.chains or model.frames or model.assemblies))
         self.place()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
-from app.connections import Pick, connected, surroundings, turning_axis
+from app.connections import Pick, connected, pose_beside, surroundings, turning_axis
 from app.session import Ref, Session
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
@@ -225,7 +225,8 @@ def bring(session: Session, path: str) -> bool:
     try:
         name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
         place = holder(session)
-        new = assembly(session.model, name, path, parent="" if place == "world" else place)
+        new = assembly(session.model, name, path, parent="" if place == WORLD else place)
+        new = edits.change(new, "assemblies", name, pose=pose_beside(session, new.find("assemblies", name)))
     except KinetostatError as error:
         session.told.emit("error", str(error))
         return False

@@ -330,6 +330,29 @@ def test_a_machine_of_a_file_becomes_a_part(blocks, tmp_path):
     assert "small_part.plate" in blocks.session.mech.frame_names
 
 
+def test_the_same_machine_again_stands_beside_the_first(bench, tmp_path):
+    shape = (Box(size=(0.4, 0.1, 0.3)),)
+    path = tmp_path / "plate.kst"
+    path.write_text(
+        dumps(Model(name="part", bodies=(Body(name="plate", shapes=shape, **SOLID),)), "kst"), encoding="utf-8"
+    )
+    assert bench.window.welcome.isVisible()
+    for _ in range(3):
+        bench.session.select(None)
+        assert bring(bench.session, str(path))
+    assert not bench.window.welcome.isVisible()  # there is something now
+    places = [each.pose.position for each in bench.session.model.assemblies]
+    assert places[0] == (0.0, 0.0, 0.0)
+    assert places[1][1] >= 0.1
+    assert places[2][1] - places[1][1] >= 0.1
+
+
+def test_an_old_error_goes_with_a_new_model(bench):
+    bench.window.messages.tell("error", "Something is wrong there.")
+    bench.window.documents.new()
+    assert bench.window.messages.isHidden()
+
+
 def test_defaults_come_from_the_machine(blocks):
     session = blocks.session
     assert total_mass(session) == pytest.approx(6.0)
