@@ -10,7 +10,7 @@ from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, children, names, operations
 from core.symbolic.legible import Kept, legible
 
-LONG = 3_000
+LONG = 1_000
 """Parts of formulas beyond which the work is done in a thread: less takes a few milliseconds."""
 
 Entries = Sequence[Sequence[Form]]

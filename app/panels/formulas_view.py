@@ -22,7 +22,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
-from app.panels.formula_cells import Cell, Grid
+from app.panels.formula_cells import SLICE, Cell, Grid
+from app.slices import slices
 from app.typesetting import Hand, Token
 from app.widgets.plain_keys import PlainKeys
 from core.functions.results import Formulas
@@ -72,8 +73,8 @@ class FormulasView(QAbstractScrollArea):
         self._spot = Spot()
         self._hand = Hand(self.points)
         PlainKeys(self, typing=False)
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._work)
+        self._timer = QTimer(self, interval=WAIT, singleShot=True)
+        self._timer.timeout.connect(self._go_on)
         self.show_formulas(formulas)
 
     def show_formulas(self, formulas: Formulas) -> None:
@@ -88,21 +89,26 @@ class FormulasView(QAbstractScrollArea):
             self._hand = Hand(self.points)
         self.grid.begin(self._hand)
         self._laid_out = 0.0
-        self._work()
-        if not self._done:
-            self._timer.start()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Set a little at once, the rest in slices."""
+        if not self._work():
+            slices().add(self, self._work)
 
     _done = False
 
-    def _work(self) -> None:
-        self._done = self.grid.work()
-        self._timer.setInterval(WAIT if self.grid.preparing else 0)
+    def _work(self, seconds: float = SLICE) -> bool:
+        """Go on for so long; True when there is nothing to do now."""
+        self._done = self.grid.work(seconds)
         if self._done or time.perf_counter() > self._laid_out + LAY_OUT_EVERY:
             self._lay_out()
             self._laid_out = time.perf_counter()
         if self._done:
-            self._timer.stop()
             self.settled.emit()
+        elif self.grid.preparing:
+            self._timer.start()
+        return self._done or self.grid.preparing
 
     _laid_out = 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -29,6 +30,7 @@ from app.panels.frame_table_part import FrameTablePart
 from app.panels.tables import TableView
 from app.session import Session
 from app.settings import Settings
+from app.slices import slices
 from app.widgets.note import Note
 from core.functions.results import (
     EllipsoidField,
@@ -46,6 +48,8 @@ from core.functions.results import (
 from core.functions.text import csv_of, latex_of, python_of, text_of
 
 PREVIEW_WIDTH = 360
+AT_ONCE = 0.02
+"""Seconds for which widgets of a new card are made at once."""
 
 
 class ResultCard(QFrame):
@@ -59,6 +63,8 @@ class ResultCard(QFrame):
         self._session, self._settings = session, settings
         self.setObjectName("overlay")
         self._parts: list[QWidget] = []
+        self._waiting: list[Result] = []
+        """Parts that have no widget yet."""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 8, 10, 10)
         self._layout.setSpacing(6)
@@ -116,18 +122,38 @@ class ResultCard(QFrame):
         old, self.result = self.result, result
         before, after = _shown(old), _shown(result)
         same = 0
-        while same < min(len(before), len(after)) and type(before[same]) is type(after[same]):
+        while same < min(len(self._parts), len(after)) and type(before[same]) is type(after[same]):
             same += 1
         self._write_head()
         for part, widget in zip(after, self._parts[:same], strict=False):
             _update(widget, part)
         self._keep(same)
-        for part in after[same:]:
-            self._parts.append(self._widget(part))
+        self._waiting = after[same:]
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the widgets of some parts at once, the rest in slices, so that a long report never stalls the window."""
+        if not self._make(AT_ONCE):
+            slices().add(self, self._make)
+
+    def _make(self, seconds: float) -> bool:
+        """Make widgets for so long; True once every part has one."""
+        until = time.perf_counter() + seconds
+        while self._waiting:
+            self._parts.append(self._widget(self._waiting.pop(0)))
             self._layout.addWidget(self._parts[-1])
+            if time.perf_counter() > until:
+                break
+        return not self._waiting
+
+    @property
+    def done(self) -> bool:
+        """Whether every part is there."""
+        return not self._waiting
 
     def close_card(self) -> None:
         """Listen no more."""
+        slices().drop(self)
         for widget in self._parts:
             if isinstance(widget, FormulasPart | FrameTablePart):
                 widget.close_part()
@@ -165,9 +191,8 @@ class ResultCard(QFrame):
 
     def _fill(self) -> None:
         self._write_head()
-        self._parts = [self._widget(part) for part in _shown(self.result)]
-        for widget in self._parts:
-            self._layout.addWidget(widget)
+        self._waiting = _shown(self.result)
+        self._begin()
 
     def _keep(self, count: int) -> None:
         """Drop the widgets of all parts but the first."""

@@ -1,0 +1,54 @@
+"""Work that must be done in the window's thread and takes long, in slices: all who have some share one slice for each
+turn of the event loop, so that many of them stall the window no more than one does."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import cache
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
+from shiboken6 import isValid
+
+SLICE = 0.01
+"""Seconds of work between two turns of the event loop."""
+Work = Callable[[float], bool]
+"""`work(seconds)` goes on for so long, a little at least; True once there is nothing left."""
+
+
+class Slices(QObject):
+    """Takes turns among those who wait."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: deque[tuple[QObject, Work]] = deque()
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._turn)
+
+    def add(self, owner: QObject, work: Work) -> None:
+        """Have work of an owner done; it is dropped with the owner. Work that waits already is not added again."""
+        if (owner, work) not in self._waiting:
+            self._waiting.append((owner, work))
+        self._timer.start()
+
+    def drop(self, owner: QObject) -> None:
+        """The owner wants nothing done any more."""
+        self._waiting = deque(each for each in self._waiting if each[0] is not owner)
+
+    def _turn(self) -> None:
+        until = time.perf_counter() + SLICE
+        for _ in range(len(self._waiting)):
+            owner, work = self._waiting.popleft()
+            if isValid(owner) and not work(max(until - time.perf_counter(), 0.0)):
+                self._waiting.append((owner, work))
+            if time.perf_counter() > until:
+                break
+        if not self._waiting:
+            self._timer.stop()
+
+
+@cache
+def slices() -> Slices:
+    """Those of the program."""
+    return Slices(QCoreApplication.instance())
