@@ -88,9 +88,23 @@ class Clock:
         return t, y
 
 
+def given_times(t: Any) -> Array:
+    """Times as an array. Raises ModelError for what is no finite number."""
+    if isinstance(t, str | bool) or t is None:
+        found = np.array(np.nan)
+    else:
+        try:
+            found = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            found = np.array(np.nan)
+    if not np.isfinite(found).all():
+        raise ModelError(f"{t!r} is no finite time.", where="t", remedy="Give seconds.")
+    return found
+
+
 def at_times(splines: Splines, t: Any) -> Array:
-    """(…, 1 + 3 n) the time argument at times t."""
-    t = np.asarray(t, dtype=float)
+    """(…, 1 + 3 n) the time argument at times t. Raises ModelError for times that are no finite numbers."""
+    t = given_times(t)
     parts = [t]
     for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
         times, rows = splines.times[begin:end], splines.coefficients[begin:end]

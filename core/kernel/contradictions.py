@@ -6,6 +6,7 @@ what they demand: of positions to first order, of speeds (ḟ) and of accelerati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -117,13 +118,13 @@ def drivers_repeat(mech: Mechanism, q: Array, p: Values) -> bool:
 def told(mech: Mechanism, found: Contradiction) -> AssemblyError:
     """The message."""
     word, where = LEVELS[found.level], f"driver '{found.row.element}'"
-    by = f"by {found.by:.4g} {unit(mech, found.row)}{('', '/s', '/s²')[found.level]}"
+    by = f"by {spoken(found.by, unit(mech, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
         return AssemblyError(f"The joints do not allow the {word} that it prescribes here, {by}.", where=where,
                              remedy="Begin at another position, change its function or remove it.")  # fmt: skip
     names = " and ".join(f"'{row.element}'" for row in found.others)
     return AssemblyError(f"It moves what {names} move{'s' if len(found.others) == 1 else ''} already, with another "
-                         f"{word} ({by}).", where=where,
+                         f"{word}, {by}.", where=where,
                          remedy=f"Remove it or {names}, or give them functions of time that agree.")  # fmt: skip
 
 
@@ -141,3 +142,9 @@ def unit(mech: Mechanism, row: Row) -> str:
                          strict=True))  # fmt: skip
         dimension = kinds.get(row.component, "none")
     return {"angle": "rad", "angular_velocity": "rad", "length": "m", "velocity": "m"}.get(dimension, "SI")
+
+
+def spoken(x: float, unit: str, per: str = "") -> str:
+    """A number with its unit, angles in both units people use: "0.5 rad (28.65°)"."""
+    both = f" ({math.degrees(x):.4g}°{per})" if unit == "rad" else ""
+    return f"{x:.4g} {unit}{per}{both}"

@@ -11,7 +11,7 @@ from core.errors import AssemblyError, listed
 from core.kernel import assembly
 from core.kernel.broken_formulas import REMEDY
 from core.kernel.conflicts import Conflict, Key, conflicts
-from core.kernel.contradictions import contradiction, told, unit
+from core.kernel.contradictions import contradiction, spoken, told, unit
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
 from core.model.model import WORDS
@@ -128,7 +128,7 @@ def _amount(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> str:
     """A gap in words: distances in millimetres, as of joints."""
     measure = unit(mech, row)
     gap = abs(_of_length(mech, q, row, gap, p))
-    return f"{1000.0 * gap:.4g} mm" if measure == "m" else f"{gap:.4g} {measure}"
+    return f"{1000.0 * gap:.4g} mm" if measure == "m" else spoken(gap, measure)
 
 
 def _of_length(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import KinetostatError
 from core.kernel import Mechanism
-from core.kernel.contradictions import demanded, unit
+from core.kernel.contradictions import demanded, spoken, unit
 
 Array = NDArray[np.float64]
 OPEN = 1e-7
@@ -21,10 +22,23 @@ RACING = 1e4
 """Speed (rad/s, m/s) that no machine has: a driver's function has a pole."""
 SHOWN = 3
 """Coordinates that describe a pose."""
+PART = 0.1
+"""Share in the direction that is being lost, of the largest one, from which on a driver counts as the reason."""
 
 
-def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> tuple[str, str] | None:
-    """(loop or element, pose) if something no longer closes at q, or just about; None otherwise."""
+class DeadEnd(NamedTuple):
+    """What no longer closes."""
+
+    where: str
+    """Loop, constraint or driver."""
+    pose: str
+    """First independent coordinates, in words."""
+    drivers: tuple[str, ...]
+    """Names of the drivers that go on all the same."""
+
+
+def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
+    """What no longer closes at q, or just about; None if all does."""
     rows = mech._program.closure_rows
     if not rows or not np.isfinite(q).all():
         return None
@@ -34,16 +48,19 @@ def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> tuple[str, str] |
         return None
     if not (np.isfinite(gaps).all() and np.isfinite(G).all()):
         return None
+    left, sizes, _ = np.linalg.svd(G, full_matrices=False)
+    lost = np.flatnonzero((sizes > REDUNDANT * sizes[0]) & (sizes < LOST * sizes[0]))
     if np.max(np.abs(gaps)) > OPEN:
         worst = int(np.argmax(np.abs(gaps)))
-    else:
-        left, sizes, _ = np.linalg.svd(G, full_matrices=False)
-        lost = np.flatnonzero((sizes > REDUNDANT * sizes[0]) & (sizes < LOST * sizes[0]))
-        if not len(lost):
-            return None
+    elif len(lost):
         worst = int(np.argmax(np.abs(left[:, lost[0]])))
-    row = rows[worst]
-    return _name(mech, row.collection, row.element), _pose(mech, q)
+    else:
+        return None
+    driven = [i for i, row in enumerate(rows) if row.collection == "drivers"]
+    share = np.abs(left[driven, lost[0]]) if len(lost) else np.ones(len(driven))
+    taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > PART * np.max(share)]
+    where = _name(mech, rows[worst].collection, rows[worst].element)
+    return DeadEnd(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
 
 
 def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
@@ -53,7 +70,7 @@ def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
     if row is None or not fastest > RACING:
         return None
-    return f"driver '{row.element}'", f"{fastest:.3g} {unit(mech, row)}/s"
+    return f"driver '{row.element}'", spoken(fastest, unit(mech, row), "/s")
 
 
 def _name(mech: Mechanism, collection: str, element: str) -> str:

@@ -78,6 +78,9 @@ def settings(
     for name, value in positive.items():
         if value is not None and not (_is_number(value) and 0.0 < value < math.inf):
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy="Give seconds, or a tolerance.")
+    if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
+        raise ModelError(f"{max_steps!r} is not a whole number above zero.", where="max_steps",
+                         remedy="Give the most steps that a run may take, or leave it out.")  # fmt: skip
     if not (_is_number(start) and math.isfinite(start)):
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
     if not METHODS[method].adaptive and step is None:
@@ -110,6 +113,13 @@ def numbers(label: str, values: Any) -> Array:
         raise ModelError("This is no list of numbers.", where=label, remedy="Give numbers in SI units.") from None
 
 
+def number(label: str, value: Any) -> float:
+    """A finite number, or a ModelError."""
+    if not (_is_number(value) and math.isfinite(value)):
+        raise ModelError(f"{value!r} is not a finite number.", where=label, remedy="Give a number in SI units.")
+    return float(value)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
@@ -126,7 +136,8 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
-        q = mech.move(mech.rest(given, t=t), q0, given, t=t)
+        wanted = {name: number(f"q0 of '{name}'", value) for name, value in q0.items()}
+        q = mech.move(mech.rest(given, t=t), wanted, given, t=t)
     else:
         q = numbers("q0", q0)
     v = start_speeds(mech, given, q) if v0 is None else np.zeros(mech.nv)
@@ -135,7 +146,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             if name not in mech.v_names:
                 raise ModelError(f"There is no speed '{name}'.", where="v0",
                                  remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
-            v[mech.v_names.index(name)] = value
+            v[mech.v_names.index(name)] = number(f"v0 of '{name}'", value)
     elif v0 is not None:
         v = numbers("v0", v0)
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
@@ -172,7 +183,7 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
         for name, value in x0.items():
             if name not in mech.x_names:
                 raise ModelError(f"There is no state '{name}'.", where="x0", remedy=near_misses(name, mech.x_names))
-            x[mech.x_names.index(name)] = value
+            x[mech.x_names.index(name)] = number(f"x0 of '{name}'", value)
     else:
         x = mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers("x0", x0)
     if x.shape != (mech.nx,):

@@ -15,6 +15,8 @@ from core.kernel.contradictions import contradiction, drivers_repeat, told
 from core.model import Body, Joint, Model
 from core.simulation import setup
 from core.simulation.assembled import Assembly
+from core.simulation.dead_ends import RACING, DeadEnd, dead_end, racing
+from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.methods import begun
 from core.simulation.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
@@ -74,6 +76,7 @@ def simulate(
     chosen = setup.settings(mech, duration, method, step, rtol, atol, output, start, parameters, torque, max_steps)
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
+    refuse_jumps(mech, chosen)
     job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit), y)
     job.prepared = time.perf_counter() - began
     recorder = None
@@ -181,7 +184,6 @@ class Job:
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
-        from core.simulation.dead_ends import racing
         from core.simulation.work import COLLAPSED, NOT_FINITE, TIME, TORN
 
         t = float(self.state.numbers[TIME])
@@ -200,9 +202,7 @@ class Job:
             remedy = "Its function may have a pole here: end the run earlier, or change the function."
             error = SimulationError(at + f"it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
         elif closed is not None:
-            remedy = "Begin on another branch, change lengths or drivers, or let another joint drive the loop."
-            error = SimulationError(at + f"the loop cannot close any further, at {closed[1]}.", where=closed[0],
-                                    remedy=remedy)  # fmt: skip
+            error = self.closed_no_further(at, closed)
         elif culprit:
             error = SimulationError(at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
         elif happened == NOT_FINITE:
@@ -253,8 +253,6 @@ class Job:
 
     def unstable(self) -> SimulationError | None:
         """The message for fixed steps with which the numerical solution itself grows without bound."""
-        from core.simulation.dead_ends import RACING
-
         if self.chosen.rule.adaptive:
             return None
         for piece in self.pieces:
@@ -269,16 +267,27 @@ class Job:
                 return error
         return None
 
-    def dead_end(self, t: float) -> tuple[str, str] | None:
+    def dead_end(self, t: float) -> DeadEnd | None:
         """What no longer closes, and the pose; see `core.simulation.dead_ends`."""
-        from core.simulation.dead_ends import dead_end
-
         p = self.mech.parameter_values(self.chosen.parameters or None)
         for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces[-2:]) if len(piece.time))):
             found = dead_end(self.mech, np.array(y[: self.mech.nq]), p, t)
             if found is not None:
                 return found
         return None
+
+    @staticmethod
+    def closed_no_further(at: str, found: DeadEnd) -> SimulationError:
+        """The message for loops at their end; it names the driver that goes on."""
+        drivers = " and ".join(f"'{name}'" for name in found.drivers)
+        what = f"{at}the loop cannot close any further, at {found.pose}"
+        if not drivers:
+            remedy = "Begin on another branch, change lengths, or let another joint drive the loop."
+            return SimulationError(f"{what}.", where=found.where, remedy=remedy)
+        moves = ("driver", "moves") if len(found.drivers) == 1 else ("drivers", "move")
+        what += f"; {moves[0]} {drivers} {moves[1]} on."
+        remedy = "Let its function stay where the loop closes, begin on another branch, or drive another joint."
+        return SimulationError(what, where=found.where, remedy=remedy)
 
     def component(self) -> str:
         """The coordinate or speed that failed worst."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -106,11 +107,25 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
             raise ModelError(f"There is no speed '{name}'.", where="torque",
                              remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
     if any(isinstance(value, str) for value in torque.values()):
+        for name, value in torque.items():
+            if not isinstance(value, str):
+                _finite(name, value)
         return None
     result = np.zeros(mech.nv)
     for name, value in torque.items():
-        result[mech.v_names.index(name)] = float(value)
+        result[mech.v_names.index(name)] = _finite(name, value)
     return result
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ModelError(f"{value!r} is neither a finite number nor a formula.", where=f"torque of '{name}'",
+                         remedy="Give N·m or N, or a formula as text, e.g. '10*sin(t)'.")  # fmt: skip
+    return number
 
 
 def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> entry.Entry:

@@ -30,12 +30,17 @@ def motor(name: str, function: str, motion: str = "position", joint: str = "A") 
 
 
 DISAGREE = [
-    (motor("one", "1.2 + t"), motor("two", "1.3 + t"), "position", r"by 0\.1 rad\)"),
-    (motor("one", "1.2 + t"), motor("two", "1.2 + 3*t"), "speed", r"by 2 rad/s\)"),
-    (motor("one", "1.2 + t"), motor("two", "1.2 + t + 2*t^2"), "acceleration", r"by 4 rad/s²\)"),
-    (motor("one", "1.2 + t"), motor("two", "3", "velocity"), "speed", r"by 2 rad/s\)"),
-    (motor("one", "1", "velocity"), motor("two", "1.5", "velocity"), "speed", r"by 0\.5 rad/s\)"),
-    (motor("one", "1", "acceleration"), motor("two", "4", "acceleration"), "acceleration", r"by 3 rad/s²\)"),
+    (motor("one", "1.2 + t"), motor("two", "1.3 + t"), "position", r"by 0\.1 rad \(5\.73°\)"),
+    (motor("one", "1.2 + t"), motor("two", "1.2 + 3*t"), "speed", r"by 2 rad/s \(114\.6°/s\)"),
+    (motor("one", "1.2 + t"), motor("two", "1.2 + t + 2*t^2"), "acceleration", r"by 4 rad/s² \(229\.2°/s²\)"),
+    (motor("one", "1.2 + t"), motor("two", "3", "velocity"), "speed", r"by 2 rad/s \(114\.6°/s\)"),
+    (motor("one", "1", "velocity"), motor("two", "1.5", "velocity"), "speed", r"by 0\.5 rad/s \(28\.65°/s\)"),
+    (
+        motor("one", "1", "acceleration"),
+        motor("two", "4", "acceleration"),
+        "acceleration",
+        r"by 3 rad/s² \(171\.9°/s²\)",
+    ),
 ]
 
 
@@ -44,7 +49,7 @@ def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -
     mech = four_bar(one, two)
     told = mobility(mech).inconsistent
     assert told == (f"Driver two moves what one drives already, but with another {level}",)
-    with pytest.raises(AssemblyError, match=f"moves what 'one' moves already, with another {level} .*{by}") as raised:
+    with pytest.raises(AssemblyError, match=f"moves what 'one' moves already, with another {level}, {by}") as raised:
         simulate(mech, 0.1)
     assert raised.value.where == "driver 'two'"
     assert "'one'" in raised.value.remedy
@@ -55,7 +60,7 @@ def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -
 def test_the_unit_is_that_of_what_is_driven() -> None:
     reach = Sensor(name="reach", kind="distance", a="r", b="k")
     drivers = [Driver(name=n, sensor="reach", function=f, motion="velocity") for n, f in (("one", "0.1"), ("two", "0"))]
-    with pytest.raises(AssemblyError, match=r"another speed \(by 0\.1 m/s\)"):
+    with pytest.raises(AssemblyError, match=r"another speed, by 0\.1 m/s"):
         simulate(four_bar(*drivers, sensors=(reach,)), 1.0)
 
 
@@ -106,7 +111,7 @@ def test_a_speed_that_the_joints_do_not_allow() -> None:
 TORN = [
     ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one' moves already, with another position"),
     ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one' moves already, with another position"),
-    ((motor("far", "4", joint="D"),), "far", r"cannot be fulfilled: it is 0\.\d+ rad away"),
+    ((motor("far", "4", joint="D"),), "far", r"cannot be fulfilled: it is 0\.\d+ rad \(\d\.\d+°\) away"),
 ]
 
 

@@ -180,6 +180,6 @@ def test_fixed_steps_that_are_too_long_are_told_as_such(method):
     stiff = {"theta": "-1e10*theta"}
     error = failed(model, 5.0, method=method, step=1e-2, q0=[0.1], torque=stiff)
     assert "steps of 0.01 s are too long" in str(error)
-    assert "radau5" in error.remedy
+    assert "radau" in error.remedy
     assert error.where == METHODS[method].title
     assert np.isfinite(error.run.q).all()

@@ -1,0 +1,93 @@
+"""Drivers whose position jumps: no machine follows them, whatever the method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.errors import KinetostatError, SimulationError
+from core.kernel import Mechanism
+from core.kernel.contradictions import spoken, unit
+from core.model import Driver
+from core.model.expression import evaluate, names, parse
+from core.model.formula_nodes import COMPARISONS, Binary, Call, Negative, Node
+from core.model.parameters import environment
+from core.simulation.setup import Array, Settings
+
+MOST = 4096
+"""Times at most at which a driver is looked at."""
+MOST_INTERVALS = 512
+"""Of those at whose ends the position bends more than elsewhere."""
+HALVINGS = 60
+LEAST = 1e-6
+"""Smallest change of position (rad or m) that counts as a jump."""
+JUMPING = {"step", "sign", "floor", "ceil", "if", *COMPARISONS}
+"""Functions and comparisons that may jump."""
+
+
+def refuse_jumps(mech: Mechanism, chosen: Settings) -> None:
+    """Raises SimulationError for the first driver of position that jumps during the run, with the time."""
+    model = mech.model.expanded
+    for driver in model.drivers:
+        if driver.motion != "position" or not isinstance(driver.function, str):
+            continue
+        node = parse(driver.function)
+        if not _may_jump(node):
+            continue
+        known = environment(model.parameters, chosen.parameters)
+        known = {name: known[name] for name in names(node) if name not in ("t", "time")}
+        found = _first_jump(node, known, chosen)
+        if found is not None:
+            raise _told(mech, driver, *found)
+
+
+def _may_jump(node: Node) -> bool:
+    if isinstance(node, Negative):
+        return _may_jump(node.operand)
+    if isinstance(node, Binary):
+        return node.operator in JUMPING or _may_jump(node.left) or _may_jump(node.right)
+    return isinstance(node, Call) and (node.function in JUMPING or any(map(_may_jump, node.arguments)))
+
+
+def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple[float, float] | None:
+    """(time, by how much) of the first jump; None if there is none."""
+    count = int(np.clip(chosen.duration / chosen.output, 64, MOST))
+    times = chosen.start + np.linspace(0.0, chosen.duration, count + 1)
+
+    def position(t: Any) -> Array:
+        try:
+            with np.errstate(all="ignore"):
+                return np.broadcast_to(np.asarray(evaluate(node, {**known, "t": t, "time": t}), dtype=float), t.shape)
+        except KinetostatError:
+            return np.full(t.shape, np.nan)
+
+    at = position(times)
+    bends = np.abs(np.diff(at, 2, prepend=at[0], append=at[-1]))  # large before and after a jump
+    bends = np.where(np.isfinite(bends), bends, 0.0)
+    suspects = np.flatnonzero(bends > max(0.5 * LEAST, 3.0 * float(np.median(bends))))
+    intervals = np.unique(np.clip(np.concatenate([suspects - 1, suspects]), 0, count - 1))
+    for k in intervals[:MOST_INTERVALS]:
+        early, late = times[k], times[k + 1]
+        for _ in range(HALVINGS):
+            middle = 0.5 * (early + late)
+            if not early < middle < late:
+                break
+            first, half, last = position(np.array([early, middle, late]))
+            early, late = (early, middle) if abs(half - first) > abs(last - half) else (middle, late)
+        first, last = position(np.array([early, late]))
+        if abs(last - first) > LEAST:
+            return float(late), float(abs(last - first))
+    return None
+
+
+def _told(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
+    row = next(row for row in mech._program.closure_rows
+               if row.collection == "drivers" and row.element == driver.name)  # fmt: skip
+    error = SimulationError(
+        f"At t = {t:.6g} s its position jumps by {spoken(by, unit(mech, row))}.", where=f"driver '{driver.name}'",
+        remedy="A position may not jump: let it run there, e.g. min(max(t - 1, 0), 1), or prescribe the speed.",
+    )  # fmt: skip
+    error.time = t
+    return error
