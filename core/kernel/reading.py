@@ -10,6 +10,7 @@ from core.files.body_inertia import inertia_of
 from core.mechanics import joints
 from core.model import Body, Gravity, Joint, evaluation
 from core.spatial.inertia import Inertia
+from core.spatial.inertia import center as center_of
 from core.spatial.rotation import Rotation
 from core.spatial.scalar import Scalar
 from core.spatial.vector import ZERO, Vector3
@@ -22,6 +23,12 @@ class Numbers(evaluation.Numbers):
     def inertia(self, body: Body) -> Inertia:
         """Mass properties of a body in its own frame: given, or from its shapes when it has a density."""
         return inertia_of(body, self)
+
+    def center(self, body: Body) -> Vector3:
+        """Centre of mass in the body's frame, m; of a body without mass as it is given."""
+        if body.density is not None:
+            return center_of(self.inertia(body))
+        return self.vector(body.center_of_mass, f"body '{body.name}', center_of_mass")
 
     def law(self, joint: Joint) -> tuple[Any, Rotation]:
         """Joint law and rotation of its canonical frame in frame a."""

@@ -25,7 +25,6 @@ from core.model.expression import names, parse
 from core.model.fields import Value
 from core.model.parameters import environment
 from core.model.shapes import Pose as DocumentPose
-from core.spatial.inertia import center as center_of
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import from_angles
@@ -200,10 +199,7 @@ class Chain:
 
     def center(self, i: int) -> Vector3:
         """Centre of mass of link i in its frame."""
-        body = self.topology.model.body(self.frames[i])
-        if body.density is None:
-            return self.numbers.vector(body.center_of_mass, f"body '{body.name}', center_of_mass")
-        return center_of(self.numbers.inertia(body))
+        return self.numbers.center(self.topology.model.body(self.frames[i]))
 
     @cache  # noqa: B019 – chains live as long as their results
     def center_jacobian(self, i: int) -> Rows:

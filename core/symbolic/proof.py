@@ -16,10 +16,9 @@ from core.kernel.reading import Numbers
 from core.mechanics.energy import spring_potential
 from core.mechanics.tree import Link
 from core.model.numerals import readable
-from core.spatial.inertia import center as center_of
 from core.spatial.inertia import split
 from core.symbolic.forms import evaluate
-from core.symbolic.robot import Forms, Robot
+from core.symbolic.robot import SIGNS, Forms, Robot
 
 Array = NDArray[np.float64]
 STATES = 20
@@ -66,7 +65,7 @@ def proof(robot: Robot, what: str, *indices: int, states: int = STATES, seed: in
         deviation = float(np.max(np.abs(mine.reshape(np.shape(theirs)) - theirs), initial=0.0)) / scale
         worst = deviation if math.isnan(deviation) else max(worst, deviation)
     limit = TAKEN if robot.recognised else ACCEPTED
-    name = {"Ki": "K", "Pi": "P"}.get(what, what) + (f"({', '.join(map(str, indices))})" if indices else "")
+    name = SIGNS.get(what, what) + (f"({', '.join(map(str, indices))})" if indices else "")
     return Proof(name, worst, states, worst <= limit)
 
 
@@ -141,10 +140,7 @@ class _Judge:
 
     def center(self, i: int, p: Array) -> Array:
         """Centre of mass of link i in its frame for values of the parameters."""
-        body, numbers = self.chain.topology.model.body(self.chain.frames[i]), self._numbers(p)
-        if body.density is not None:
-            return np.array([float(x) for x in center_of(numbers.inertia(body))])
-        return np.array([float(x) for x in numbers.vector(body.center_of_mass)])
+        return np.array(self._numbers(p).center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float)
 
     def _J(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         J = self.mech.jacobian(q, self.chain.tip, p=p)[:, self.at_v]

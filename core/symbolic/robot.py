@@ -264,6 +264,8 @@ def _column(entries: Iterable[Scalar]) -> Rows:
     return [[x] for x in entries]
 
 
+SIGNS = {"Ki": "K", "Pi": "P"}
+"""Results whose sign is another than their name: energies of single links."""
 LONG_RESULTS = ("C", "tau", "K")
 """Results whose long entries are sums of parts."""
 _RESULTS: dict[str, tuple[int, Callable[..., Rows]]] = {

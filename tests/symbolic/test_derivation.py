@@ -102,11 +102,13 @@ def test_arrows_at_the_centres_of_mass(arm):
     assert drawn.centers.shape == (made.n, 3)
     found = np.array([arrow.vector for arrow in drawn.arrows])
     np.testing.assert_allclose(found, (ahead.centers - drawn.centers) / step, atol=2e-5)
-    weights = picture(made, mech, step_of(made, "P"), q, p).arrows
-    assert len(weights) == made.n
+    alone = 0
     for i in range(1, made.n + 1):
-        own = picture(made, mech, step_of(made, "Jvc", i), q, p)
-        np.testing.assert_allclose(own.centers[0], drawn.centers[i - 1], atol=1e-12)
+        if len(made.chain.link_bodies(i)) == 1:  # else a body that is fixed to the link moves its centre
+            own = picture(made, mech, step_of(made, "Jvc", i), q, p)
+            np.testing.assert_allclose(own.centers[0], drawn.centers[i - 1], atol=1e-12)
+            alone += 1
+    assert alone >= made.n - 1
 
 
 def test_energies_of_links_add_up_and_their_arrows_give_their_numbers(arm):
@@ -131,15 +133,17 @@ def test_energies_of_links_add_up_and_their_arrows_give_their_numbers(arm):
 
 
 def test_weights_do_the_work_of_gravity(arm):
-    """G = −Σ Jvcᵀ (m g): the drawn weights and columns give the kernel's gravity terms (of bodies of the chain)."""
+    """G = −Σ (∂r/∂q)ᵀ m g over all links: what the drawn weights do where their places go is what the joints hold."""
     made, mech, q, p = arm
-    total = np.zeros(made.n)
-    for i, weight in enumerate(picture(made, mech, step_of(made, "P"), q, p).arrows, 1):
-        own = picture(made, mech, step_of(made, "Jvc", i), q, p).arrows
-        columns = [arrow.vector for arrow in own if arrow.kind == "linear"]
-        total[:i] -= np.array(columns) @ weight.vector
-    held = mech.gravity(q, p=p)[[each.v for each in made.chain.variables]]
-    np.testing.assert_allclose(total, held, rtol=1e-4, atol=2e-3)
+    step = 1e-6
+    held = mech.gravity(q, p=p)
+    for each in made.chain.variables:
+        v = np.zeros(mech.nv)
+        v[each.v] = step
+        ahead, behind = (picture(made, mech, step_of(made, "P"), mech.integrate(q, sign * v), p) for sign in (1, -1))
+        ways = (ahead.centers - behind.centers) / (2.0 * step)
+        work = sum(weight.vector @ way for weight, way in zip(ahead.arrows, ways, strict=True))
+        assert -work == pytest.approx(held[each.v], abs=1e-7)
 
 
 def test_parameters_move_the_numbers():
@@ -168,7 +172,7 @@ def test_bodies_of_density_with_symbolic_sizes_are_drawn_where_they_are():
     made, mech = robot(model), Mechanism(model)
     q, p = mech.random(1), {name: model.values()[name] for name in mech.p_names}
     drawn = picture(made, mech, step_of(made, "K"), q, p)
-    assert drawn.centers.shape == (made.n, 3)
+    assert drawn.centers.shape == (len(made.chain.links), 3)
     assert np.isfinite(drawn.centers).all()
     for step in steps(made):
         assert step.what == "" or numbers(made, step, values_at(made, q, p)).size
