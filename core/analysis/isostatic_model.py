@@ -12,6 +12,7 @@ from core.errors import ModelError
 from core.kernel import Mechanism
 from core.kernel.carried_pose import carried_pose
 from core.model import Model, edits
+from core.model.numerals import vector_without_noise
 
 if TYPE_CHECKING:
     from core.analysis.mobility import Mobility
@@ -66,8 +67,7 @@ def _exchanged(mech: Mechanism, q: Array, model: Model, change: Release) -> Mode
 
 def _axis(X: Array, direction: Array) -> tuple[float, float, float]:
     """A direction of the world in a frame."""
-    x, y, z = (round(float(each), 9) + 0.0 for each in X[:3, :3].T @ direction)
-    return x, y, z
+    return vector_without_noise(X[:3, :3].T @ direction)
 
 
 def _removed(model: Model, change: Release) -> Model:

@@ -14,6 +14,7 @@ from core.model.constraints import Constraint, Driver
 from core.model.edits import add, unused_name
 from core.model.forces import Force, Junction
 from core.model.model import Model
+from core.model.numerals import vector_without_noise, without_noise
 from core.model.sensors import SENSOR_KINDS, Sensor
 
 GRAVITY = 9.81
@@ -49,11 +50,6 @@ def rounded(value: float) -> float:
     return float(f"{value:.0e}") if value > 0.0 and math.isfinite(value) else 1.0
 
 
-def exact(value: float) -> float:
-    """A measured number without the noise of computing, to 1e-9."""
-    return round(value, 9) + 0.0
-
-
 def _end(name: str) -> str:
     return "" if name == WORLD else name
 
@@ -72,7 +68,7 @@ def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> 
     """A spring, damper, spring_damper, series or line_force (10 N) between two points, slack as it stands."""
     a, b = _ends(a, b)
     k = about.stiffness()
-    fields: dict[str, Any] = {"rest": exact(about.distance)} if kind != "damper" and kind != "line_force" else {}
+    fields: dict[str, Any] = {} if kind in ("damper", "line_force") else {"rest": without_noise(about.distance)}
     if kind in ("spring", "spring_damper", "series"):
         fields["stiffness"] = k
     if kind in ("damper", "spring_damper", "series"):
@@ -102,15 +98,14 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
     c = rounded(0.1 * k * (0.1 if turns else 0.2))
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
     return Force(name=unused_name(model, "forces", "joint_spring1"), kind="joint", joint=joint, coordinate=coordinate,
-                 stiffness=k, damping=c, rest=exact(about.values[0]) if about.values else 0.0)  # fmt: skip
+                 stiffness=k, damping=c, rest=without_noise(about.values[0]) if about.values else 0.0)  # fmt: skip
 
 
 def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float]], about: Surroundings) -> Model:
     """The model with a junction in the middle of several points and a spring from each of them to it."""
     if len(set(names)) < 2:
         raise ModelError("A junction joins at least two points.", remedy="Point at two different ones.")
-    x, y, z = (exact(sum(place[i] for place in places) / len(places)) for i in range(3))
-    middle = (x, y, z)
+    middle = vector_without_noise(sum(place[i] for place in places) / len(places) for i in range(3))
     point = unused_name(model, "junctions", "junction1")
     model = add(model, Junction(name=point, guess=middle))
     for name, place in zip(names, places, strict=True):
@@ -141,7 +136,7 @@ def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
 
 def hold(model: Model, sensor: str, about: Surroundings) -> Constraint:
     """Holds a sensor where it is."""
-    value = exact(about.values[0]) if len(about.values) == 1 else 0.0
+    value = without_noise(about.values[0]) if len(about.values) == 1 else 0.0
     return Constraint(name=unused_name(model, "constraints", "hold1"), kind="hold", sensor=sensor, value=value)
 
 
@@ -152,7 +147,7 @@ def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constra
                          remedy="Join them by a spherical joint instead.")  # fmt: skip
     a, b = _ends(a, b)
     return Constraint(name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b,
-                      length=exact(about.distance))  # fmt: skip
+                      length=without_noise(about.distance))  # fmt: skip
 
 
 def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
@@ -165,7 +160,7 @@ def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constrai
                              where=f"joint '{name}'", remedy="Couple joints with one coordinate.")  # fmt: skip
     first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
     return Constraint(name=unused_name(model, "constraints", "gear1"), kind="gear", joint=joint, leader=leader,
-                      ratio=-1.0, offset=exact(first + second))  # fmt: skip
+                      ratio=-1.0, offset=without_noise(first + second))  # fmt: skip
 
 
 def driver(model: Model, joint: str, about: Surroundings) -> Driver:
@@ -174,7 +169,7 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     if not found.info.coordinates or found.info.nq != found.info.nv:
         raise ModelError(f"A {found.kind} joint has no single coordinate to be driven.", where=f"joint '{joint}'",
                          remedy="Drive a sensor, or use a turning or sliding joint.")  # fmt: skip
-    start = f"{exact(about.values[0]):.12g}" if about.values and abs(about.values[0]) > 1e-9 else ""
+    start = f"{without_noise(about.values[0]):.12g}" if about.values and abs(about.values[0]) > 1e-9 else ""
     turns = found.info.coordinate_dimensions[0] == "angle"
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""

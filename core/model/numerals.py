@@ -1,12 +1,25 @@
-"""Numbers as people write them: a true minus sign, and powers of ten instead of the computer's e."""
+"""Numbers as people write them: without the noise of computing, with a true minus sign, with powers of ten instead of
+the computer's e."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _PLAIN, _HIGH = "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED, _LEVEL = str.maketrans(_PLAIN, _HIGH), str.maketrans(_HIGH, _PLAIN)
 _POWER = re.compile(rf"(?:(\d+(?:\.\d*)?)·)?(?<![\d.])10([{_HIGH}]+)")
+
+
+def without_noise(value: float) -> float:
+    """A measured number as a person would write it, to 1e-9."""
+    return round(float(value), 9) + 0.0  # −0 is 0
+
+
+def vector_without_noise(values: Iterable[float]) -> tuple[float, float, float]:
+    """(3,) a measured place (m) or direction, each to 1e-9."""
+    x, y, z = map(without_noise, values)
+    return x, y, z
 
 
 def level(text: str) -> str:

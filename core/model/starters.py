@@ -12,6 +12,7 @@ from core.model.chains import DHChain, DHRow
 from core.model.edits import add, unused_name
 from core.model.joints import Joint
 from core.model.model import Model
+from core.model.numerals import without_noise
 from core.model.parameters import Parameter, value_of
 from core.model.shapes import IDENTITY, Box, Capsule, Cone, Cylinder, Material, Pose, Shape, Sphere
 
@@ -35,7 +36,7 @@ def attached_body(model: Model, parent: str = WORLD, kind: str = "revolute") -> 
     joint = unused_name(model, "joints", "joint1")
     end = _far_end(model, parent)
     length = end[0] if parent != WORLD and end[0] > SMALLEST else LINK_LENGTH
-    width = round(length / SLENDERNESS, 9)
+    width = without_noise(length / SLENDERNESS)
     shape = Box(size=(length, width, width), pose=Pose(position=(length / 2, 0.0, 0.0)))
     along = kind in ("prismatic", "screw", "cylindrical")
     model = add(model, Body(name=body, density=WATER, shapes=(shape,)))
@@ -103,7 +104,7 @@ def _far_end(model: Model, parent: str) -> tuple[float, float, float]:
         ends = [_end(shape, lambda value: float(value_of(value, values))) for shape in body.shapes]
     except KinetostatError:
         ends = []
-    return (round(max(ends, default=0.0), 9), 0.0, 0.0)
+    return (without_noise(max(ends, default=0.0)), 0.0, 0.0)
 
 
 def _end(shape: Shape, value: Callable[[Any], float]) -> float:
