@@ -17,7 +17,7 @@ from core.analysis.mobility import Mobility
 from core.analysis.mobility_findings import examined
 from core.errors import KinetostatError
 from core.kernel import Mechanism
-from core.model import Finding, Model
+from core.model import WORDS, Finding, Model
 
 PAUSE_MS = 350
 """Pause after an edit before the machine is examined."""
@@ -58,6 +58,7 @@ class StandingMobility(QObject):
         self._model: Model | None = None
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
+        self._told = ""
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._begin)
         self._look = QTimer(self, interval=LOOK_EVERY)
@@ -100,6 +101,20 @@ class StandingMobility(QObject):
         self._model = slip.model
         self.mobility, self._found = slip.outcome
         self.ready.emit()
+        self._tell(session)
+
+    @property
+    def open_at(self) -> str:
+        """Why the machine does not close; '' if it does."""
+        found = self._found[0] if self._found and self.mobility is None else None
+        return "" if found is None else f"{WORDS[found.collection]} '{found.name}': {found.text} {found.remedy}".strip()
+
+    def _tell(self, session: Session) -> None:
+        """An edit, or a file, left a loop open: say so once."""
+        words = self.open_at
+        if words and words != self._told:
+            session.told.emit("warning", words)
+        self._told = words
 
 
 def standing_mobility(session: Session) -> StandingMobility:

@@ -105,7 +105,9 @@ class StatusLine(QStatusBar):
         """How many freedoms the machine has."""
         found = self._mobility.mobility
         if found is None:
-            self.freedoms.setText("")
+            reason = self._mobility.open_at
+            self.freedoms.setText("does not close" if reason else "")
+            self.freedoms.setToolTip(reason)
             return
         left = f", {found.undriven} undriven" if found.driven else ""
         self.freedoms.setText(f"{found.dof} degree{'s' * (found.dof != 1)} of freedom{left}")

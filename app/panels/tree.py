@@ -166,7 +166,7 @@ class ModelTree(QWidget):
         view.setItemDelegate(_RenameDelegate(self))
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.header().setStretchLastSection(True)
+        view.header().setStretchLastSection(False)  # a hidden header would keep its width: fit_columns gives it
         view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.customContextMenuRequested.connect(self._context_menu)
@@ -190,8 +190,9 @@ class ModelTree(QWidget):
 
     def fit_columns(self) -> None:
         """Names as wide as they need, but what stands beside them keeps a part of the width."""
-        room = int(NAMES_SHARE * self.view.viewport().width())
-        self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, room))
+        width = self.view.viewport().width()
+        self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, int(NAMES_SHARE * width)))
+        self.view.setColumnWidth(1, width - self.view.columnWidth(0))
 
     def refresh(self) -> None:
         """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""

@@ -1,5 +1,7 @@
 """Redundant constraints in the findings panel, freedoms in the status line: examined beside the window."""
 
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -60,6 +62,26 @@ def test_the_status_line_says_how_many_freedoms(qtbot, session, tmp_path):
     assert line.freedoms.text() == "1 degree of freedom"
     assert "independent" in line.freedoms.toolTip()
     line.close_line()
+
+
+def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, tmp_path):
+    told = []
+    session.told.connect(lambda severity, text: told.append((severity, text)))
+    line = StatusLine(session, Settings(tmp_path / "settings.ini"), Jobs())
+    qtbot.addWidget(line)
+    qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
+    assert not told
+    joint = next(joint for joint in session.model.joints if joint.name == "J1")
+    far = dataclasses.replace(joint.a, position=(-5.0, 0.0, 0.0))
+    session.apply("far", lambda model: edits.change(model, "joints", "J1", a=far))
+    qtbot.waitUntil(lambda: line.freedoms.text() == "does not close", timeout=20_000)
+    ((severity, text),) = told
+    assert severity == "warning"
+    assert "mm are missing" in text
+    assert "joint 'J" in text
+    session.undo()
+    qtbot.waitUntil(lambda: line.freedoms.text() == "1 degree of freedom", timeout=20_000)
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bricard", "slider_crank"])

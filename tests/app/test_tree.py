@@ -464,3 +464,13 @@ def test_a_copied_body_comes_with_the_joint_that_carries_it(session):
 
 def test_every_row_has_its_node(tree):
     assert all(item.data(0, NODE).key == key for key, item in tree.items.items())
+
+
+def test_the_words_beside_the_names_end_where_the_panel_does(tree):
+    """So that long ones end with "…" instead of being cut."""
+    for width in (200, 420, 260):
+        tree.resize(width, 400)
+        QApplication.processEvents()
+        tree.fit_columns()
+        view = tree.view
+        assert view.columnWidth(0) + view.columnWidth(1) == view.viewport().width()
