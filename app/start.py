@@ -14,7 +14,7 @@ from app.collector import Collector, keep_what_is_there
 from resources import examples
 
 WARM_UP = 1500
-"""Milliseconds after the start at which the integrators are made ready, beside the window."""
+"""Milliseconds after the start at which the integrators are made ready, beside the window, and forms in it."""
 
 
 def application(arguments: list[str]) -> QApplication:
@@ -47,6 +47,7 @@ def start(file: str, arguments: list[str]) -> int:
         return 1
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the program
     app = application(arguments)
+    from app.panels.form_preparation import prepare_forms
     from app.simulation import WarmUp
     from app.window import Window
 
@@ -54,6 +55,7 @@ def start(file: str, arguments: list[str]) -> int:
     window.show()
     keep_what_is_there()
     QTimer.singleShot(WARM_UP, WarmUp.begin)
+    QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     path = Path(file) if file else examples()[0].path
 
     def begin() -> None:

@@ -195,11 +195,14 @@ class PropertyEditor(QWidget):
             self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
 
     def _take_form(self, kind: type) -> None:
+        self.form, self.area = self.form_of(kind)
+        self.pages.setCurrentWidget(self.area)
+
+    def form_of(self, kind: type) -> tuple[ElementForm, QScrollArea]:
         """The form of a type of element; it stays, as making it takes much longer than filling it."""
         if kind not in self._forms:
             self._forms[kind] = self._made(kind)
-        self.form, self.area = self._forms[kind]
-        self.pages.setCurrentWidget(self.area)
+        return self._forms[kind]
 
     def _made(self, kind: type) -> tuple[ElementForm, QScrollArea]:
         area = QScrollArea(self.pages)
