@@ -79,6 +79,7 @@ QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
 QScrollBar::handle {{ background: {line}; border-radius: 4px; min-height: 24px; min-width: 24px; margin: 1px; }}
 QScrollBar::handle:hover {{ background: {muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QAbstractScrollArea::corner {{ background: transparent; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 #finder {{ background: {base}; border: 1px solid {line}; border-radius: 6px; color: {muted}; padding: 4px 12px; }}
 #finder:hover {{ border-color: {accent}; }}

@@ -13,6 +13,9 @@ from core.symbolic.legible import Kept, legible
 LONG = 1_000
 """Parts of formulas beyond which the work is done in a thread: less takes a few milliseconds."""
 
+WORTH = 2
+"""Operations from which on a name for a part is easier to read than the part."""
+
 Entries = Sequence[Sequence[Form]]
 
 
@@ -79,7 +82,7 @@ def named(entries: Entries) -> Names:
     flat = [form for row in entries for form in row]
     taken = set().union(*map(names, flat)) if flat else set()
     stem = next(s for s in ("x", "t", "w", "sub") if not any(n.startswith(s) for n in taken))
-    definitions, short = shared(flat, stem)
+    definitions, short = shared(flat, stem, WORTH)
     columns = len(entries[0])
     meaning = dict(definitions)
     rows = [short[i : i + columns] for i in range(0, len(short), columns)]

@@ -25,7 +25,9 @@ COPIES = {
     "c": "C",
     "sympy": "SymPy",
 }
-NAMING = "Names for what occurs more than once"
+NAMES = "Common subexpressions"
+NAMING = "Names for what occurs more than once and is longer than a name"
+NO_NAMES = "Nothing that is longer than a name occurs more than once"
 
 
 class FormulasPart(QWidget):
@@ -38,7 +40,7 @@ class FormulasPart(QWidget):
         self._caption = QLabel()
         self.proof = Note()
         self.conventions, self.recognised = _muted(), _muted()
-        self.names = _switch("Common subexpressions", NAMING)
+        self.names = _switch(NAMES, NAMING)
         self._conventions = _switch("Conventions", "What the symbols and signs mean")
         self._recognised = _switch("Recognised numbers", "Numbers of the file taken for multiples of π or fractions")
         self.all = _switch("Show all", "Show entries that are folded because they are long")
@@ -86,12 +88,22 @@ class FormulasPart(QWidget):
         self._recognised.setText(f"Recognised numbers ({len(part.recognised)})")
         for switch in (self.names, self.all):
             switch.setChecked(False)
+        self._offer_names(True)
         if part is not self.view.formulas:
             self.view.show_formulas(part)
         self._settled()
         self._follow(None)
 
+    def _offer_names(self, there: bool) -> None:
+        """Whether there is anything to name."""
+        self.names.setEnabled(there)
+        self.names.setText(NAMES if there else f"No {NAMES[0].lower()}{NAMES[1:]}")
+        self.names.setToolTip(NAMING if there else NO_NAMES)
+
     def _settled(self) -> None:
+        if self.names.isChecked() and not self.view.grid.meaning:
+            self._offer_names(False)
+            self.names.setChecked(False)
         cells = self.view.grid.all
         self.all.setVisible(self.all.isChecked() or any(cell.shown is False for cell in cells))
         long = sum(cell.operations for row in self.view.grid.cells for cell in row)

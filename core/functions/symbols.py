@@ -69,7 +69,7 @@ def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formul
 
 def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]) -> Formulas:
     """Entries with all that a reader must know, not compared with anything yet."""
-    from core.symbolic.export import conventions
+    from core.symbolic.conventions import conventions
     from core.symbolic.owners import owners
 
     label = _LABELS.get(what, what) + (f"[{','.join(map(str, indices))}]" if indices else "")
@@ -79,7 +79,7 @@ def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tu
         title=NAMES[what][0].upper() + NAMES[what][1:], label=label, entries=entries,
         rows=variables if square or what in ("G", "tau") else (),
         columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
-        symbols=meanings(robot), owners=owners(robot), conventions=conventions(),
+        symbols=meanings(robot), owners=owners(robot), conventions=conventions(robot),
         recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
     )  # fmt: skip
 

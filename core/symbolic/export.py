@@ -10,25 +10,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from core.errors import ModelError
+from core.symbolic.conventions import conventions, plain
 from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, names
-from core.symbolic.notation import text, writes_short
+from core.symbolic.notation import text
 from core.symbolic.robot import Forms
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot
-
-CONVENTIONS = (
-    "Rows of J are [v; w] of the tip in the axes of frame 0. M qdd + C qd + G = tau; C from Christoffel symbols.",
-    "Inertia about each centre of mass in link axes, products with the minus sign: Ixy = -int(x y dm).",
-    "Dq1 = speed and DDq1 = acceleration of q1.",
-)
-SHORT_NAMES = "C1 = cos(q1), S12 = sin(q1 + q2)."
-
-
-def conventions() -> tuple[str, ...]:
-    """What a reader of a result must know; stands with every export."""
-    return (*CONVENTIONS, SHORT_NAMES) if writes_short() else CONVENTIONS
 
 
 def elements(forms: Forms, label: str) -> str:
@@ -147,7 +136,8 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
     name = label or (f"{what}{''.join(map(str, indices))}" if language in ("python", "c", "sympy", "mathematica")
                      else what + (f"[{','.join(map(str, indices))}]" if indices else ""))  # fmt: skip
     end = " *)" if sign == "(*" else ""
-    head = [f"{sign} {line}{end}" for line in (robot.model.name, *conventions())] if notes else []
+    told = [robot.model.name, *map(plain, conventions(robot))]
+    head = [f"{sign} {line}{end}" for line in told] if notes else []
     return "\n".join([*head, write(robot.form(what, *indices), name)])
 
 

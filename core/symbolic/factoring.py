@@ -124,8 +124,12 @@ def _rank(atom: Atom) -> tuple[bool, str]:
     return isinstance(atom, Trig), atom.name if isinstance(atom, Symbol) else str((atom.angle, atom.function))
 
 
-def shared(forms: Iterable[Form], stem: str = "x") -> tuple[list[tuple[str, Form]], list[Form]]:
-    """Common subexpressions of several forms: (name, definition) in order of use, and the forms in these names."""
+def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list[tuple[str, Form]], list[Form]]:
+    """Common subexpressions of several forms: (name, definition) in order of use, and the forms in these names.
+
+    least : multiplications and additions that a definition takes at least (a sine takes none): for people, who read
+        S2 or 2 a1 as easily as a name
+    """
     census = _Census()
     roots = [census.number(form) for form in forms]
     definitions: list[tuple[str, Form]] = []
@@ -136,7 +140,7 @@ def shared(forms: Iterable[Form], stem: str = "x") -> tuple[list[tuple[str, Form
             return named[number]
         form, inner = census.nodes[number]
         result = _rebuilt(form, [replaced(child) for child in inner])
-        if census.uses[number] > 1 and not isinstance(form, Number | Symbol):
+        if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _length(result) >= least:
             definitions.append((f"{stem}{len(definitions) + 1}", result))
             result = Symbol(definitions[-1][0])
         named[number] = result
@@ -171,6 +175,14 @@ class _Census:
             for child in set(inner):
                 self.uses[child] += inner.count(child)
         return self._known[key]
+
+
+def _length(form: Form) -> int:
+    """Multiplications and additions, those inside of sines not counted."""
+    if isinstance(form, Power):
+        return form.exponent - 1 + _length(form.base)
+    inner = () if isinstance(form, Trig) else children(form)
+    return max(len(inner) - 1, 0) + sum(map(_length, inner))
 
 
 def _rebuilt(form: Form, parts: list[Form]) -> Form:

@@ -1,5 +1,6 @@
 """Exports compute what the compiled kernel computes, and say their conventions."""
 
+import dataclasses
 import math
 import re
 import shutil
@@ -15,8 +16,10 @@ import resources
 from core.errors import ModelError
 from core.files import load
 from core.symbolic import robot
+from core.symbolic.conventions import conventions
 from core.symbolic.export import EXPORTS, Cost, export
-from core.symbolic.forms import operations, summed
+from core.symbolic.factoring import shared
+from core.symbolic.forms import Power, Trig, evaluate, names, operations, summed
 from core.symbolic.proof import numbers
 from core.symbolic.recursion_code import RESULTS, code, recursion
 from core.symbolic.ring import exact
@@ -92,6 +95,7 @@ def test_every_export_says_its_conventions(stanford):
         shown = export(stanford, "M", language=language)
         assert "Inertia about each centre of mass" in shown
         assert "qdd" in shown
+        assert "gravity accelerates by (0, 0, -g)" in shown
     with pytest.raises(ModelError, match="no export 'fortran'"):
         export(stanford, "M", language="fortran")
 
@@ -137,3 +141,33 @@ def test_gravity_of_the_stanford_arm_is_written_with_the_decimals_of_its_file():
     carried = Decimal("4.25") + Decimal("1.08") + Decimal("0.63") + Decimal("0.51")
     written = re.findall(r"\d+\.\d+", export(robot(example("stanford")), "G", notes=False))
     assert set(map(Decimal, written)) == {third.normalize(), fourth.normalize(), wrist.normalize(), carried}
+
+
+def test_conventions_name_frames_and_the_sign_of_gravity():
+    """Standard and modified tables, frames of bodies; gravity as an acceleration; code has it in ASCII."""
+    two = robot(example("two_link"))
+    words = " ".join(conventions(two))
+    assert "Standard Denavit–Hartenberg: A = Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)" in words
+    assert "gravity accelerates by (0, −g, 0)" in words
+    assert "M q̈ + C q̇ + G = τ" in words
+    chain = two.model.chains[0]
+    craig = dataclasses.replace(two.model, chains=(dataclasses.replace(chain, convention="modified"),))
+    assert "Modified Denavit–Hartenberg: A = Rot(x, α) Trans(x, a)" in " ".join(conventions(robot(craig)))
+    assert "Modified" in " ".join(conventions(robot(example("panda"))))
+    assert "Frames are those of the bodies" in " ".join(conventions(robot(example("double_pendulum"))))
+    for language in EXPORTS:
+        assert export(two, "G", language=language).isascii(), language
+
+
+def test_names_for_people_stand_for_what_is_worth_one():
+    r = robot(example("stanford"))
+    entries = [form for row in r.form("M") for form in row]
+    definitions, short = shared(entries, least=2)
+    assert definitions
+    values = {name: float(k) / 7.0 + 0.3 for k, name in enumerate(sorted({n for f in entries for n in names(f)}))}
+    known = dict(values)
+    for name, form in definitions:
+        assert not isinstance(form, Trig | Power)
+        known[name] = evaluate(form, known)
+    np.testing.assert_allclose([evaluate(f, known) for f in short], [evaluate(f, values) for f in entries], rtol=1e-12)
+    assert any(isinstance(form, Trig) for _, form in shared(entries)[0])
