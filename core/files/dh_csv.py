@@ -175,7 +175,7 @@ def write_csv(model: Model) -> Writing:
         lines.append(f"# gravity: {', '.join(map(_text, vector))}")
     lines += [f"# parameter {p.name}: {_text(p.value)}" for p in model.parameters if not is_assumption(p)]
     variables = chain.variables()
-    rows = [row_values(row, variables[i], i + 1) for i, row in enumerate(chain.rows)]
+    rows = [row_values(row, variable) for row, variable in zip(chain.rows, variables, strict=True)]
     used = [name for name in COLUMNS if any(name in row for row in rows)]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

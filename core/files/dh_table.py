@@ -217,7 +217,7 @@ def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[
     return (Finding("warning", text, "Keep the .kst file too.", "chains", chain.name),)
 
 
-def row_values(row: DHRow, variable: str, number: int) -> Mapping[str, Any]:
+def row_values(row: DHRow, variable: str) -> Mapping[str, Any]:
     """The columns of a row with other than default values, in the order of `COLUMNS`."""
     values: dict[str, Any] = {"joint": variable, "type": row.kind}
     values |= {entry: getattr(row, entry) for entry in ENTRIES}

@@ -222,7 +222,7 @@ def write_toml(model: Model) -> Writing:
         lines += ["", "[parameters]", *map(_parameter, known)]
     variables = chain.variables()
     for number, row in enumerate(chain.rows, 1):
-        values = row_values(row, variables[number - 1], number)
+        values = row_values(row, variables[number - 1])
         lines += ["", "[[joint]]"]
         lines += [f"{name} = {_toml(values[name])}" for name in COLUMNS if name in values]
     return Writing("\n".join(lines) + "\n", losses(model, chain, "TOML table", []))

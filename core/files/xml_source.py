@@ -25,7 +25,6 @@ Vector3 = tuple[float, float, float]
 _ENTITY = re.compile(rb"<!\s*ENTITY", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _BAD_NAME = re.compile(r"[^\w\-]+")
-MAX_DEPTH = 100
 
 
 def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:

@@ -16,6 +16,7 @@ from core.errors import KinetostatError
 from core.kernel.closed_forms_graph import Chain, Clusters, Edge, between, edges_of, known, motion
 from core.kernel.reading import Numbers
 from core.kernel.topology import Topology
+from core.mechanics.assemblies import on_z
 from core.mechanics.dyads import meeting
 from core.model.parameters import environment
 from core.spatial.pose import Pose
@@ -198,18 +199,14 @@ def _wrist(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
         return False
     if kinds[2] == "P":
         return True
-    hub = (K[1].inverse()).point(_high(pair[1]))
-    return _reaches(K[2].point(_high(_entry(K, size))), hub, size)
+    hub = (K[1].inverse()).point(on_z(pair[1]))
+    return _reaches(K[2].point(on_z(_entry(K, size))), hub, size)
 
 
 def _entry(K: list[Pose], size: float) -> float:
     """Height of the ball's centre on its first axis."""
     ball = None if len(K) == 4 else _ball(K[3:5], size)
     return 0.0 if ball is None else ball[0]
-
-
-def _high(height: float) -> Vector3:
-    return Vector3(0.0, 0.0, height)
 
 
 def _reaches(a: Vector3, c: Vector3, size: float) -> bool:

@@ -15,7 +15,7 @@ from core.mechanics.instant import Instant
 from core.mechanics.kinematics import coordinates, speeds
 from core.mechanics.tree import Tree
 from core.spatial.motion import ZERO, Motion
-from core.spatial.scalar import Scalar, apply, is_zero, negated, over, plus, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total, vanish
 from core.spatial.vector import Vector3
 
 Scalars = Sequence[Scalar]
@@ -59,7 +59,7 @@ def motions(
     columns, flow = pass_.columns()
     speeds_ = [total(times(columns[i][k], own[i]) for i in range(len(own))) for k in range(nv)]
     absolute = {node: span(parts, own) for node, parts in flow.motion.items()}
-    bias = pass_.bias(speeds_, absolute, own)
+    bias = pass_.bias(speeds_, absolute)
     return Motions(speeds_, columns, bias, quality(pass_.grades, pass_.gains))
 
 
@@ -184,7 +184,7 @@ class _Pass:
             else:
                 column[edge.v] = value
 
-    def bias(self, v: list[Scalar], absolute: dict[str, Motion], own: list[Scalar]) -> list[Scalar]:
+    def bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> list[Scalar]:
         """Accelerations of the dependent speeds while the independent ones do not change."""
         result: list[Scalar] = [0.0] * self.nv
         flow = Flow(self.nodes, 1)
@@ -198,7 +198,7 @@ class _Pass:
             elif step.family == GEARED:
                 self._geared(step, [result], flow, [turning[step.chain[0][0]]])
             else:
-                self._biased(n, step, turning, absolute, flow, result)
+                self._biased(n, step, absolute, flow, result)
         return result
 
     def _turning(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> Motion:
@@ -207,10 +207,7 @@ class _Pass:
         values = [times(edge.ratio, v[edge.v + k]) for k in range(edge.nv)]
         return absolute[edge.b].cross(span(self.axes[i].columns, values))
 
-    def _biased(
-        self, n: int, form: Form, turning: dict[int, Motion], absolute: dict[str, Motion], flow: Flow,
-        result: list[Scalar],
-    ) -> None:  # fmt: skip
+    def _biased(self, n: int, form: Form, absolute: dict[str, Motion], flow: Flow, result: list[Scalar]) -> None:
         (known,) = flow.around(form, self.edges)
         extra = {}
         for i, forward in form.chain:
@@ -239,7 +236,7 @@ class _Pass:
 
 def _still(motion: Motion) -> bool:
     """True if every entry is a literal zero."""
-    return all(is_zero(x) for x in (*motion.angular, *motion.linear))
+    return vanish((*motion.angular, *motion.linear))
 
 
 def _met(value: Any, forward: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Protocol
 from core.mechanics.forces import Loads
 from core.mechanics.instant import Instant
 from core.mechanics.tree import Scalars
-from core.spatial.scalar import Scalar, is_zero, plus, times, total
+from core.spatial.scalar import Scalar, plus, times, total, vanish
 
 
 class AddedInertia(Protocol):
@@ -37,17 +37,13 @@ def add_product(entry: Scalar, mass: Scalar, one: Scalars, other: Scalars) -> Sc
     return plus(entry, times(mass, total(times(x, y) for x, y in zip(one, other, strict=True))))
 
 
-def _vanishes(column: Scalars) -> bool:
-    return all(is_zero(x) for x in column)
-
-
 def add_inertia(M: list[list[Scalar]], masses: Sequence[AddedInertia], instant: Instant) -> None:
     """M += Σ m Jᵀ J."""
     for mass in masses:
         columns = [tuple(column) for column in mass.columns(instant)]
         for i, one in enumerate(columns):
             for j in range(i + 1):
-                if not (_vanishes(one) or _vanishes(columns[j])):
+                if not (vanish(one) or vanish(columns[j])):
                     M[i][j] = instant.run(add_product, M[i][j], mass.mass, one, columns[j])
                     M[j][i] = M[i][j]
 

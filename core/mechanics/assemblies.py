@@ -40,7 +40,8 @@ def _square(v: Vector3) -> Scalar:
     return v.dot(v)
 
 
-def _high(height: Scalar) -> Vector3:
+def on_z(height: Scalar) -> Vector3:
+    """The point at a height on the z axis."""
     return Vector3(0.0, 0.0, height)
 
 
@@ -108,7 +109,7 @@ def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     what is left."""
     height, behind = dyads.meeting(K[0].rotation, K[0].position)
     p, c = _ball_centre(kinds, K)
-    hub, w = _high(behind), c - _high(height)
+    hub, w = on_z(behind), c - on_z(height)
     reachable = dyads.turn_to_distance if kinds[2] == "R" else dyads.slide_to_distance
     third, reach = reachable(p, K[1].inverse().point(hub), _square(w), guess(2))
     d = K[1].point(pose_of(third).point(p)) - hub
@@ -143,7 +144,7 @@ def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
         return K[2].position, K[3].inverse().position
     enter, _ = dyads.meeting(K[3].rotation, K[3].position)
     _, leave = dyads.meeting(K[4].rotation, K[4].position)
-    return K[2].point(_high(enter)), K[5].inverse().point(_high(leave))
+    return K[2].point(on_z(enter)), K[5].inverse().point(on_z(leave))
 
 
 def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from core.mechanics.joints import quaternion_product
 from core.spatial.rotation import Rotation, from_quaternion
-from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, sin, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, side, sin, sqrt, times, total
 from core.spatial.vector import Vector3, Z
 
 TINY = 1e-200
@@ -58,8 +58,8 @@ def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
     """
     r2 = plus(plus(times(A, A), times(B, B)), TINY)
     w2 = minus(r2, times(C, C))
-    side = _side(minus(times(A, sin(guess)), times(B, cos(guess))))
-    w = times(side, sqrt(apply("fmax", w2, 0.0)))
+    sign = side(minus(times(A, sin(guess)), times(B, cos(guess))))
+    w = times(sign, sqrt(apply("fmax", w2, 0.0)))
     cosine = over(minus(times(A, C), times(B, w)), r2)
     sine = over(plus(times(B, C), times(A, w)), r2)
     return Root(Turn(cosine, sine), over(w2, r2))
@@ -80,7 +80,7 @@ def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> 
     w = a - c
     across = plus(times(w.x, w.x), times(w.y, w.y))
     root2 = minus(square, across)
-    root = times(_side(plus(guess, w.z)), sqrt(apply("fmax", root2, 0.0)))
+    root = times(side(plus(guess, w.z)), sqrt(apply("fmax", root2, 0.0)))
     return Root(minus(root, w.z), over(root2, plus(square, TINY)))
 
 
@@ -147,11 +147,6 @@ def _turned(k: Vector3, below: Scalar) -> Rotation:
         Vector3(plus(xy, z), minus(1.0, plus(xx, zz)), minus(yz, x)),
         Vector3(minus(xz, y), plus(yz, x), minus(1.0, plus(xx, yy))),
     )
-
-
-def _side(x: Scalar) -> Scalar:
-    """1 for x ≥ 0, −1 below."""
-    return apply("sign", plus(apply("sign", x), 0.5))
 
 
 def meeting(K: Rotation, p: Vector3) -> tuple[Scalar, Scalar]:

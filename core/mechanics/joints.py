@@ -24,7 +24,7 @@ from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY, Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import Rotation, about, about_z, from_axes, from_quaternion, from_z
-from core.spatial.scalar import Scalar, apply, minus, negated, over, plus, sqrt, times, total
+from core.spatial.scalar import Scalar, apply, minus, negated, over, plus, side, sqrt, times, total
 from core.spatial.vector import ZERO, Vector3, X, Y, Z
 
 Scalars = Sequence[Scalar]
@@ -278,15 +278,10 @@ _TINY = 1e-300
 def rotation_vector(q: Scalars) -> tuple[Scalar, ...]:
     """Axis times angle (−π … π) of a quaternion x, y, z, w of any sign and length."""
     length = sqrt(plus(total(times(c, c) for c in q[:3]), _TINY))
-    side = _unit_sign(q[3])
-    angle = times(2.0, apply("atan2", length, times(q[3], side)))
-    factor = times(over(angle, length), side)
+    sign = side(q[3])
+    angle = times(2.0, apply("atan2", length, times(q[3], sign)))
+    factor = times(over(angle, length), sign)
     return tuple(times(factor, c) for c in q[:3])
-
-
-def _unit_sign(x: Scalar) -> Scalar:
-    """1 for x ≥ 0, −1 below."""
-    return apply("sign", plus(apply("sign", x), 0.5))
 
 
 # ------------------------------------------------------------------------------------- choosing one

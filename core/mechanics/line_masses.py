@@ -15,7 +15,7 @@ from core.mechanics.instant import Instant
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Gravity, Place
 from core.spatial.force import Force
-from core.spatial.scalar import Scalar, is_zero, minus, negated, over, plus, sqrt, times
+from core.spatial.scalar import Scalar, minus, negated, over, plus, sqrt, times, vanish
 from core.spatial.vector import ZERO, Vector3
 
 FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
@@ -66,7 +66,7 @@ class LineMass:
             rows = jacobian(instant.tree, instant.q, end.link, end.pose, run)[3:]
             for k in range(instant.tree.nv):
                 column = Vector3(rows[0][k], rows[1][k], rows[2][k])
-                if not _vanishes(column):
+                if not vanish(column):
                     result[k] = run(moved, result[k], share, shares.direction, column)
         return result
 
@@ -199,7 +199,3 @@ def moved(sum_so_far: Vector3, share: tuple[Scalar, Scalar], e: Vector3, v: Vect
 def resisting(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, acceleration: Vector3) -> Vector3:
     """−m (α + β e eᵀ) a."""
     return -moved(ZERO, share, e, acceleration).scaled(mass)
-
-
-def _vanishes(v: Vector3) -> bool:
-    return all(is_zero(x) for x in v)

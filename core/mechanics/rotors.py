@@ -21,7 +21,7 @@ from core.spatial.force import Force
 from core.spatial.motion import Motion
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
-from core.spatial.scalar import Scalar, is_zero, times, total
+from core.spatial.scalar import Scalar, times, total, vanish
 from core.spatial.vector import Vector3
 
 
@@ -55,7 +55,7 @@ class Rotor:
         of_a, of_b = (_columns_at(instant, place, p_b) for place in (a, b))
         nothing = (0.0,) * len(wrenches)
         return [
-            run(read, wrenches, *pair) if any(not is_zero(x) for x in (*pair[0], *pair[1])) else nothing
+            nothing if vanish((*pair[0], *pair[1])) else run(read, wrenches, *pair)
             for pair in zip(of_a, of_b, strict=True)
         ]
 

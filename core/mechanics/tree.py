@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from core.spatial import inertia as inertias
+from core.mechanics.joints import JointLaw
 from core.spatial.inertia import Inertia
-from core.spatial.pose import IDENTITY, Pose
+from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar, over, plus, times
 from core.spatial.vector import ZERO, Vector3
 
@@ -53,8 +53,7 @@ class Link:
     """Name of the joint."""
     parent: int
     """λ(i): index of the parent link, −1 for the world."""
-    law: Any
-    """Joint law (core.mechanics.joints)."""
+    law: JointLaw
     placement: Pose
     """X_λ(i),i at q = 0: the fixed side of the joint in the parent link's frame."""
     inertia: Inertia
@@ -119,16 +118,3 @@ class Tree:
 def follow(coupling: Coupling, leader: Scalar) -> Scalar:
     """The coordinate of a following joint."""
     return plus(times(coupling.ratio, leader), coupling.offset)
-
-
-def placed(inertia: Inertia, X: Pose) -> Inertia:
-    """The inertia carried into another frame; a pose without effect costs nothing."""
-    return inertia if X is IDENTITY else inertia.moved(X)
-
-
-def composite(parts: Sequence[Inertia]) -> Inertia:
-    """The inertia of several bodies, all in one frame."""
-    result = inertias.ZERO
-    for part in parts:
-        result = result + part
-    return result

@@ -207,6 +207,16 @@ def over(a: Scalar, b: Scalar) -> Scalar:
     return _of(a, b).over(a, b)
 
 
+def side(x: Scalar) -> Scalar:
+    """1 for x ≥ 0, −1 below."""
+    return apply("sign", plus(apply("sign", x), 0.5))
+
+
+def vanish(entries: Iterable[Scalar]) -> bool:
+    """True if every entry is a literal zero."""
+    return all(is_zero(x) for x in entries)
+
+
 def total(terms: Iterable[Scalar]) -> Scalar:
     """Sum of the terms."""
     result: Scalar = 0.0

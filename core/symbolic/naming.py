@@ -159,7 +159,7 @@ def _names(values: Iterable[Any]) -> set[str]:
     return {name for value in values if isinstance(value, str) for name in names_in(parse(value))}
 
 
-def kept_symbols(model: Model, wish: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
+def kept_symbols(wish: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
     """Which parameters take their values: a function of the model's values.
 
     wish : "all" or None (every parameter stays a symbol), "none", or the names that stay
