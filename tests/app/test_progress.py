@@ -34,6 +34,28 @@ def test_many_values_are_one_picture(bench):
     bar.deleteLater()
 
 
+def test_what_looks_the_same_is_not_drawn_again_but_both_ends_are_told(bench):
+    bar, paintings = ProgressBar(bench.window, maximum=100_000, textVisible=False), Paintings()
+    bar.resize(200, 20)
+    bar.show()
+    bar.setValue(50_000)
+    pump()
+    bar.installEventFilter(paintings)
+    for value in range(50_000, 50_500, 10):  # less than a pixel
+        bar.setValue(value)
+    pump()
+    assert paintings.count == 0
+    bar.setValue(51_000)
+    assert pump(lambda: paintings.count > 0, 2.0)
+    bar.setValue(99_999)
+    bar.setValue(100_000)
+    assert bar.value() == 100_000
+    bar.setValue(0)
+    assert bar.value() == 0
+    bar.hide()
+    bar.deleteLater()
+
+
 def test_words_in_the_bar_of_a_function_are_whole_or_left_out(bench):
     bench.example("two_link")
     bench.window.choose_function("derive")

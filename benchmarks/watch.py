@@ -1,0 +1,136 @@
+"""Watching the window's thread: how long each turn of its event loop takes, and what of it is drawing the scene."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+PATIENCE = 60.0
+"""s"""
+CALM = 0.3
+"""Seconds for which the window is watched after a step is over: what it put off belongs to it."""
+
+
+def opened(name: str) -> Window:
+    """The window with an example, as the program starts it for the first time."""
+    from app.collector import keep_what_is_there
+    from app.panels.form_preparation import prepare_forms
+    from app.session import Session
+    from app.settings import Settings
+    from app.simulation import WarmUp
+    from app.start import application
+    from app.window import Window
+    from core.files import load
+    from resources import examples
+
+    application(sys.argv)
+    session = Session(load(next(example.path for example in examples() if example.name == name)))
+    window = Window(session, Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
+    window.show()
+    keep_what_is_there()
+    WarmUp.begin()
+    prepare_forms(window.properties)
+    return window
+
+
+def turn(seconds: float) -> None:
+    """Let the window work for a while."""
+    from PySide6.QtCore import QCoreApplication, QEvent
+
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        QCoreApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        time.sleep(0.0005)
+
+
+class Drawing:
+    """Adds up processor and wall seconds of the scene's pictures and of putting the window together with them: what
+    the processor does where there is no graphics hardware."""
+
+    def __init__(self, window: Window) -> None:
+        self.cpu = self.wall = 0.0
+        self._began: tuple[float, float] | None = None
+        scene: Any = window.viewport.scene
+        render = scene.render
+
+        def timed(*args: Any, **keywords: Any) -> None:
+            self._begin()
+            render(*args, **keywords)
+            self._end()
+
+        scene.render = timed
+        window.viewport.aboutToCompose.connect(self._begin)
+        window.viewport.frameSwapped.connect(self._end)
+
+    def _begin(self) -> None:
+        self._began = time.thread_time(), time.perf_counter()
+
+    def _end(self) -> None:
+        if self._began is not None:
+            self.cpu += time.thread_time() - self._began[0]
+            self.wall += time.perf_counter() - self._began[1]
+            self._began = None
+
+
+@dataclass
+class Cost:
+    """Milliseconds of the window's thread: of its longest turn (processor, wall) and of all turns together, the scene's
+    drawing left out, and of that drawing (all processor)."""
+
+    longest: float = 0.0
+    longest_wall: float = 0.0
+    work: float = 0.0
+    drawing: float = 0.0
+
+    def __or__(self, other: Cost) -> Cost:
+        """One after the other."""
+        return Cost(max(self.longest, other.longest), max(self.longest_wall, other.longest_wall),
+                    self.work + other.work, self.drawing + other.drawing)  # fmt: skip
+
+
+class Watch:
+    """Takes the turns of a window's event loop one at a time."""
+
+    def __init__(self, window: Window) -> None:
+        self.drawing = Drawing(window)
+
+    def turn(self, action: Callable[[], object]) -> Cost:
+        """What an action costs that nothing can interrupt."""
+        drawn = self.drawing.cpu, self.drawing.wall
+        cpu, wall = time.thread_time(), time.perf_counter()
+        action()
+        cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
+        beside = self.drawing.cpu - drawn[0]
+        cpu, wall = 1e3 * (cpu - beside), 1e3 * (wall - self.drawing.wall + drawn[1])
+        return Cost(cpu, wall, cpu, 1e3 * beside)
+
+    def step(self, action: Callable[[], object], until: Callable[[], object] = lambda: True,
+             calm: float = CALM) -> Cost:  # fmt: skip
+        """What a step costs, from what a person does until something is true, and a while longer."""
+        from PySide6.QtCore import QCoreApplication, QEvent
+
+        def events() -> None:
+            QCoreApplication.processEvents()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+        cost = self.turn(action)
+        end = time.perf_counter() + PATIENCE
+        while not until():
+            if time.perf_counter() > end:
+                raise TimeoutError("The step does not end.")
+            cost |= self.turn(events)
+            time.sleep(0.0005)
+        end = time.perf_counter() + calm
+        while time.perf_counter() < end:
+            cost |= self.turn(events)
+            time.sleep(0.0005)
+        return cost
