@@ -149,15 +149,20 @@ class Interactive(QObject):
             return
         self._last = time.monotonic()
         self._timer.start()
-        self._view.say(HINT)
+        self._stand(HINT)
         self.changed.emit()
 
     def pause(self) -> None:
         """Hold; the machine can be rearranged by hand."""
         if self.running:
             self._timer.stop()
-            self._view.say(PAUSED)
+            self._stand(PAUSED)
             self.changed.emit()
+
+    def _stand(self, words: str) -> None:
+        """Words for the status line as long as it goes on like this."""
+        self._view.standing = words
+        self._view.say()
 
     def toggle(self) -> None:
         """Run or pause."""
@@ -177,6 +182,7 @@ class Interactive(QObject):
         if live is None:
             return
         self._view.annotations.clear()
+        self._view.standing = ""
         if self._view.gestures.tool.id == "pull":
             self._view.gestures.choose(self._tool)
         self._view.say(words)

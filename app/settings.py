@@ -11,6 +11,7 @@ from psygnal import Signal
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.spoken_units import in_preferred_angles
+from core.model.numerals import readable
 from core.model.units import Display, display
 
 RECENT_LIMIT = 12
@@ -118,10 +119,12 @@ class Settings:
     def shown(self, value: float, dimension: str) -> str:
         """A value in the preferred unit, e.g. "30.0°" or "0.500 m"."""
         unit = self.display(dimension)
-        digits = {"°": 1, "mm": 1, "rad": 4, "m": 4}.get(unit.symbol, 4)
-        number = f"{value / unit.factor + 0.0:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
+        digits = {"°": 1, "mm": 1, "rad": 4, "m": 4, "": 4}.get(unit.symbol)
+        amount = value / unit.factor + 0.0
+        number = f"{amount:.4g}" if digits is None else f"{amount:.{digits}f}"
+        number = "0" + number[2:] if not float(number) and number.startswith("-0") else number
         gap = "" if unit.symbol.startswith("°") or not unit.symbol else "\u202f"
-        return f"{number}{gap}{unit.symbol}".replace("-", "\u2212")
+        return f"{readable(number)}{gap}{unit.symbol}"
 
     def spoken(self, text: str) -> str:
         """What the kernel says, with its angles in the preferred unit."""

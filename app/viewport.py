@@ -109,7 +109,8 @@ class Viewport(QOpenGLWidget):
         self.annotations = Annotations(self)
         self.gestures = Gestures(self, TOOLS, other_buttons)
         self._again.timeout.connect(self.gestures.again)
-        self.gestures.chosen.connect(lambda tool: self.expects.emit(tool.expects))
+        self.standing = ""  # words of a state that outlasts gestures
+        self.gestures.chosen.connect(lambda _tool: self.say())
         self.follower = SceneFollower(self)
         self.handles = HandleChoice(self)
         self.player = Player(session.runs, self)
@@ -394,5 +395,5 @@ class Viewport(QOpenGLWidget):
         self.place.emit(None)
 
     def say(self, text: str = "") -> None:
-        """What the tool expects now; '' for what it expects at first."""
-        self.expects.emit(text or self.gestures.tool.expects)
+        """What the tool expects now; '' for what it expects at first, or for the `standing` words."""
+        self.expects.emit(text or self.standing or self.gestures.tool.expects)

@@ -104,6 +104,7 @@ def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(be
     way = np.sign(bench.session.q[0] - before[0])
     bench.release(x + 56, y)
     assert live.time == held
+    assert bench.window.status.words.text().startswith("Paused")  # also after the drag
     assert live.q[0] == pytest.approx(bench.session.q[0])
     interactive.clock = time.monotonic
     assert way * live.v[0] > 0.0
@@ -111,6 +112,7 @@ def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(be
     assert interactive.running
     bench.wait(lambda: live.time > held + 0.02)
     interactive.stop()
+    assert bench.window.status.words.text().startswith("Rest on a part")
 
 
 def test_a_running_body_is_pulled_though_a_handle_lies_over_it(bench):
