@@ -124,7 +124,7 @@ class FormulasView(QAbstractScrollArea):
         if not name:
             return []
         known = {"CM": "C", "tau": "τ"}
-        token = self._hand.lettered(known.get(name, name), indices.rstrip("]"), 0, ())
+        token = self._hand.lettered(known.get(name, name), indices.strip("[]"), 0, ())
         return [token, self._hand.sign(" =  ")]
 
     def _lay_out(self) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontDatabase, QKeyEvent
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -37,6 +37,8 @@ BANNER = (
     '    FKin[]      MPrint[T[0,1], "T01"]      RElp[{{q1, 0, 90 Degree}}, {scale}]      a1 = 3\n'
     "Enter runs, Tab completes names and files, Up and Down recall, F1 helps, Ctrl+C stops, Ctrl+L clears.\n"
 )
+PROMPT = "In:="
+INDENT = " " * (len(PROMPT) + 1)
 MOST_REMEMBERED = 300
 MOST_LINES = 5000
 _HISTORY, _CALLS, _LETTERS = "robotica/history", "robotica/calls", "robotica/letters"
@@ -62,6 +64,8 @@ class RoboticaPanel(QWidget):
         self._session, self._settings, self._jobs = session, settings, jobs
         self.line = RoboticaLine(session)
         self.job: Job | None = None
+        self.waiting: list[str] = []
+        """Lines that were entered while another one ran."""
         self.history: list[str] = [str(item) for item in settings.value(_HISTORY, [])]
         self._place = len(self.history)
         stored = settings.value(_CALLS, {})
@@ -81,7 +85,7 @@ class RoboticaPanel(QWidget):
         self.transcript.setMaximumBlockCount(MOST_LINES)
         self.input = Line(self)
         self.input.setPlaceholderText('Robotica call, e.g. FKin[] or MPrint[M, "M"]')
-        self.prompt = QLabel("In:=")
+        self.prompt = QLabel(PROMPT)
         self.prompt.setProperty("muted", True)
         self.resize_letters(0)  # before they have a parent, whose font would take its place
         self.abort_button = tool_button("stop", "Abort what runs (Ctrl+C)", self.abort)
@@ -178,9 +182,12 @@ class RoboticaPanel(QWidget):
             self.input.clear()
 
     def enter(self, text: str) -> bool:
-        """Run a line as if it was typed: it goes to the history. False if there is none, or one runs."""
-        if not text or self.job is not None:
+        """Run a line as if it was typed: it goes to the history. While one runs it waits. False if there is none."""
+        if not text:
             return False
+        if self.job is not None:
+            self._wait(text)
+            return True
         if _ASKS.match(text):
             path = self._asked()
             if not path:
@@ -192,7 +199,7 @@ class RoboticaPanel(QWidget):
             self._settings.remember(_HISTORY, self.history)
         self._place = len(self.history)
         head = _HEAD.match(text)
-        if head is not None and head.group(1) in functions() and text.endswith("]"):
+        if head is not None and head.group(1) in functions() and text.endswith("]") and "\n" not in text:
             self.calls[head.group(1)] = text
             self._settings.remember(_CALLS, self.calls)
         self._start(text)
@@ -205,10 +212,18 @@ class RoboticaPanel(QWidget):
         path, _ = QFileDialog.getOpenFileName(self, "Data file", self.folder(), open_filter())
         return path
 
+    def _wait(self, *lines: str) -> None:
+        """Lines that run when the one at work is done."""
+        self.waiting += lines
+        count = len(self.waiting)
+        self.prompt.setText(f"{count} waiting" if count else PROMPT)
+
     def abort(self) -> None:
-        """Stop what runs."""
+        """Stop what runs; lines that wait are dropped."""
         if self.job is not None:
             self.job.cancel()
+            self.waiting.clear()
+            self._wait()
 
     def escape(self) -> None:
         """Stop what runs; if nothing does, empty the line."""
@@ -233,7 +248,7 @@ class RoboticaPanel(QWidget):
     def _start(self, text: str) -> None:
         if self.job is not None:
             return
-        self.say(f"In:= {text}")
+        self.say(f"{PROMPT} {text.replace(chr(10), chr(10) + INDENT)}")
         folder = self.folder()
         own = Path(folder).resolve().is_relative_to(EXAMPLES)  # of the program itself: nothing is written there
         context = self.line.begin(folder, str(Path.home()) if own else folder)
@@ -250,6 +265,10 @@ class RoboticaPanel(QWidget):
         self.job = None
         self.abort_button.setEnabled(False)
         self.running.emit(False)
+        if self.waiting:
+            first = self.waiting.pop(0)
+            self._wait()
+            self.enter(first)
 
     def _done(self, done: Done) -> None:
         if done.opened is not None:
@@ -325,7 +344,10 @@ class Line(QLineEdit):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter runs, Up and Down recall, F1 helps."""
         key, control = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        pasted = QGuiApplication.clipboard().text() if event.matches(QKeySequence.StandardKey.Paste) else ""
+        if "\n" in pasted.strip():
+            self._run_lines(pasted)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._panel.submit()
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self._panel.recall(-1 if key == Qt.Key.Key_Up else 1)
@@ -341,6 +363,12 @@ class Line(QLineEdit):
             self._panel.resize_letters(LETTER_KEYS[key])
         else:
             super().keyPressEvent(event)
+
+    def _run_lines(self, pasted: str) -> None:
+        """Several lines from the clipboard run as they would one after another; a file's are one text."""
+        at = self.cursorPosition()
+        if self._panel.enter((self.text()[:at] + pasted + self.text()[at:]).strip()):
+            self.clear()
 
     def _complete(self) -> None:
         stem, found = self._panel.completions(self.text()[: self.cursorPosition()])

@@ -19,6 +19,8 @@ FUNCTIONS = {
 """Mathematica's elementary functions, by the name of ours."""
 CONSTANTS = {"Pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
 
+MATRICES = ("M", "MU", "CM", "C", "G", "tau", "J")
+"""Names whose entries are written M[[1,2]], as Robotica prints them."""
 LONGEST = 80
 """Characters of a formula in a message."""
 
@@ -99,7 +101,8 @@ def shown(tree: Tree) -> str:
     if isinstance(tree, Name):
         return tree.name + "'" * tree.primes
     if isinstance(tree, Call):
-        return f"{shown(tree.head)}[{','.join(map(shown, tree.arguments))}]"
+        inside = ",".join(map(shown, tree.arguments))
+        return f"{shown(tree.head)}[[{inside}]]" if tree.head.name in MATRICES else f"{shown(tree.head)}[{inside}]"
     if isinstance(tree, Items):
         return "{" + ", ".join(map(shown, tree.items)) + "}"
     if isinstance(tree, Negative):

@@ -16,7 +16,7 @@ from core.errors import ExpressionError, KinetostatError, ModelError, near_misse
 from core.functions.function import Cancelled, Context
 from core.functions.results import Message, Result
 from core.robotica.meaning import number, said, shown, value
-from core.robotica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements
+from core.robotica.syntax import Call, Name, Pair, Statement, Tree, refused, statements
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -128,7 +128,8 @@ class Session:
         except Cancelled:
             raise
         except KinetostatError as error:
-            place(error, statement.tree)
+            if error.line is None and not error.file:
+                error.line = statement.line
             raise
         return None if statement.silent else result
 

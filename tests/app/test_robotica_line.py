@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtTest import QTest
 
 import resources
@@ -170,6 +170,43 @@ def test_abort_stops_a_derivation(bench, panel, way):
     bench.wait(lambda: panel.job is None, 10.0)
     assert panel.transcript.toPlainText().endswith("Aborted.")
     assert "Planar" in typed(bench, panel, "Planar[]")
+
+
+def test_lines_entered_while_one_runs_wait_for_their_turn(bench, panel):
+    for text in ("SDynamics[]", "a1 = 2;", "M[1,2]"):
+        panel.input.setText(text)
+        QTest.keyClick(panel.input, Qt.Key.Key_Return)
+        assert not panel.input.text()
+    assert panel.waiting == ["a1 = 2;", "M[1,2]"]
+    assert panel.prompt.text() == "2 waiting"
+    bench.wait(lambda: panel.job is None and not panel.waiting, 60.0)
+    assert panel.prompt.text() == "In:="
+    entered = [line for line in panel.transcript.toPlainText().splitlines() if line.startswith("In:=")]
+    assert entered[-3:] == ["In:= SDynamics[]", "In:= a1 = 2;", "In:= M[1,2]"]
+    assert bench.session.p["a1"] == 2.0
+
+
+def test_abort_drops_what_waits(bench, panel):
+    bench.example("panda")
+    for text in ("SDynamics[]", "FKin[]"):
+        panel.input.setText(text)
+        QTest.keyClick(panel.input, Qt.Key.Key_Return)
+    QTest.keyClick(panel.input, Qt.Key.Key_Escape)
+    bench.wait(lambda: panel.job is None, 10.0)
+    assert not panel.waiting
+    assert panel.transcript.toPlainText().endswith("Aborted.")
+
+
+def test_several_lines_are_pasted_as_a_script(bench, panel):
+    QGuiApplication.clipboard().setText("a1 = 3\nRElp[{{q1, 0, 1}},\n  {scale}]\nOops[]\na1 = 4\n")
+    panel.input.setFocus()
+    QTest.keyClick(panel.input, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    bench.wait(lambda: panel.job is None, 60.0)
+    said = panel.transcript.toPlainText()
+    assert "a1 = 3" in said
+    assert "line 4, column 1: There is no function 'Oops'" in said
+    assert bench.session.p["a1"] == 3.0
+    assert not panel.input.text()
 
 
 def test_ranges_fix_the_view_until_they_are_released(bench, panel):

@@ -42,8 +42,8 @@ def test_a_script_runs_up_to_its_first_mistake_and_tells_the_place(tmp_path, cap
     script.write_text("M[1,2]\nRElp[{{q1, 0, 1}},\n   {scal}]\nM[2,2]\n")
     assert cli(["robotica", TWO_LINK, "--script", str(script)]) == 1
     said = capsys.readouterr()
-    assert said.out.startswith("M[1,2] = ")
-    assert "M[2,2]" not in said.out
+    assert said.out.startswith("M[[1,2]] = ")
+    assert "M[[2,2]]" not in said.out
     assert f"{script}:3, column 5: RElp has no option 'scal'. Did you mean scale?" in said.err
 
 

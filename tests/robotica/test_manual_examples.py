@@ -59,7 +59,7 @@ def test_two_link_arm_as_in_the_reference(session, tmp_path):
     assert "Jacobian[[1,1]]" in said(session, 'EPrint[J, "Jacobian"]')
     assert "T01 =" in said(session, 'MPrint[T[0,1], "T01"]')
     assert "c[1,1,1] = 0" in said(session, "SimplifyExpression[c[1,1,1]]")
-    assert "MU[1,1] = I1 + I2" in said(session, "SimplifyExpression[MU[1,1]]")
+    assert "MU[[1,1]] = I1 + I2" in said(session, "SimplifyExpression[MU[1,1]]")
 
 
 def test_motion_as_in_the_reference(session, tmp_path):
@@ -172,7 +172,7 @@ def test_one_long_entry_keeps_its_own_name(session):
     said(session, f'DataFile["{path}"]')
     entry = said(session, "M[1,1]")
     assert len(entry) > 150
-    assert entry.startswith("M[1,1] = ")
+    assert entry.startswith("M[[1,1]] = ")
     assert said(session, "M").startswith("M[[1,1]] = ")
 
 
