@@ -60,13 +60,21 @@ class _Balance:
 
     def __init__(self, closure: Closure, tau: Array) -> None:
         self.closure, self.tau, self.stops = closure, tau, Stops(closure)
+        self.near: Array | None = None
+
+    def states(self, q: Array) -> Array:
+        """(nx,) states of force elements; angles count turns from where they were at the pose of before."""
+        return states_at_rest(self.closure, q, self.near)
+
+    def passed(self, q: Array) -> None:
+        """The way goes on from this pose."""
+        self.near = self.states(q)
 
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
         closure = self.closure
         still = np.zeros(closure.mech.nv)
-        x = states_at_rest(closure, q)
-        return np.asarray(closure.mech.bias(q, still, p=closure.p, t=closure.t, x=x)) - self.tau
+        return np.asarray(closure.mech.bias(q, still, p=closure.p, t=closure.t, x=self.states(q))) - self.tau
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""
@@ -87,7 +95,7 @@ class _Balance:
         h = self.load(q)
         multipliers = self.holding(q, h)[0]
         still = np.zeros(mech.nv)
-        state = {"q": q, "v": still, "u": still, "x": states_at_rest(closure, q), "t": mech.clock(closure.t, closure.p)}
+        state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(closure.t, closure.p)}
         slopes = derivatives(mech._program)(state, multipliers, closure.p)
         return np.asarray(N.T @ balanced(slopes).f_q @ N)
 
@@ -114,16 +122,17 @@ def equilibrium(
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
     held = balance.stops.held
-    linear = None if held else _linear(mech, pose, closure, balance.tau)
+    linear = None if held else _linear(mech, pose, balance)
     return Equilibrium(pose, float(np.max(np.abs(left), initial=0.0)), load - left, eigenvalues,
                        _verdict(eigenvalues, linear), steps, linear,
                        {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)})  # fmt: skip
 
 
-def _linear(mech: Mechanism, q: Array, closure: Closure, tau: Array) -> Linearisation | None:
+def _linear(mech: Mechanism, q: Array, balance: _Balance) -> Linearisation | None:
     """None where masses are missing."""
+    closure = balance.closure
     try:
-        return linearise(mech, q, tau=tau, p=closure.p, t=closure.t)
+        return linearise(mech, q, tau=balance.tau, p=closure.p, t=closure.t, near=balance.states(q))
     except (SimulationError, np.linalg.LinAlgError):
         return None
 
@@ -144,6 +153,7 @@ def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
     scale = _scale(balance, q)
     longest = LONGEST
     for step in range(MAX_STEPS):
+        balance.passed(q)
         N, g = balance.gradient(q)
         if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _on_a_ridge(balance, q, N)):
             if not balance.stops.release(balance.holding(q, balance.load(q))[1], BALANCED * scale):

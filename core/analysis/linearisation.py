@@ -98,11 +98,13 @@ def linearise(
     p: Values = None,
     t: float = 0.0,
     coordinates: Sequence[str] = (),
+    near: Array | None = None,
 ) -> Linearisation:
     """The linearised motion about a state.
 
     q : (nq,), closed first; v : (nv,) default rest, made consistent; tau : (nv,) joint forces, constant, default none
     coordinates : names of independent speeds; default: chosen so that the others follow well
+    near : (nx,) states of force elements next to which angles count turns, default rest positions
     Raises ModelError when the named coordinates do not determine the rest.
     """
     closure = Closure(mech, p, t)
@@ -113,10 +115,11 @@ def linearise(
     chosen = _named(mech, coordinates, N) if coordinates else _chosen(closure, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     v = B @ v[chosen] if chosen else np.zeros(mech.nv)
-    x = states_at_rest(closure, q)
+    x = states_at_rest(closure, q, near)
     a, multipliers = _motion(closure, q, v, tau, x, B, chosen)
     state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, closure.p)}
     slopes, states = held_by_dampers(derivatives(mech._program)(state, multipliers, closure.p), mech.x_names)
+    slopes, states = _without_counters(mech, slopes, states)
     A, M = _reduced(closure, slopes, q, B, chosen)
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
@@ -162,13 +165,22 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
     return changed, tuple(names[i] for i in kept)
 
 
-def states_at_rest(closure: Closure, q: Array) -> Array:
+def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
+    """Angles that count turns do nothing to small motions."""
+    counters = {mech.x_names[state] for state, _ in mech._program.tracer.elements.counted.values()}
+    kept = [k for k, name in enumerate(names) if name not in counters]
+    changed = slopes._replace(f_x=slopes.f_x[:, kept], x_q=slopes.x_q[kept], x_v=slopes.x_v[kept],
+                              x_x=slopes.x_x[np.ix_(kept, kept)])  # fmt: skip
+    return changed, tuple(names[k] for k in kept)
+
+
+def states_at_rest(closure: Closure, q: Array, near: Array | None = None) -> Array:
     """(nx,) states of force elements when all stands still: junctions in balance; springs in series with dampers have
-    crept to their rest lengths."""
+    crept to their rest lengths; angles that count turns next to those of `near`."""
     mech = closure.mech
     if not mech.nx:
         return np.zeros(0)
-    x = np.array(mech.x_rest(q, p=closure.p, t=closure.t))
+    x = np.array(mech.x_rest(q, p=closure.p, t=closure.t, near=near))
     x[[k for k, name in enumerate(mech.x_names) if name.endswith(".stretch")]] = 0.0
     return x
 

@@ -35,8 +35,8 @@ def situation(
     """What force elements see."""
     elements = tracer.elements if elements is None else elements
     instant = Instant(elements.machine.tree, x["q"], x.get("v"), run)
-    signals = Signals(elements, tracer.numbers.values, instant, x.get("t") or (0.0,))
     states = x.get("x") or ()
+    signals = Signals(elements, tracer.numbers.values, instant, x.get("t") or (0.0,), states)
     return Situation(instant, signals, states[: tracer.nx], states[tracer.nx :], slip)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.errors import ExpressionError, ModelError, near_misses
 from core.kernel.coordinates import entry_name
+from core.kernel.counted_angles import counted_angles
 from core.kernel.links import Machine
 from core.kernel.reading import Numbers
 from core.kernel.signals import Formula, Reader, formula_of
@@ -39,9 +40,13 @@ class Elements:
         first = 3 * len(self.junctions)
         self.states = {name: first + k for k, name in enumerate(series)}
         """Where the state of a series element is in x."""
+        self.counted = {each.name: (first + len(series) + k, each) for k, each in enumerate(
+            counted_angles(model, machine))}  # fmt: skip
+        """Angles that count turns, by name: where the state of each is in x."""
         self.x_names = (
             *(f"{name}.{axis}" for name in self.junctions for axis in "xyz"),
             *(f"{name}.stretch" for name in series),
+            *(f"{name}.turned" for name in self.counted),
         )
 
     # ----------------------------------------------------------------------------------------------- places
@@ -210,6 +215,10 @@ class Elements:
             return self._along_sensor(force, law, where)
         return self._in_joint(force, law, where)
 
+    def _state(self, angle: str) -> int | None:
+        """Where the state of an angle that counts turns is in x."""
+        return self.counted[angle][0] if angle in self.counted else None
+
     def term(self, value: Value, where: str) -> Any:
         """A number, or a formula of signals."""
         if not isinstance(value, str):
@@ -239,7 +248,7 @@ class Elements:
             raise ModelError(f"The sensor '{sensor.name}' is no single measure of position.", where=f"{where}, sensor",
                              remedy="Name a distance, an angle or a distance from a plane.")  # fmt: skip
         found = self.sensors[sensor.name]
-        return ChordForce(force.name, found.shares, found.offset, law._replace(turns=sensor.kind == "angle"))
+        return ChordForce(force.name, found.shares, found.offset, law, 0, self._state(sensor.name))
 
     def _in_joint(self, force: Force, law: Law, where: str) -> ForceElement:
         joint = self.machine.member(force.joint)
@@ -256,9 +265,8 @@ class Elements:
             return JointForce(name, link, k, law)
         if joint.info.nq > joint.info.nv:
             return CutJointForce(name, self.joint_chord(joint.name), k, law, tuple(map(float, joint.info.neutral)))
-        turns = joint.info.coordinate_dimensions[k] == "angle"
         share = Share(1.0, self.joint_chord(joint.name))
-        return ChordForce(name, (share,), 0.0, law._replace(turns=turns), k)
+        return ChordForce(name, (share,), 0.0, law, k, self._state(entry_name(joint, joint.info.coordinates[k])))
 
     def _passive(self) -> list[ForceElement]:
         """Damping, friction and springs of joints that close a loop."""

@@ -55,12 +55,13 @@ class Evaluation:
             self._splines[row.tobytes()] = self._program.tracer.clock.splines(values)
         return self._splines[row.tobytes()]
 
-    def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None) -> Array:
+    def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
         """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
-        where it is at the spring's rest length, so that the spring has all the stretch."""
+        where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
+        those of `near` (…, nx), default next to rest positions."""
         from core.kernel.force_states import at_rest
 
-        return at_rest(self, q, v, p, t)
+        return at_rest(self, q, v, p, t, near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, nx) ẋ."""

@@ -22,7 +22,7 @@ UNHELD = 1e-9
 """Part of the largest stiffness (or damping) that counts as none."""
 
 
-def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any) -> Array:
+def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any, near: Any = None) -> Array:
     """(…, nx) see `Mechanism.x_rest`."""
     q = np.asarray(q, dtype=float)
     v = np.zeros((*q.shape[:-1], mech._program.tracer.tree.nv)) if v is None else np.asarray(v, dtype=float)
@@ -36,7 +36,12 @@ def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any) -> Array:
         for place in np.ndindex(*leading):
             a, b, c = (np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
             x[place] = _junctions_at_rest(mech, a, b, c, float(np.broadcast_to(t, leading)[place]))
-    return mech._call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
+    x = mech._call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
+    counted = [state for state, _ in mech._program.tracer.elements.counted.values()]
+    if near is not None and counted:
+        turns = np.round((np.asarray(near)[..., counted] - x[..., counted]) / (2.0 * np.pi))
+        x[..., counted] += 2.0 * np.pi * turns
+    return x
 
 
 def _junctions_at_rest(mech: Evaluation, q: Array, v: Array, p: Array, t: float) -> Array:

@@ -15,9 +15,11 @@ import casadi as ca
 
 from core.kernel.dynamic_traces import situation
 from core.kernel.kinematic_traces import rates
+from core.kernel.signals import Signals
 from core.kernel.symbols import as_symbol, column, symbols
 from core.mechanics.force_elements import LineForce, SeriesForce, WrenchForce
-from core.mechanics.forces import Situation
+from core.mechanics.forces import Situation, next_to
+from core.mechanics.instant import Instant
 from core.mechanics.steps import Runner, inline
 from core.spatial.scalar import Scalar, minus
 
@@ -121,10 +123,20 @@ def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     balance = Balance(tracer, x) if tracer.elements.junctions else None
     if balance is None:
         s = situation(tracer, x)
-        return [as_symbol(e.state_rate(s)) for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
+        series = [as_symbol(e.state_rate(s)) for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
+        return [*series, *_turning(tracer, x)]
     w = balance.speeds()
     stretching = ca.substitute(balance.stretching, balance.of_w, w) if balance.series else ca.SX(0, 1)
-    return [*ca.vertsplit(ca.densify(w)), *(ca.vertsplit(ca.densify(stretching)) if balance.series else [])]
+    series = ca.vertsplit(ca.densify(stretching)) if balance.series else []
+    return [*ca.vertsplit(ca.densify(w)), *series, *_turning(tracer, x)]
+
+
+def _turning(tracer: Tracer, x: Inputs) -> list[Scalar]:
+    """Rates of the angles that count turns."""
+    if not tracer.elements.counted:
+        return []
+    signals = Signals(tracer.elements, tracer.numbers.values, Instant(tracer.tree, x["q"], x.get("v")))
+    return [as_symbol(signals.angle(name)[1]) for name in tracer.elements.counted]
 
 
 def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -138,7 +150,7 @@ def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     if balance.series:
         along = ca.jacobian(balance.stretching, balance.of_w)
         result += ca.vertsplit(ca.densify(ca.substitute(along, balance.of_w, w) @ step))
-    return result
+    return [*result, *[ca.SX(0.0)] * len(tracer.elements.counted)]
 
 
 def held(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -149,12 +161,16 @@ def held(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar
 
 
 def stretched(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """x as given, but springs in series with all of the stretch: L − rest."""
+    """x as given, but springs in series with all of the stretch: L − rest, and angles next to their bases."""
     s = situation(tracer, x)
     result: list[Scalar] = list(s.x)
     for element in tracer.elements.named_forces:
         if isinstance(element, SeriesForce):
             result[element.state] = minus(element.line(s).length, element.law.rest)
+    signals = Signals(tracer.elements, tracer.numbers.values, s.instant)
+    for name, (state, each) in tracer.elements.counted.items():
+        base = tracer.numbers.scalar(each.base, each.where)
+        result[state] = next_to(base, signals.angle(name)[0])
     return [as_symbol(entry) for entry in result]
 
 

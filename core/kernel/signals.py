@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import ExpressionError
+from core.mechanics.chords import rate
+from core.mechanics.forces import next_to
 from core.mechanics.instant import Instant
-from core.mechanics.sensors import readings_of
+from core.mechanics.sensors import measured, readings_of
 from core.model.expression import Node, evaluate, names
 from core.model.signals import TIME
 from core.spatial.scalar import Scalar
@@ -37,9 +39,11 @@ class Signals:
     """Values of names at an instant: time, parameters, sensors and their rates, coordinates and speeds."""
 
     def __init__(
-        self, elements: Elements, parameters: Mapping[str, Scalar], instant: Instant, t: Sequence[Scalar] = (0.0,)
-    ) -> None:
-        self.elements, self.parameters, self.instant, self.t = elements, parameters, instant, t
+        self, elements: Elements, parameters: Mapping[str, Scalar], instant: Instant, t: Sequence[Scalar] = (0.0,),
+        x: Sequence[Scalar] = (),
+    ) -> None:  # fmt: skip
+        """x : states of force elements; without them angles that are measured lie within half a turn."""
+        self.elements, self.parameters, self.instant, self.t, self.x = elements, parameters, instant, t, x
         self._known: dict[str, Scalar] = {}
 
     def __call__(self, name: str) -> Scalar:
@@ -48,11 +52,24 @@ class Signals:
             self._known[name] = self._value(name)
         return self._known[name]
 
+    def angle(self, name: str) -> tuple[Scalar, Scalar]:
+        """An angle that counts turns, as measured, and its rate."""
+        sensor, component, _ = self.elements.sensor_named(name)
+        if sensor is not None:
+            return self._sensor(sensor, component, False), self._sensor(sensor, component, True)
+        each = self.elements.counted[name][1]
+        reading, motion = measured(self.elements.joint_chord(each.joint), self.instant)
+        return reading.values[each.k], self.instant.run(rate, reading.wrenches[each.k], motion)
+
     def _value(self, name: str) -> Scalar:
         if name in TIME:
             return self.t[0]
         if name in self.parameters:
             return self.parameters[name]
+        plain = name.removesuffix(".q")
+        if plain in self.elements.counted and self.x:
+            state = self.x[self.elements.counted[plain][0]]
+            return self.instant.run(next_to, state, self.angle(plain)[0])
         sensor, component, of_rate = self.elements.sensor_named(name)
         if sensor is not None:
             return self._sensor(sensor, component, of_rate)

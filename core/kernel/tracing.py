@@ -11,6 +11,7 @@ import casadi as ca
 from core.errors import SimulationError
 from core.kernel.blocks import Recorder, Table
 from core.kernel.clock import Clock, clock_of
+from core.kernel.counted_angles import called_by_forces
 from core.kernel.elements import Elements
 from core.kernel.holdings import Holdings
 from core.kernel.links import Machine, machine_of
@@ -21,8 +22,6 @@ from core.kernel.topology import Topology
 from core.mechanics.closure import residual
 from core.mechanics.steps import Runner, inline
 from core.mechanics.tree import Tree
-from core.model.expression import names, parse
-from core.model.fields import nested_elements
 from core.model.parameters import environment
 from core.spatial.pose import IDENTITY
 from core.spatial.scalar import Scalar
@@ -81,7 +80,7 @@ class Tracer:
     @cached_property
     def clock(self) -> Clock:
         """What depends on time, and how."""
-        return clock_of(self.topology.model, _called(self.topology.model.forces))
+        return clock_of(self.topology.model, called_by_forces(self.topology.model))
 
     @cached_property
     def holdings(self) -> Holdings:
@@ -200,14 +199,3 @@ def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
         where=f"joint '{moved}'",
         remedy="Give the body behind it a mass and an inertia, or the joint an armature.",
     )
-
-
-def _called(forces: Any) -> set[str]:
-    """All names that formulas of forces use."""
-    found: set[str] = set()
-    for force in forces:
-        for part in nested_elements(force):
-            for value in (getattr(part, "law", None), *getattr(part, "force", ()), *getattr(part, "torque", ())):
-                if isinstance(value, str):
-                    found |= names(parse(value))
-    return found

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.mechanics.chords import TINY, Chord, rate
-from core.mechanics.forces import End, Law, Loads, Observed, Scalars, Situation, Term, added, along, power_of
+from core.mechanics.forces import (
+    End,
+    Law,
+    Loads,
+    Observed,
+    Scalars,
+    Situation,
+    Term,
+    added,
+    along,
+    next_to,
+    power_of,
+)
 from core.mechanics.sensors import Share, measured
 from core.mechanics.tree import Place
 from core.spatial.force import Force
@@ -128,6 +140,8 @@ class ChordForce(_Along):
     offset: Scalar
     law: Law
     component: int = 0
+    state: int | None = None
+    """Where the angle as counted over turns is in x."""
 
     def _sums(self, s: Situation) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
         """Chords with their wrenches, value, rate."""
@@ -139,6 +153,8 @@ class ChordForce(_Along):
             pairs.append((share, wrench))
             value = s.run(added, value, share.sign, reading.values[self.component])
             speed = s.run(added, speed, share.sign, s.run(rate, wrench, motion))
+        if self.state is not None:
+            value = s.run(next_to, s.x[self.state], value)
         return pairs, value, speed
 
     def act(self, s: Situation, loads: Loads) -> None:

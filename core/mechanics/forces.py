@@ -47,8 +47,6 @@ class Law(NamedTuple):
     damping: Scalar = 0.0
     formula: Term = 0.0
     friction: Scalar = 0.0
-    turns: bool = False
-    """True for an angle known up to whole turns: s − rest is taken within half a turn."""
 
 
 class Situation:
@@ -181,17 +179,19 @@ def loads_of(elements: Sequence[ForceElement], s: Situation) -> Loads:
 
 
 def resistance(
-    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, turns: bool, slip: float,
-    s: Scalar, v: Scalar,
+    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip: float, s: Scalar, v: Scalar
 ) -> tuple[Scalar, Scalar]:  # fmt: skip
     """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
     stretch = minus(s, rest)
-    if turns and not is_zero(stiffness):
-        stretch = within_half_a_turn(stretch)
     force = plus(times(stiffness, stretch), times(damping, v))
     if not is_zero(friction):
         force = plus(force, times(friction, sign(v, slip)))
     return force, times(0.5, times(stiffness, times(stretch, stretch)))
+
+
+def next_to(x: Scalar, angle: Scalar) -> Scalar:
+    """An angle known up to whole turns, turned by whole turns to within half a turn of x."""
+    return plus(x, within_half_a_turn(minus(angle, x)))
 
 
 def within_half_a_turn(angle: Scalar) -> Scalar:
@@ -202,18 +202,17 @@ def within_half_a_turn(angle: Scalar) -> Scalar:
 
 def along(law: Law, s: Situation, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
     """(F, potential) of a law."""
-    force, potential = s.run(_Resistance(law.turns, s.slip), law[:3], law.friction, length, speed)
+    force, potential = s.run(_Resistance(s.slip), law[:3], law.friction, length, speed)
     further = s.value(law.formula, {"length": length, "rate": speed})
     return s.run(plus, force, further), potential
 
 
 @dataclass(frozen=True)
 class _Resistance:
-    turns: bool
     slip: float
 
     def __call__(self, law: Scalars, friction: Scalar, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        return resistance(law[0], law[1], law[2], friction, self.turns, self.slip, length, speed)
+        return resistance(law[0], law[1], law[2], friction, self.slip, length, speed)
 
 
 def power_of(force: Scalar, speed: Scalar) -> Scalar:

@@ -73,7 +73,6 @@ class _Checks:
             yield from self.axes(joint)
             yield from self.limits(joint)
             yield from self.passive(joint)
-            yield from self.cut_springs(joint)
         yield from self.couplings()
         yield from self.massless()
         yield from self.loose()
@@ -298,12 +297,6 @@ class _Checks:
             if self.number(getattr(joint, field)) < 0.0:
                 yield _of(joint, "warning", f"Its {field} is negative: the joint would feed energy in.",
                           "Give a value of 0 or more.", field)  # fmt: skip
-
-    def cut_springs(self, joint: Joint) -> Iterator[Finding]:
-        """Springs of joints that are to be cut: their angle is known up to whole turns."""
-        if joint.cut == "yes" and self.number(joint.stiffness) > 0.0 and "angle" in joint.info.coordinate_dimensions:
-            text = "Where it closes a loop its spring counts no turns: it pulls to its rest by the shorter way."
-            yield _of(joint, "hint", text, "Let another joint of the loop be cut, if it turns further.", "stiffness")
 
     def couplings(self) -> Iterator[Finding]:
         """Leaders that cannot lead, circles of followers."""

@@ -127,8 +127,11 @@ class ElementChannels:
         if force.kind == "sensor":
             return self.model.find("sensors", force.sensor).kind == "angle"
         elements = self.mech._program.tracer.elements
-        law = getattr(elements.named_forces[self.model.forces.index(force)], "law", None)
-        return force.kind == "joint" and law is not None and law.turns
+        joint = self.model.find("joints", force.joint) if force.kind == "joint" else None
+        if joint is None or joint.name not in elements.machine.laws or joint.info.nq > joint.info.nv:
+            return False
+        k = elements.coordinate_index(joint, force.coordinate, f"force '{force.name}'")
+        return joint.info.coordinate_dimensions[k] == "angle"
 
     def _turning(self, at: int) -> Callable[[], Array]:
         return lambda: unwound(self.samples.time, self._shown(at)(), self._shown(at + 1)())

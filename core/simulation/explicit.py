@@ -38,8 +38,9 @@ from core.simulation.system import (
     result,
 )
 
-SURE, NEAR, STEEP = 0.05, 1e-4, 50.0
-"""As in `core.kernel.closed_forms`."""
+SURE, NEAR, STEEP = 0.3, 1e-4, 5.0
+"""Closed forms are used where the sine of the worst of them is above SURE, or above NEAR while speeds are raised less
+than STEEP: nearer to a dead point of what is independent a step of fixed length would be far off."""
 AHEAD = 2e-3
 """Way (rad or m) to the poses from which a regular motion is taken where it cannot be evaluated."""
 

@@ -67,6 +67,7 @@ class Live:
         self._strength = STIFFNESS * _mass(mech)
         self.q, self.v = np.array(q, dtype=float), np.zeros(mech.nv) if v is None else np.array(v, dtype=float)
         self.x: Array | None = None
+        self._near: Array | None = None
         self._slices: Slices | None = None
         self._rows: list[Run] = []
         self.seconds = 0.0
@@ -97,7 +98,13 @@ class Live:
         q, v = np.array(q, dtype=float), np.zeros(self.mech.nv) if v is None else np.array(v, dtype=float)
         if self.mech.held:
             q, v = self.mech.assemble(q, v, p=self._p, t=self.time)
+        self._near = self._at_rest(q, v, self.x)
         self.q, self.v, self.x = np.asarray(q), np.asarray(v), None
+
+    def _at_rest(self, q: Array, v: Array, near: Array | None = None) -> Array:
+        """(nx,) states of force elements at rest; angles go on counting turns from where they were."""
+        near = self._near if near is None else near
+        return np.asarray(self.mech.x_rest(q, p=self._p, t=self.time, v=v, near=near))
 
     def point(self) -> Array:
         """(3,) the gripped point, m, world."""
@@ -122,7 +129,7 @@ class Live:
             self._slices = Slices(self.mech, self.q, self.v, h, parameters=self.parameters or None, rtol=RTOL,
                                   atol=ATOL, max_steps=MOST_STEPS)  # fmt: skip
         if self.x is None:
-            self.x = np.asarray(self.mech.x_rest(self.q, p=self._p, t=self.time, v=self.v))
+            self.x = self._at_rest(self.q, self.v)
         run = self._slices.go(np.concatenate([self.q, self.v, self.x]), self.time, h, tau)
         self.seconds += run.statistics.seconds
         self._rows.append(run)
