@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product
 from math import atan2, cos, pi, radians, sin, tan
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkCamera
 
+from viz.boxes import corners
+from viz.boxes import extent as extent
 from viz.placement import Array
 
 FIELD_OF_VIEW = radians(26.0)
@@ -120,8 +121,7 @@ def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = 1.12
     if not (np.isfinite(low).all() and np.isfinite(high).all()) or (high < low).any():
         return view
     middle = (low + high) / 2.0
-    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
-    seen = (corners - middle) @ view.axes
+    seen = (corners(bounds) - middle) @ view.axes
     slope = tan(FIELD_OF_VIEW / 2.0)
     need = np.maximum(np.abs(seen[:, 1]), np.abs(seen[:, 0]) / aspect) * margin
     depth = 0.0 if view.parallel else seen[:, 2]
@@ -129,14 +129,9 @@ def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = 1.12
     return replace(view, target=_point(middle), distance=max(distance, 1e-4))
 
 
-def extent(bounds: ArrayLike) -> float:
-    """The longest edge of a box (xmin, xmax, ymin, ymax, zmin, zmax), m; 1 where it has none."""
-    return float(np.max(np.ptp(np.asarray(bounds, dtype=float).reshape(3, 2), axis=1))) or 1.0
-
-
 def sees(view: View, size: tuple[int, int], bounds: ArrayLike) -> bool:
     """Whether a whole box (xmin, xmax, ymin, ymax, zmin, zmax) lies inside a picture of this size."""
-    pixels = [project(view, size, corner) for corner in product(*np.asarray(bounds, dtype=float).reshape(3, 2))]
+    pixels = [project(view, size, corner) for corner in corners(bounds)]
     return all(0.0 <= x <= size[0] and 0.0 <= y <= size[1] for x, y in pixels)
 
 

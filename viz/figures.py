@@ -43,6 +43,11 @@ class Figure:
         shine(self.actor, look.colour(self.item.colour), self.item.role)
         self.actor.GetProperty().SetOpacity(self.item.opacity)
 
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        """The box (xmin, xmax, ymin, ymax, zmin, zmax) around it where it is now, m; meaningless without points."""
+        return self.actor.GetBounds()
+
     def put(self, pose: Array, row: Sequence[float]) -> None:
         """Move the actor; `row` is the pose as sixteen numbers."""
         self.pose = pose
@@ -66,6 +71,10 @@ def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shap
 
 IN_FRONT = ("com", "frame")
 """Roles drawn in front of the machine, which would hide them."""
+WORDS = ("label", "dimension")
+"""Roles that are words: `Labels` writes them."""
+STANDING = ("ground", "shape", "link", "joint")
+"""Roles of what stands on the ground."""
 
 
 class Figures:
@@ -90,9 +99,7 @@ class Figures:
 
     def refresh(self) -> None:
         """Follow changes of what is to be shown."""
-        wanted = {
-            item.id: item for item in self.items if item.role not in ("label", "dimension") and self.is_shown(item)
-        }
+        wanted = {item.id: item for item in self.items if item.role not in WORDS and self.is_shown(item)}
         for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
             figure = self.table.pop(name)
             self._layer(figure.item).RemoveActor(figure.actor)
@@ -136,6 +143,12 @@ class Figures:
         self.look = look
         for figure in self.table.values():
             figure.paint(look)
+
+    @property
+    def lowest(self) -> float:
+        """Height of the lowest point of what stands on the ground, m; 0 if there is nothing."""
+        standing = (each for each in self.table.values() if each.item.role in STANDING)
+        return min((each.bounds[4] for each in standing if each.data.GetNumberOfPoints()), default=0.0)
 
     def of(self, ref: object) -> list[Figure]:
         """The figures of an element."""

@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from core.errors import KinetostatError
 from core.model import Model
-from viz import camera
+from viz import boxes, camera
 from viz.caption import Caption
 from viz.encoders import Encoder, encoder
 from viz.look import Colour, LookName
@@ -157,20 +157,19 @@ class Stage:
         scene.move(footage.names, footage.poses[0])
         scene.settle()
         self._caption = Caption(scene)
-        self._size = camera.extent(scene.bounds())
+        self._size = boxes.extent(scene.bounds())
         self._first = self._fitted() if isinstance(footage.view, str) else footage.view
 
     def _fitted(self) -> camera.View:
         """The preset with the whole motion in the picture, however far the camera turns."""
         assert isinstance(self.footage.view, str)
         view = camera.preset(self.scene.view, self.footage.view)
-        boxes = []
+        found = []
         for k in np.unique(np.linspace(0, len(self.footage.times) - 1, LOOKS_AROUND).astype(int)):
             self._pose(int(k))
-            boxes.append(self.scene.bounds())
-        boxes += [_box(trace.places) for trace in self.footage.traces.values() if len(trace.places)]
-        table = np.array(boxes)
-        box = np.ravel(np.column_stack([table[:, 0::2].min(axis=0), table[:, 1::2].max(axis=0)]))
+            found.append(self.scene.bounds())
+        found += [boxes.of_points(trace.places) for trace in self.footage.traces.values() if len(trace.places)]
+        box = boxes.around(found)
         width, height = self.scene.size
         turned = np.arange(12) * np.pi / 6.0 if self.footage.turn else [0.0]
         views = [camera.fit(camera.orbit(view, float(yaw), 0.0), box, width / height) for yaw in turned]
@@ -216,8 +215,3 @@ def drawn(trace: Trace, t: float) -> Array:
         return trace.places[:k]
     end = trace.places[k - 1] + part * (trace.places[k] - trace.places[k - 1])
     return np.vstack([trace.places[:k], end])
-
-
-def _box(points: ArrayLike) -> Array:
-    table = np.asarray(points, dtype=float)
-    return np.ravel(np.column_stack([table.min(axis=0), table.max(axis=0)]))

@@ -290,8 +290,7 @@ def _travel(joint: Joint, values: Mapping[str, float]) -> tuple[float | None, fl
 
 def _frame_items(skeleton: Skeleton, model: Model, bare: Set[str]) -> Iterator[Item]:
     r = skeleton.radius
-    dh = {f"{chain.prefix}link{i}" for chain in model.chains for i in range(1, len(chain.rows) + 1)}
-    dh |= {f"{chain.prefix}base" for chain in model.chains}
+    dh = {name for chain in model.chains for name in chain.bodies}
     for body in skeleton.model.bodies:
         triad = g.Triad(2.6 * r, 1.6 if body.name in dh else 1.0)
         yield Item(f"frame/{body.name}", ("bodies", body.name), body.name, triad, "frame", "joint", shown=False)

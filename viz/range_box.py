@@ -14,6 +14,7 @@ from vtkmodules.vtkRenderingCore import vtkActor, vtkBillboardTextActor3D, vtkPo
 
 from core.model.numerals import readable
 from core.model.units import display
+from viz.boxes import corners, extent
 from viz.camera import View, project
 from viz.labels import write
 from viz.look import Look
@@ -44,12 +45,6 @@ class Edge(NamedTuple):
     a: Array
     b: Array
     inward: Array
-
-
-def corners(bounds: Sequence[float]) -> Array:
-    """(8, 3) the corners of a box; the bit k of the index says which end of axis k."""
-    ends = np.asarray(bounds, dtype=float).reshape(3, 2)
-    return np.array([[ends[k, (i >> k) & 1] for k in range(3)] for i in range(8)])
 
 
 def edges(bounds: Sequence[float]) -> list[Edge]:
@@ -163,8 +158,7 @@ class RangeBox:
         """Ticks and words of one edge; `outward` (2,) is the direction away from the box in the picture."""
         factor = self.unit.factor
         low, high = edge.a[edge.axis] / factor, edge.b[edge.axis] / factor
-        longest = float(np.max(np.ptp(corners(self.bounds), axis=0)))
-        tick = edge.inward / max(float(np.linalg.norm(edge.inward)), 1e-12) * TICK * longest
+        tick = edge.inward / max(float(np.linalg.norm(edge.inward)), 1e-12) * TICK * extent(self.bounds)
         marks, words = [], []
         values = ticks(low, high)
         numbers = [readable(f"{value:.6g}") for value in values]

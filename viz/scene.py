@@ -6,7 +6,7 @@ Pixels are device pixels counted from the upper left corner. The scene renders o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,22 +16,22 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextActor
 
 from core.model import Model
-from viz import camera, picking, quality
+from viz import boxes, camera, quality
 from viz.balance import Balance
 from viz.camera import Ray, View
 from viz.cube import Cube
 from viz.dimensions import Readings, Words, in_si
-from viz.figures import IN_FRONT, Figure, Figures, Poses
-from viz.handleparts import Part
+from viz.display import Display
+from viz.figures import WORDS, Figure, Figures, Poses
 from viz.handles import Handles
-from viz.highlight import GLASS, Outline
+from viz.highlight import Outline
+from viz.hits import Hit, figure_hit, handle_hit
 from viz.items import Item, Ref, items
 from viz.junctions import guesses
 from viz.labels import Labels
 from viz.look import LOOKS, LookName
 from viz.meshfiles import problems_of
 from viz.overlays import Overlays
-from viz.picking import Target
 from viz.placement import Array
 from viz.quality import Quality
 from viz.range_box import RangeBox, room
@@ -39,39 +39,8 @@ from viz.skeleton import Skeleton
 from viz.surroundings import Surroundings, light_up
 from viz.tracks import Tracks
 
-CHOSEN = ("frame", "force", "sensor", "mark")
-"""Roles that are shown while their element is selected, also where a toggle hides them."""
-
-
-@dataclass(frozen=True)
-class Display:
-    """What is shown besides the machine itself. `joints`: None draws them where bodies have no shapes."""
-
-    ground: bool = True
-    axes: bool = False
-    gravity: bool = False
-    frames: bool = False
-    labels: bool = False
-    centers_of_mass: bool = False
-    inertia: bool = False
-    joints: bool | None = None
-    collision: bool = False
-    cube: bool = True
-    forces: bool = True
-    sensors: bool = True
-    marks: bool = True
-
-
-@dataclass(frozen=True)
-class Hit:
-    """What lies under a pixel. position (3,) m and normal (3,) in world axes; `handle` if it is a joint's handle
-    (they lie in front of everything)."""
-
-    ref: Ref | None
-    position: Array
-    normal: Array
-    item: str = ""
-    handle: Part | None = None
+EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
+"""The box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
 
 
 class Scene:
@@ -100,7 +69,7 @@ class Scene:
         self.tracks = Tracks()
         self.renderer, self.front, self.corner = self._renderers()
         self.figures = Figures(self.renderer, self.front, self.palette)
-        self.figures.is_shown = self._is_shown
+        self.figures.is_shown = lambda item: self.display.shows(item, self._selected)
         self.labels = Labels(self.front, self.palette)
         self.overlays = Overlays(self.renderer, self.front, self.palette)
         self.cube = Cube(self.corner, self.palette)
@@ -156,21 +125,11 @@ class Scene:
         self._after_change()
 
     def _after_change(self) -> None:
-        wanted = {"label": self.display.labels, "dimension": self.display.sensors}
-        self.labels.show(tuple(item for item in self.items if wanted.get(item.role, False)))
+        self.labels.show(tuple(item for item in self.items if item.role in WORDS and self.display.shows(item)))
         self.labels.move(self._poses)
         self._highlight()
         self._fit_surroundings()
         self._move_mass_center()
-
-    def _is_shown(self, item: Item) -> bool:
-        d = self.display
-        if item.role == "joint":
-            return item.shown if d.joints is None else d.joints
-        toggles = {"frame": d.frames, "com": d.centers_of_mass, "inertia": d.inertia, "collision": d.collision,
-                   "force": d.forces, "sensor": d.sensors, "mark": d.marks}  # fmt: skip
-        chosen = item.role in CHOSEN and item.ref is not None and item.ref == self._selected
-        return toggles.get(item.role, item.shown) or chosen
 
     def move(self, poses: Poses | Sequence[str], arrays: ArrayLike | None = None) -> None:
         """Put bodies and frames where they are now: a mapping name → (4, 4), or names and an (n, 4, 4) array."""
@@ -253,9 +212,8 @@ class Scene:
         if ref is None or self.model is None:
             return []
         if ref[0] == "chains" and any(chain.name == ref[1] for chain in self.model.chains):
-            prefix = self.model.chain(ref[1]).prefix
-            rows = range(1, len(self.model.chain(ref[1]).rows) + 1)
-            names = {f"{prefix}base", f"{prefix}tool", *(f"{prefix}link{i}" for i in rows)}
+            chain = self.model.chain(ref[1])
+            names = {*chain.bodies, f"{chain.prefix}tool"}
             return [f for f in self.figures.table.values() if f.item.ref and f.item.ref[1] in names]
         found = self.figures.of(tuple(ref))
         return found if ref[0] == "frames" else [figure for figure in found if figure.item.role != "frame"]
@@ -264,34 +222,8 @@ class Scene:
 
     def pick(self, x: float, y: float, *, handles: bool = True) -> Hit | None:
         """The handle, body, joint or frame under a pixel; `handles` off: what lies behind the handles."""
-        held = self.handles.pick(self.ray(x, y)) if handles else None
-        if held is not None:
-            assert isinstance(held.meaning, Part)
-            return Hit(("joints", held.meaning.joint), held.position, held.normal, handle=held.meaning)
         ray = self.ray(x, y)
-        layers = (self._targets(True), *self._solid_and_glass(self._targets(False)))
-        found = next((met for met in (picking.nearest(ray, layer) for layer in layers) if met is not None), None)
-        if found is None:
-            return None
-        item = found.meaning
-        assert isinstance(item, Item)
-        return Hit(item.ref, found.position, found.normal, item.id)
-
-    def _targets(self, in_front: bool) -> list[Target]:
-        return [
-            Target(figure.item.geometry, figure.pose, figure.item)
-            for figure in self.figures.table.values()
-            if figure.item.ref is not None
-            and figure.item.role not in ("inertia", "collision")
-            and (figure.item.role in IN_FRONT) == in_front
-        ]
-
-    @staticmethod
-    def _solid_and_glass(targets: list[Target]) -> tuple[list[Target], list[Target]]:
-        """What is seen through glass is meant before the glass."""
-        is_glass = [isinstance(target.meaning, Item) and target.meaning.opacity < GLASS for target in targets]
-        solid = [target for target, glass in zip(targets, is_glass, strict=True) if not glass]
-        return solid, [target for target, glass in zip(targets, is_glass, strict=True) if glass]
+        return (handle_hit(ray, self.handles) if handles else None) or figure_hit(ray, self.figures.table.values())
 
     def ray(self, x: float, y: float) -> Ray:
         """The line of sight through a pixel."""
@@ -313,13 +245,10 @@ class Scene:
         """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m;
         with `overlays` also around ellipsoids, ghosts and the like."""
         figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
-        corners = [figure.actor.GetBounds() for figure in figures if figure.data.GetNumberOfPoints()]
+        found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
-            corners += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
-        if not corners:
-            return np.array([-0.5, 0.5, -0.5, 0.5, 0.0, 0.8])
-        table = np.array(corners)
-        return np.column_stack([table[:, 0::2].min(axis=0), table[:, 1::2].max(axis=0)]).ravel()
+            found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
+        return boxes.around(found or [EMPTY])
 
     def fit(self, ref: Ref | None = None) -> View:
         """The present view moved so that an element fills the picture, or the whole machine, or the fixed ranges."""
@@ -331,21 +260,16 @@ class Scene:
     def _fit_surroundings(self) -> None:
         if self.model is None:
             return
-        box = self.bounds().reshape(3, 2)
-        size = float(np.max(box[:, 1] - box[:, 0]))
+        size = boxes.extent(self.bounds())
         if abs(np.log(max(size, 1e-6) / self._extent)) > 0.5:
             self._extent = max(size, 1e-6)
             self._refine()
-        self.floor, d = min(0.0, self._lowest()), self.display
+        self.floor, d = min(0.0, self.figures.lowest), self.display
         self.surroundings.show(self.model, dict(self._values), _rounded(size), self.floor, self.palette)
         self.surroundings.toggle(d.ground, d.axes, d.gravity)
 
     floor = 0.0
     """Height of the ground grid: 0, or that of the machine's lowest point below it, m."""
-
-    def _lowest(self) -> float:
-        standing = (f for f in self.figures.table.values() if f.item.role in ("ground", "shape", "link", "joint"))
-        return min((f.actor.GetBounds()[4] for f in standing if f.data.GetNumberOfPoints()), default=0.0)
 
     # ------------------------------------------------------------------------------- drawing
 
@@ -388,9 +312,8 @@ class Scene:
         camera.apply(self.view, self.renderer.GetActiveCamera())
         for outline in self._outlines.values():
             outline.fit(self.size)
-        self.handles.fit(self.view, self.size, self.pixel_ratio)
-        self.labels.fit(self.view, self.size, self.pixel_ratio)
-        self.range_box.fit(self.view, self.size, self.pixel_ratio)
+        for part in (self.handles, self.labels, self.range_box):
+            part.fit(self.view, self.size, self.pixel_ratio)
         self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
         self.renderer.ResetCameraClippingRange()
 

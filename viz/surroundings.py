@@ -54,6 +54,8 @@ class Surroundings:
         self._axes = _actor()
         self._gravity = _actor()
         self._key: object = None
+        self._size = 1.0
+        self.has_gravity = False
         for actor in (self._grid, self._axes, self._gravity):
             actor.PickableOff()
             renderer.AddActor(actor)
@@ -89,9 +91,6 @@ class Surroundings:
         self._gravity.GetMapper().SetInputData(mesh(arrow))
         self._gravity.SetUserMatrix(vtk_matrix(along(direction, place)))
         shine(self._gravity, look.colour("gravity"))
-
-    has_gravity = False
-    _size = 1.0
 
     def toggle(self, ground: bool, axes: bool, gravity: bool) -> None:
         """Show or hide the parts."""

@@ -67,8 +67,7 @@ def link_transforms(context: Context) -> Result:
 
     parts = []
     for chain in context.model.chains:
-        names = [f"{chain.prefix}base"] + [f"{chain.prefix}link{i}" for i in range(1, len(chain.rows) + 1)]
-        poses = [np.array(context.mech.frame(context.q, name, p=context.p)) for name in names]
+        poses = [np.array(context.mech.frame(context.q, name, p=context.p)) for name in chain.bodies]
         for i in range(1, len(poses)):
             A = np.linalg.inv(poses[i - 1]) @ poses[i]
             parts.append(

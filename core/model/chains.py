@@ -52,6 +52,11 @@ class DHChain(Element):
     prefix: str = text("Put before the names base, link1, joint1, tool (for several chains in a model)")
     description: str = text("Notes")
 
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of its bodies, base first; frame i of the table is that of body i."""
+        return (f"{self.prefix}base", *(f"{self.prefix}link{i}" for i in range(1, len(self.rows) + 1)))
+
     def variables(self) -> tuple[str, ...]:
         """The symbols of the joint coordinates, row by row."""
         return tuple(row.variable or f"q{i}" for i, row in enumerate(self.rows, 1))
