@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.errors import ModelError, SimulationError, near_misses
+from core.errors import ModelError, SimulationError
 from core.kernel import assembly, constraints, cut_joints, long_machines, reactions
 from core.kernel.closed_forms import closed_forms_of
 from core.kernel.closed_forms_words import Step
-from core.kernel.coordinates import Coordinate, Coordinates
-from core.kernel.evaluation import Evaluation
+from core.kernel.configuration import Configuration
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.fitting import upright, wrong_way_round
 from core.kernel.parameter_values import Values
 from core.kernel.program import Program, program_of
-from core.kernel.topology import Loop, topology_of
-from core.model import Joint, Model
+from core.model import Model
 
 if TYPE_CHECKING:
     from core.analysis.mobility import Mobility
@@ -40,7 +38,7 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
-class Mechanism(Evaluation):
+class Mechanism(Configuration):
     """Evaluates the mechanics of a model. SI and radians; every function takes one state or arrays of states.
 
     q : (…, nq) coordinates   v, a, tau : (…, nv) speeds, accelerations, joint forces
@@ -60,14 +58,7 @@ class Mechanism(Evaluation):
 
     def _setup(self, model: Model, program: Program) -> None:
         super()._setup(model, program)
-        self.name = model.name
         self._jacobians: dict[str, Evaluator] = {}
-        values = model.values()
-        self._coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
-        self.coordinates: tuple[Coordinate, ...] = self._coordinates.table
-        self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates)
-        self.v_names: tuple[str, ...] = self._coordinates.v_names
-        self.nq, self.nv = len(self.q_names), len(self.v_names)
 
     def updated(self, model: Model) -> Mechanism:
         """The mechanism of another model; code is shared when only parameter values, limits or looks differ."""
@@ -76,58 +67,7 @@ class Mechanism(Evaluation):
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, nq={self.nq}, nv={self.nv}, loops={len(self.loops)})"
 
-    # --------------------------------------------------------------------------- what there is
-
-    @property
-    def frame_names(self) -> tuple[str, ...]:
-        """Bodies and frames, in the order of `poses`."""
-        return tuple(self._program.frame_names)
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """All joints: implicit free ones, then as the document lists them."""
-        return tuple(self._program.joint_names)
-
-    @property
-    def implicit_joints(self) -> tuple[Joint, ...]:
-        """The free joints of bodies that nothing holds: not in the document, named as the body."""
-        declared = {joint.name for joint in self._program.topology.model.joints}
-        return tuple(b.joint for b in self._program.topology.branches if b.joint.name not in declared)
-
-    @cached_property
-    def loops(self) -> tuple[Loop, ...]:
-        """Closed chains, by the names of their joints and the one that was cut."""
-        return self._program.topology.loops
-
-    @cached_property
-    def solution_order(self) -> tuple[Step, ...]:
-        """What becomes known in which order: independent joints, loops that close in closed form and what they follow
-        from, and loops that are left to iteration."""
-        return closed_forms_of(self._program).steps
-
-    def joint_q(self, name: str) -> slice:
-        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
-        return self._coordinates.slice_q(self._known_joint(name))
-
-    def joint_v(self, name: str) -> slice:
-        """Where a joint's speeds are in v (its leader's, if it follows another)."""
-        return self._coordinates.slice_v(self._known_joint(name))
-
-    def _known_joint(self, name: str) -> str:
-        if name not in self.joint_names:
-            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, self.joint_names))
-        return name
-
-    def _known_frame(self, name: str) -> str:
-        if name not in self._program.frame_index and name != "world":
-            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(name, self.frame_names))
-        return name
-
     # --------------------------------------------------------------------------- positions
-
-    def neutral(self) -> Array:
-        """(nq,) zeros and unit quaternions."""
-        return self._coordinates.neutral()
 
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can
@@ -141,27 +81,6 @@ class Mechanism(Evaluation):
     def _rest(self) -> Array:
         q = self._coordinates.rest()
         return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)[0]
-
-    def clamp(self, q: Any) -> Array:
-        """q inside the limits, quaternions at length one."""
-        return self._coordinates.clamp(np.asarray(q, dtype=float))
-
-    def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
-        """q after moving with speeds v for dt seconds, on the manifold of coordinates."""
-        for word, given, size in (("q", q, self.nq), ("v", v, self.nv)):
-            if np.shape(given)[-1:] != (size,):
-                raise ModelError(f"{word} has shape {np.shape(given)}; {size} numbers are needed.",
-                                 remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
-        return self._coordinates.integrate(q, v, dt)
-
-    def difference(self, q0: Any, q1: Any) -> Array:
-        """(nv,) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
-        return self._coordinates.difference(q0, q1)
-
-    def random(self, seed: int | np.random.Generator = 0) -> Array:
-        """(nq,) a random position inside the limits."""
-        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
-        return self._coordinates.random(rng)
 
     def coordinate(self, q: Any, joint: str) -> Array:
         """Coordinates of a joint at q: those of a following joint computed from its leader's, those of a joint that
@@ -328,6 +247,12 @@ class Mechanism(Evaluation):
         return reactions.sensor(self, q, v, name, a, p)
 
     # --------------------------------------------------------------------------- loops
+
+    @cached_property
+    def solution_order(self) -> tuple[Step, ...]:
+        """What becomes known in which order: independent joints, loops that close in closed form and what they follow
+        from, and loops that are left to iteration."""
+        return closed_forms_of(self._program).steps
 
     @property
     def held(self) -> bool:

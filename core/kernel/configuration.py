@@ -1,0 +1,96 @@
+"""What a mechanism consists of, by name: coordinates, joints, frames, loops; positions that need no mechanics."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.errors import ModelError, near_misses
+from core.kernel.coordinates import Coordinate, Coordinates
+from core.kernel.evaluation import Evaluation
+from core.kernel.evaluator import Array
+from core.kernel.program import Program
+from core.kernel.topology import Loop, topology_of
+from core.model import Joint, Model
+
+
+class Configuration(Evaluation):
+    """Names and coordinates of one model; the mechanics is in `Mechanism`."""
+
+    def _setup(self, model: Model, program: Program) -> None:
+        super()._setup(model, program)
+        self.name = model.name
+        values = model.values()
+        self._coordinates = Coordinates(topology_of(model), values)  # the model's own limits, not the program's
+        self.coordinates: tuple[Coordinate, ...] = self._coordinates.table
+        self.q_names: tuple[str, ...] = tuple(c.name for c in self.coordinates)
+        self.v_names: tuple[str, ...] = self._coordinates.v_names
+        self.nq, self.nv = len(self.q_names), len(self.v_names)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Bodies and frames, in the order of `poses`."""
+        return tuple(self._program.frame_names)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """All joints: implicit free ones, then as the document lists them."""
+        return tuple(self._program.joint_names)
+
+    @property
+    def implicit_joints(self) -> tuple[Joint, ...]:
+        """The free joints of bodies that nothing holds: not in the document, named as the body."""
+        declared = {joint.name for joint in self._program.topology.model.joints}
+        return tuple(b.joint for b in self._program.topology.branches if b.joint.name not in declared)
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """Closed chains, by the names of their joints and the one that was cut."""
+        return self._program.topology.loops
+
+    def joint_q(self, name: str) -> slice:
+        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
+        return self._coordinates.slice_q(self._known_joint(name))
+
+    def joint_v(self, name: str) -> slice:
+        """Where a joint's speeds are in v (its leader's, if it follows another)."""
+        return self._coordinates.slice_v(self._known_joint(name))
+
+    def _known_joint(self, name: str) -> str:
+        if name not in self.joint_names:
+            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, self.joint_names))
+        return name
+
+    def _known_frame(self, name: str) -> str:
+        if name not in self._program.frame_index and name != "world":
+            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(name, self.frame_names))
+        return name
+
+    # --------------------------------------------------------------------------- positions
+
+    def neutral(self) -> Array:
+        """(nq,) zeros and unit quaternions."""
+        return self._coordinates.neutral()
+
+    def clamp(self, q: Any) -> Array:
+        """(…, nq) q inside the limits, quaternions at length one."""
+        return self._coordinates.clamp(np.asarray(q, dtype=float))
+
+    def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
+        """(…, nq) q after moving with speeds v for dt seconds, on the manifold of coordinates."""
+        for word, given, size in (("q", q, self.nq), ("v", v, self.nv)):
+            if np.shape(given)[-1:] != (size,):
+                raise ModelError(f"{word} has shape {np.shape(given)}; {size} numbers are needed.",
+                                 remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
+        return self._coordinates.integrate(q, v, dt)
+
+    def difference(self, q0: Any, q1: Any) -> Array:
+        """(nv,) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
+        return self._coordinates.difference(q0, q1)
+
+    def random(self, seed: int | np.random.Generator = 0) -> Array:
+        """(nq,) a random position inside the limits."""
+        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
+        return self._coordinates.random(rng)
