@@ -67,6 +67,7 @@ class MessageCard(QFrame):
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.dismiss)
+        self._fresh = QTimer(self, singleShot=True, interval=0)
         host.installEventFilter(self)
         self.hide()
 
@@ -82,6 +83,7 @@ class MessageCard(QFrame):
         self._place()
         self.raise_()
         duration = 0 if choices else SHOWN_FOR.get(severity, 0)
+        self._fresh.start()
         self._timer.stop()
         if duration:
             self._timer.start(duration)
@@ -115,6 +117,11 @@ class MessageCard(QFrame):
         """Take the message away unless it waits for an answer: what it spoke of is gone."""
         if not self._buttons:
             self.dismiss()
+
+    def outdate_error(self, *_: object) -> None:
+        """Take an error away: what was refused has been done otherwise. One told this very moment stays."""
+        if not self._fresh.isActive() and self.log and self.log[-1].severity == "error":
+            self.outdate()
 
     @property
     def text(self) -> str:

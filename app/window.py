@@ -200,6 +200,7 @@ class Window(QMainWindow):
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
         self._pairs: tuple[tuple[Any, Any], ...] = (
             (self.session.changed, refresh),
+            (self.session.changed, self.messages.outdate_error),
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
             (self.session.told, self.messages.tell),

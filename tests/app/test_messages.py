@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from core.model import edits
 from tests.app.conftest import pump
 
 LONG = "yesterday.h5 is a run of another machine, “Stewart platform with servos”: none of its joints is in this model."
@@ -71,3 +72,17 @@ def test_values_at_the_pointer_have_the_digits_that_mean_something(bench):
              (0.5, "length"): "0.5000\u202fm",
              (-1e-9, "angle"): "0.0°", (123456.0, "force"): "1.235·10⁵\u202fN"}  # fmt: skip
     assert {case: settings.shown(*case) for case in cases} == cases
+
+
+def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
+    bench.window.run("add.link")
+    session = bench.session
+    session.apply("Name", lambda model: edits.rename(model, "bodies", "link1", "link 1?"))
+    assert bench.window.messages.text  # refused, and told
+    pump()
+    assert bench.window.messages.isVisible()
+    session.apply("Name", lambda model: edits.rename(model, "bodies", "link1", "arm"))
+    assert bench.window.messages.isHidden()
+    bench.window.messages.tell("error", "Told while something changes.")
+    session.apply("Name", lambda model: edits.rename(model, "bodies", "arm", "leg"))
+    assert bench.window.messages.isVisible()
