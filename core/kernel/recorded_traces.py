@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
 import os
@@ -15,6 +16,7 @@ from core.errors import FileError, near_misses
 from core.model import Driver
 
 Array = NDArray[np.float64]
+NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
 _TIME = ("time", "t", "time [s]", "time (s)", "t [s]")
 
 
@@ -80,39 +82,55 @@ def table_of(path: str) -> tuple[tuple[str, ...], Array]:
 
 @lru_cache(maxsize=16)
 def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
-    """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; the first of them
-    may name the columns: " t q1 q2."""
-    try:
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            text = file.read(200_000_000)
-    except OSError as error:
-        raise FileError(f"The file cannot be read: {error.strerror}.", file=path) from None
-    names: tuple[str, ...] = ()
+    """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; one of them may name
+    the columns: " t q1 q2. Of several lines before the numbers the one that names the time counts, else the first."""
+    heads: list[tuple[str, ...]] = []
     simnon = False
     rows: list[list[float]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    problem: FileError | None = None
+    for number, line in enumerate(_text(path).splitlines(), 1):
         comment = line.lstrip().startswith(("%", "#")) or (line.lstrip().startswith('"') and line.count('"') == 1)
         cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
-        if not cells or (comment and names):
+        if not cells or (comment and rows):
             continue
         row, wrong = _numbers(cells)
         if comment or wrong:
+            if not comment and row:  # a row that begins as one of numbers
+                problem = FileError(f"'{cells[wrong - 1][:40]}' is no number.", file=path, line=number,
+                                    where=f"column {wrong}", remedy=NUMBERS)  # fmt: skip
             if (rows or simnon) and not comment:
-                raise FileError(f"'{cells[wrong - 1][:40]}' is no number.", file=path, line=number,
-                                where=f"column {wrong}", remedy="Write one number per column.")  # fmt: skip
+                raise problem or FileError(f"'{cells[0][:40]}' is no number.", file=path, line=number,
+                                           where="column 1", remedy=NUMBERS)  # fmt: skip
             if not rows and len(cells) > 1:
-                names, simnon = tuple(cells), line.lstrip().startswith('"') and comment
+                heads.append(tuple(cells))
+                simnon |= line.lstrip().startswith('"') and comment
             continue
         if rows and len(row) != len(rows[0]):
             raise FileError(f"{len(row)} numbers stand here, {len(rows[0])} before.", file=path, line=number,
-                            remedy="Write one number per column.")  # fmt: skip
+                            remedy=NUMBERS)  # fmt: skip
         rows.append(row)
     if not rows or len(rows[0]) < 2:
-        raise FileError("The file holds no columns of numbers over time.", file=path,
-                        remedy="The first column is the time, the others are signals.")  # fmt: skip
-    if len(names) != len(rows[0]):
-        names = ("time", *(f"column{k}" for k in range(2, len(rows[0]) + 1)))
-    return names, np.array(rows)
+        raise problem or FileError("The file holds no columns of numbers over time.", file=path,
+                                   remedy="The first column is the time, the others are signals.")  # fmt: skip
+    return _names(heads, len(rows[0])), np.array(rows)
+
+
+def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
+    """The names of so many columns by the lines before the numbers."""
+    fitting = [head for head in heads if len(head) == count]
+    timed = [head for head in fitting if any(name.lower() in _TIME for name in head)]
+    return next(iter(timed or fitting), ("time", *(f"column{k}" for k in range(2, count + 1))))
+
+
+def _text(path: str) -> str:
+    """The file as text, of whichever Unicode. Raises FileError."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(200_000_000)
+    except OSError as error:
+        raise FileError(f"The file cannot be read: {error.strerror}.", file=path) from None
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
 def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
@@ -120,7 +138,7 @@ def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
     row: list[float] = []
     for k, cell in enumerate(cells, 1):
         try:
-            row.append(float(cell))
+            row.append(float(cell.replace(",", ".", 1)))
         except ValueError:
             return row, k
         if not math.isfinite(row[-1]):
@@ -129,8 +147,9 @@ def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
 
 
 def _cells(line: str) -> list[str]:
-    """Fields separated by commas, semicolons, tabs or blanks."""
-    for mark in (",", ";", "\t"):
+    """Fields separated by semicolons, tabs (numbers may then have a decimal comma), commas or blanks."""
+    for mark in (";", "\t", ","):
         if mark in line:
-            return [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]
+            cells = [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]
+            return cells if cells[-1:] != [""] or len(cells) < 3 else cells[:-1]
     return line.split()

@@ -21,6 +21,7 @@ from core.files import dumps, loads
 from core.files.source import write_whole
 from core.kernel import Mechanism
 from core.simulation.setup import Settings
+from core.simulation.unfinished_file import SIGNATURE
 
 if TYPE_CHECKING:
     from core.simulation.run import Run
@@ -111,6 +112,9 @@ def load(path: str) -> Run:
 
     if not Path(path).is_file():
         raise FileError("There is no such file.", file=path, remedy="Check its name.")
+    if not holds_hdf5(path):
+        remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded traces."
+        raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
     try:
         with _readable(path) as file:
             if file.attrs.get("format") != FORMAT:
@@ -127,18 +131,29 @@ def load(path: str) -> Run:
             arrays |= {name: np.zeros((count, 0)) for name in STATES if name not in arrays}
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
-                        remedy="The file may be damaged; make the run again.") from None  # fmt: skip
+                        remedy="The file is damaged: copy it again, or make the run again.") from None  # fmt: skip
     return Run(Mechanism(model), settings, **arrays, statistics=statistics)
 
 
+def holds_hdf5(path: str) -> bool:
+    """Whether the file begins as one of HDF5 does; False if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(SIGNATURE)) == SIGNATURE
+    except OSError:
+        return False
+
+
 def _readable(path: str) -> Any:
-    """The open file; one whose writer was killed, or still writes, opens in the mode for readers beside a writer."""
+    """The open file; one whose writer was killed, or still writes, as if it had been closed."""
     import h5py
+
+    from core.simulation import unfinished_file
 
     try:
         return h5py.File(path, "r")
     except OSError:
-        return h5py.File(path, "r", libver="latest", swmr=True)
+        return unfinished_file.opened(path)
 
 
 def save(run: Run, path: str, channels: Sequence[str]) -> None:

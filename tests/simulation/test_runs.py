@@ -13,7 +13,7 @@ import pytest
 from core.errors import ExpressionError, FileError, ModelError, SimulationError
 from core.kernel import Mechanism
 from core.model import Body, Inertia, Joint, Model, Parameter
-from core.simulation import METHODS, Run, simulate
+from core.simulation import METHODS, Run, simulate, unfinished_file
 from resources import examples
 from tests.simulation import published_machines as machines
 
@@ -242,6 +242,31 @@ def test_a_killed_program_leaves_a_readable_run(tmp_path):
     whole = simulate(machines.point_pendulum(), float(run.time[100]), method="rk4", step=1e-3, output=1e-2, q0=[1.0])
     np.testing.assert_allclose(run.q[:101], whole.q, atol=1e-9)
     assert run.model == Mechanism(run.model).model
+
+
+@pytest.mark.parametrize("share", [0.004, 0.02, 0.3, 0.7, 0.99])
+def test_a_file_that_is_cut_off_is_told_at_once(tmp_path, swing, share):
+    """HDF5's own mode for unfinished files would try to read it for years, with the window standing still."""
+    swing.save(tmp_path / "run.h5")
+    whole = (tmp_path / "run.h5").read_bytes()
+    (tmp_path / "cut.h5").write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(FileError, match=r"cut\.h5.*copy it again"):
+        Run.load(tmp_path / "cut.h5")
+
+
+def test_a_table_is_no_run_and_it_is_said_what_it_is_for(tmp_path, swing):
+    swing.save(tmp_path / "run.csv")
+    with pytest.raises(FileError, match="recorded traces"):
+        Run.load(tmp_path / "run.csv")
+
+
+def test_the_checksum_of_hdf5s_metadata(tmp_path, swing):
+    """The author's published value of lookup3, and what HDF5 itself writes."""
+    assert unfinished_file.checksum(b"Four score and seven years ago") == 0x17770551
+    swing.save(tmp_path / "run.h5")
+    head = (tmp_path / "run.h5").read_bytes()[: unfinished_file.LENGTH]
+    if head[8] == unfinished_file.VERSION:
+        assert unfinished_file.closed(head, (tmp_path / "run.h5").stat().st_size) == head
 
 
 def test_command_line(tmp_path):
