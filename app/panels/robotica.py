@@ -45,6 +45,7 @@ _HISTORY, _CALLS, _LETTERS = "robotica/history", "robotica/calls", "robotica/let
 SIZES = (6, 32)
 """Smallest and largest letters, points."""
 _ASKS = re.compile(r"^\s*DataFile\s*\[\s*\]\s*;?\s*$")
+_ABORT = re.compile(r"^\s*Abort\s*(\[\s*\])?\s*;?\s*$")
 _HEAD = re.compile(r"^\s*(\w+)\s*\[")
 _WORD = re.compile(r"\w*$")
 _FILE = re.compile(r'"([^"]*)$')
@@ -185,6 +186,10 @@ class RoboticaPanel(QWidget):
         """Run a line as if it was typed: it goes to the history. While one runs it waits. False if there is none."""
         if not text:
             return False
+        if _ABORT.match(text):
+            self.say("" if self.job is not None else "Nothing runs.")
+            self.abort()
+            return True
         if self.job is not None:
             self._wait(text)
             return True

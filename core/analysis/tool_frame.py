@@ -8,8 +8,8 @@ _TOOL_WORDS = ("tool", "tcp", "tool0", "ee", "end_effector", "hand", "gripper", 
 
 
 def tool_frame(model: Model) -> str:
-    """The tool of the first DH chain; else a frame or body called like one; else the last frame fixed to the body
-    at the end of the longest chain of moving joints; else that body. "world" for a model without bodies."""
+    """The tool of the first DH chain; else a frame or body called like one; else a frame fixed to the body at the end
+    of the longest chain of moving joints; else that body, or the last one fixed to it. "world" without bodies."""
     if model.chains:
         return f"{model.chains[0].prefix}tool"
     plain = model.expanded
@@ -18,15 +18,16 @@ def tool_frame(model: Model) -> str:
     for word in _TOOL_WORDS:
         called = [n for n in names if n.lower() == word or n.lower().endswith((f"_{word}", f"-{word}"))]
         if called:
-            return max(called, key=lambda name: depths.get(name, 0))
+            return max(called, key=lambda name: depths.get(name, (0, 0))[0])
     if not depths:
         return WORLD
-    deepest = max(depths.values())
-    return next(name for name in names if depths[name] == deepest)
+    deepest = max(moving for moving, _ in depths.values())
+    frames = [frame.name for frame in plain.frames if depths[frame.name][0] == deepest]
+    return frames[0] if frames else max((body.name for body in plain.bodies), key=lambda name: depths[name])
 
 
-def _depths(model: Model) -> dict[str, int]:
-    """Number of moving joints between the ground and each body or frame, along the first way found."""
+def _depths(model: Model) -> dict[str, tuple[int, int]]:
+    """Moving joints, and joints, between the ground and each body or frame, along the first way found."""
     children: dict[str, list[tuple[str, int]]] = {}
     for joint in model.joints:
         moves = int(joint.kind != "fixed")
@@ -35,15 +36,15 @@ def _depths(model: Model) -> dict[str, int]:
     for frame in model.frames:
         children.setdefault(frame.parent, []).append((frame.name, 0))
         children.setdefault(frame.name, []).append((frame.parent, 0))
-    depths = {WORLD: 0}
+    depths = {WORLD: (0, 0)}
     for root in (WORLD, *(body.name for body in model.bodies)):
         waiting = [root]
-        depths.setdefault(root, 0)
+        depths.setdefault(root, (0, 0))
         while waiting:
             current = waiting.pop(0)
             for name, moves in children.get(current, ()):
                 if name not in depths:
-                    depths[name] = depths[current] + moves
+                    depths[name] = depths[current][0] + moves, depths[current][1] + 1
                     waiting.append(name)
     del depths[WORLD]
     return depths

@@ -1,5 +1,6 @@
 """Ranges: n divisions give n + 1 poses, together or one after another, coordinates, parameters and DH entries."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -127,3 +128,17 @@ def test_tool_frame():
     hand = Joint(name="j3", kind="fixed", parent="lower", child="panda_hand")
     assert tool_frame(Model(name="m", bodies=bodies, joints=(*joints, hand))) == "panda_hand"
     assert tool_frame(Model(name="empty")) == "world"
+
+
+def test_the_tool_of_a_chain_is_its_last_body_also_behind_a_fixed_joint():
+    """Robots of URDF files end with links that are fixed to the last moving one."""
+    bodies = tuple(Body(name=name, mass=1.0) for name in ("tip", "base", "arm"))
+    joints = (
+        Joint(name="pan", kind="revolute", parent="base", child="arm"),
+        Joint(name="ground", kind="fixed", parent="world", child="base"),
+        Joint(name="end", kind="fixed", parent="arm", child="tip"),
+    )
+    model = Model(bodies=bodies, joints=joints)
+    assert tool_frame(model) == "tip"
+    framed = dataclasses.replace(model, frames=(Frame(name="pen", parent="arm"),))
+    assert tool_frame(framed) == "pen"

@@ -153,7 +153,7 @@ def test_undone_values_are_gone_for_the_line_too(bench, panel):
     assert poses.p[0]["a1"] == bench.session.p["a1"]
 
 
-@pytest.mark.parametrize("way", ["button", "escape", "ctrl+c"])
+@pytest.mark.parametrize("way", ["button", "escape", "ctrl+c", "typed"])
 def test_abort_stops_a_derivation(bench, panel, way):
     bench.example("panda")
     panel.input.setText("SDynamics[]")
@@ -163,6 +163,9 @@ def test_abort_stops_a_derivation(bench, panel, way):
     assert panel.job is not None
     if way == "button":
         QTest.mouseClick(panel.abort_button, Qt.MouseButton.LeftButton)
+    elif way == "typed":
+        QTest.keyClicks(panel.input, "Abort[]")
+        QTest.keyClick(panel.input, Qt.Key.Key_Return)
     elif way == "escape":
         QTest.keyClick(panel.input, Qt.Key.Key_Escape)
     else:
