@@ -93,7 +93,11 @@ def _slide(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, s
         value = own(session.q)
         state: State = "free"
         if abs(value - wanted) > NEAR:
-            state = "limit" if coordinate.name in at_limits(mech, session.q, NEAR) else "unreachable"
+            stopped = set(at_limits(mech, session.q, NEAR)) & {
+                coordinate.name,
+                *(each.name for each in mech.cut_limits),
+            }
+            state = "limit" if stopped else "unreachable"
         if state != "limit" and dead_point(mech, session.q, view.session.p, part.joint):
             state = "singular"
         view.say(f"Moving {part.joint} · {WORDS[state]} · Ctrl snaps · Esc cancels")

@@ -69,6 +69,7 @@ class _Balance:
     def passed(self, q: Array) -> None:
         """The way goes on from this pose."""
         self.near = self.states(q)
+        self.stops.passed(q)
 
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
@@ -85,7 +86,7 @@ class _Balance:
         """(multipliers of the closure, forces of the limits that hold, what neither takes) of a load h."""
         closure = self.closure
         G = closure.jacobian(q) if closure.rows else np.zeros((0, closure.mech.nv))
-        rows = np.concatenate([G, self.stops.rows()])
+        rows = np.concatenate([G, self.stops.rows(q)])
         found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=1e-9)[0], dtype=float)
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
@@ -93,11 +94,11 @@ class _Balance:
         """(k, k) of the loads along N, symmetric part and all."""
         closure, mech = self.closure, self.closure.mech
         h = self.load(q)
-        multipliers = self.holding(q, h)[0]
+        multipliers, pushes, _ = self.holding(q, h)
         still = np.zeros(mech.nv)
         state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(closure.t, closure.p)}
         slopes = derivatives(mech._program)(state, multipliers, closure.p)
-        return np.asarray(N.T @ balanced(slopes).f_q @ N)
+        return np.asarray(N.T @ balanced(slopes).f_q @ N) - self.stops.bending(q, N, pushes)
 
 
 def equilibrium(
@@ -219,7 +220,7 @@ def _accepted(
     """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
     before = float(g @ way)
     for _ in range(30):
-        trial, gap = balance.closure.closed(balance.closure.moved(q, N @ way), balance.stops.flags())
+        trial, gap = balance.stops.closed(balance.closure.moved(q, N @ way))
         if gap < assembly.ACCEPTABLE:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:

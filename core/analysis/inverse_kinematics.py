@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from core.analysis.random_pose import random_pose
 from core.kernel import Mechanism
 from core.kernel.constraints import closed_near
+from core.kernel.cut_limits import passed
 
 Array = NDArray[np.float64]
 
@@ -31,6 +32,8 @@ SHORTER = 0.25
 """Part of a step that brought the frame no nearer, beyond which the next is not to go."""
 SAME_POSE = 1e-4
 """Poses closer than this (rad, m) are one branch."""
+NEAR_LIMIT = 1e-3
+"""Way (rad, m) to a limit of a joint that closes a loop at which the joint counts as standing there: it is measured."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,9 @@ class _Problem:
         if not self.mech.loops:
             return moved
         closed = closed_near(self.mech, moved, self.p)
-        return q if closed is None else closed
+        if closed is None or (self.mech.cut_limits and passed(self.mech, q, closed, self.p) > 0.0):
+            return q
+        return closed
 
     def _pose(self, q: Array) -> Array:
         """(4, 4) the frame's axes placed at the point that is to meet the target."""
@@ -255,12 +260,16 @@ def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], A
 
 
 def at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:
-    """Names of the coordinates that stand at (or beyond) a limit."""
-    return tuple(
+    """Names of the coordinates that stand at (or beyond) a limit; those of cut joints last."""
+    own = [
         c.name
         for c, x in zip(mech.coordinates, q, strict=True)
         if (c.lower is not None and x <= c.lower + tolerance) or (c.upper is not None and x >= c.upper - tolerance)
-    )
+    ]
+    measured = [(limit, limit.value(mech, np.asarray(q))) for limit in mech.cut_limits]
+    near = max(tolerance, NEAR_LIMIT)
+    cut = [each.name for each, x in measured if x <= each.lower + near or x >= each.upper - near]
+    return (*own, *cut)
 
 
 def rotation_vector(R: Array) -> Array:

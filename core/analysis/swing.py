@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
 from core.kernel import Mechanism
+from core.kernel.cut_limits import passed
 from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
@@ -42,6 +43,8 @@ def _along(closure: Closure, q: Array, v: Array, count: int) -> list[Array]:
     for _ in range(count):
         trial = closure.follow(q, v, STEP * float(np.linalg.norm(v / closure.units)))
         if trial is None or np.max(np.abs(mech.clamp(trial) - trial), initial=0.0) > 1e-9:
+            break
+        if mech.cut_limits and passed(mech, q, trial, closure.p) > 0.0:
             break
         way = mech.difference(q, trial)
         N = closure.motions(trial)

@@ -63,8 +63,13 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         _WORDS[found.stability])  # fmt: skip
     rows = tuple(
         (c.name, Amount(float(before), _dimension(c.dimension)), Amount(float(after), _dimension(c.dimension)),
-         "rests against it" if c.name in found.stops else _beyond(c, float(after)))
+         _resting(c, float(after), found.stops))
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
+    )  # fmt: skip
+    rows += tuple(
+        (c.name, Amount(c.value(mech, context.q, p), _dimension(c.dimension)),
+         Amount(c.value(mech, found.q, p), _dimension(c.dimension)), _resting(c, c.value(mech, found.q, p), found.stops))
+        for c in mech.cut_limits
     )  # fmt: skip
     titles = ("Coordinate", "Present", "At rest", "Limit")
     table = Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows,
@@ -85,7 +90,11 @@ def _dimension(dimension: str) -> str:
 
 
 def _dimension_of(mech: Any, name: str) -> str:
-    return next(c.dimension for c in mech.coordinates if c.name == name)
+    return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
+
+
+def _resting(coordinate: Any, value: float, stops: dict[str, float]) -> str:
+    return "rests against it" if coordinate.name in stops else _beyond(coordinate, value)
 
 
 def _beyond(coordinate: Any, value: float) -> str:

@@ -17,6 +17,7 @@ from core.errors import KinetostatError, ModelError, SimulationError
 from core.kernel import assembly, open_loops
 from core.kernel.broken_formulas import REMEDY, broken
 from core.kernel.closed_forms import explicitly_closed
+from core.kernel.cut_limits import passed
 from core.kernel.contradictions import contradiction, told
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
@@ -337,13 +338,13 @@ def _followed(
 ) -> tuple[Array | None, float]:
     """(closed position after a step of the held coordinates, None if the loops cannot follow; gap left)."""
     trial = mech.clamp(_predicted(mech, q, step, held, p))
-    closed = explicitly_closed(mech, trial, held, p)
-    if closed is not None and np.max(np.abs(mech.difference(q, closed))) <= JUMP:
-        return closed, 0.0
-    closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
-    if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
-        return None, gap
-    return closed, gap
+    closed, gap = explicitly_closed(mech, trial, held, p), 0.0
+    if closed is None or np.max(np.abs(mech.difference(q, closed))) > JUMP:
+        closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
+        if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
+            return None, gap
+    too_far = passed(mech, q, closed, p) if mech.cut_limits else 0.0
+    return (None, too_far) if too_far > 0.0 else (closed, gap)
 
 
 def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:

@@ -65,12 +65,12 @@ class Coordinates:
 
     def _bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
         """Limits of coordinate k, narrowed by the limits of joints that follow (as far as something is left)."""
-        lower, upper = self._own_bounds(joint, k)
+        lower, upper = self.own_bounds(joint, k)
         for name, follower in self.followers.items():
             leader, ratio, offset = self.coupling(name)
             if leader != joint.name or ratio == 0.0:
                 continue
-            ends = [None if x is None else (x - offset) / ratio for x in self._own_bounds(follower, 0)]
+            ends = [None if x is None else (x - offset) / ratio for x in self.own_bounds(follower, 0)]
             low, high = ends if ratio > 0.0 else ends[::-1]
             low = max((x for x in (lower, low) if x is not None), default=None)
             high = min((x for x in (upper, high) if x is not None), default=None)
@@ -78,7 +78,7 @@ class Coordinates:
                 lower, upper = low, high
         return lower, upper
 
-    def _own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+    def own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
         """Limits of coordinate k as the joint gives them."""
         if k >= len(joint.limits) or joint.kind == "continuous":
             return None, None

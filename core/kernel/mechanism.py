@@ -13,6 +13,7 @@ from core.kernel import assembly, constraints, cut_joints, long_machines, reacti
 from core.kernel.closed_forms import closed_forms_of
 from core.kernel.closed_forms_words import Step
 from core.kernel.configuration import Configuration
+from core.kernel.cut_limits import CutLimit, cut_limits
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.fitting import upright, wrong_way_round
 from core.kernel.parameter_values import Values
@@ -247,6 +248,11 @@ class Mechanism(Configuration):
         return reactions.sensor(self, q, v, name, a, p)
 
     # --------------------------------------------------------------------------- loops
+
+    @cached_property
+    def cut_limits(self) -> tuple[CutLimit, ...]:
+        """Limits of joints that close loops."""
+        return cut_limits(self)
 
     @cached_property
     def solution_order(self) -> tuple[Step, ...]:

@@ -296,6 +296,35 @@ def test_a_loop_rests_against_a_limit():
     assert found.stops == {"A": pytest.approx(wanted, rel=1e-8)}
 
 
+@pytest.mark.parametrize("cut", "ABCD")
+@pytest.mark.parametrize("limited_joint", "ABCD")
+def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_joint, cut):
+    """The parallelogram above, held at the same pose by the limit of each of its joints: virtual work tells the force,
+    ∂(weight)/∂θ over the joint's own turn per θ."""
+    data = FOURBAR["parameters"]
+    plain = dataclasses.replace(spring_fourbar(), forces=())
+    usual = Mechanism(plain)
+    at = {}
+    for theta in (0.3, -1.0, -1.0 + 1e-6):
+        q = parallelogram_at(theta)
+        at[theta] = {name: float(usual.coordinate(q, name)[0]) for name in "ABCD"}
+    stop, rate = at[-1.0][limited_joint], (at[-1.0 + 1e-6][limited_joint] - at[-1.0][limited_joint]) / 1e-6
+    lower = at[0.3][limited_joint] > stop
+    limit = Limit(lower=stop) if lower else Limit(upper=stop)
+    joints = tuple(dataclasses.replace(j, cut="yes" if j.name == cut else "auto",
+                                       limits=(limit,) if j.name == limited_joint else (), rest=(at[0.3][j.name],))
+                   for j in plain.joints)  # fmt: skip
+    mech = Mechanism(dataclasses.replace(plain, joints=joints))
+    assert mech.loops[0].cut == cut
+    found = equilibrium(mech, np.array([at[0.3][name] for name in mech.q_names]))
+    assert found.stability == "stable"
+    assert mech.coordinate(found.q, "A")[0] == pytest.approx(-1.0, abs=1e-8)
+    wanted = 2.0 * data["m"] * data["g"] * data["L"] * np.cos(1.0) / rate
+    assert found.stops == {limited_joint: pytest.approx(wanted, rel=1e-5)}
+    report = call("static_equilibrium", Context(mech.model, mech, mech.rest(), {}))
+    assert f"{limited_joint} rests against its limit" in report.parts[0].text
+
+
 def maxwell(damping, *further):
     """A block on a slide, a damper to a knot without mass, a spring from there to the wall; springs across hold the
     knot on the line."""
