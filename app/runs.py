@@ -63,7 +63,8 @@ class Runs:
         self, run: Run, name: str = "", parent: int | Record | None = None, from_time: float | None = None, *,
         faint: bool = False, growing: bool = False, select: bool = True,
     ) -> Record:  # fmt: skip
-        """A new run; it becomes the current one, with the playhead at its start, unless `select` is False."""
+        """A new run; it becomes the current one, with the playhead at its start, unless `select` is False. Of faint
+        runs only the last few are kept."""
         number = next(self._ids)
         taken = {record.color for record in self.items if not record.faint}
         color = next((color for color in COLORS if color not in taken), COLORS[number % len(COLORS)])
@@ -73,6 +74,8 @@ class Runs:
         )
         record.growing = growing
         self.items = (*self.items, record)
+        if faint:
+            self._drop_faint(FAINT)
         if select or self.current is None:
             self.current, self.time = record, float(run.time[0])
             self.changed.emit()
@@ -131,10 +134,13 @@ class Runs:
     def fade(self, record: Record, keep: int = FAINT) -> None:
         """Put a run behind the others; of these only the last few are kept."""
         record.faint, record.growing = True, False
+        self._drop_faint(keep)
+        self.changed.emit()
+
+    def _drop_faint(self, keep: int) -> None:
         faint = [r for r in self.items if r.faint]
         gone = set(map(id, faint[: max(0, len(faint) - keep)]))
         self.items = tuple(r for r in self.items if id(r) not in gone)
-        self.changed.emit()
 
     def find(self, number: int | None) -> Record | None:
         """The run of an id."""

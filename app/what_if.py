@@ -270,8 +270,7 @@ class WhatIf(QObject):
         """What was shown before this movement stays, faint."""
         runs = self._session.runs
         if self.record is not None and self.record in runs.items:
-            old = runs.add(self.record.run, f"{NAME} before", faint=True, select=False)
-            runs.fade(old)
+            runs.add(self.record.run, f"{NAME} before", faint=True, select=False)
 
     # ------------------------------------------------------------------------------- outputs
 

@@ -60,6 +60,16 @@ def test_branches_of_a_removed_run_hang_on_its_parent(runs, run):
     assert runs.current is a
 
 
+def test_a_faint_run_is_added_as_one_change_and_only_the_last_are_kept(runs, run):
+    front = runs.add(run)
+    changes = []
+    runs.changed.connect(lambda: changes.append(len(runs.items)))
+    added = [runs.add(run, "before", faint=True, select=False) for _ in range(5)]
+    assert len(changes) == 5
+    assert runs.items == (front, *added[-FAINT:])
+    assert runs.current is front
+
+
 def test_faint_runs_are_few(runs, run):
     for _ in range(FAINT + 3):
         runs.fade(runs.add(run))
