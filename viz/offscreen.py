@@ -67,7 +67,7 @@ def render(
 
     view    : a key of `camera.PRESETS` (fitted to the machine) or a whole `camera.View`
     ranges  : (low, high) along x, y, z, m: this part of space in a box with numbers, in m or mm; () for everything
-    display : fields of `viz.scene.Display`, e.g. frames=True
+    display : fields of `viz.display.Display`, e.g. frames=True
     Returns (height, width, 4) bytes. Raises KinetostatError; FileError when the file cannot be written.
     """
     if isinstance(view, str) and view not in camera.PRESETS:

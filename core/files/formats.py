@@ -101,12 +101,13 @@ def read(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = 
 
 def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
          packages: Mapping[str, str] | None = None) -> Model:  # fmt: skip
-    """The model in a file of any known format (options as for `read`)."""
+    """The model in a file of any known format (options as for `read`). Raises FileError."""
     return read(path, floating=floating, mimic=mimic, packages=packages).model
 
 
 def loads(text: str, format: str = "kst", origin: str = "") -> Model:
-    """The model in a text; `origin` is the path from which its meshes are found."""
+    """The model in a text of a format (key of `FORMATS`); `origin` is the path from which its meshes are found.
+    Raises FileError."""
     return reading_of(_by_id(format), source_of_text(text, origin), Options()).model
 
 
@@ -138,7 +139,8 @@ def check(model: Model) -> tuple[Finding, ...]:
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold."""
+    """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold. Raises
+    FileError."""
     file = os.fspath(path)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
     if not able:
@@ -151,7 +153,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
 
 
 def dumps(model: Model, format: str = "kst") -> str:
-    """The text of a model in a format."""
+    """The text of a model in a format (key of `FORMATS`). Raises FileError."""
     return write(model, format).text
 
 

@@ -84,8 +84,8 @@ class Mechanism(Configuration):
         return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)[0]
 
     def coordinate(self, q: Any, joint: str) -> Array:
-        """Coordinates of a joint at q: those of a following joint computed from its leader's, those of a joint that
-        closes a loop measured (angles within half a turn)."""
+        """(…, n) the n coordinates of a joint at q, rad or m: those of a following joint computed from its leader's,
+        those of a joint that closes a loop measured (angles within half a turn)."""
         if cut_joints.closes_loop(self, self._known_joint(joint)):
             still = np.zeros((*np.shape(q)[:-1], self.nv))
             return cut_joints.motion(self, joint, q, still, still).q
@@ -106,7 +106,7 @@ class Mechanism(Configuration):
         return self.poses(q, p)[..., self._program.frame_index[name], :, :]
 
     def joint_poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> dict[str, tuple[Array, Array]]:
-        """joint → (world ← a, world ← b) of every joint, loop-closing and implicit ones too."""
+        """joint → (world ← a, world ← b), each (…, 4, 4), of every joint, loop-closing and implicit ones too."""
         pairs = self._call("joint_poses", p, q)
         return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
 
@@ -162,7 +162,7 @@ class Mechanism(Configuration):
         return self._call("gravity", p, q)
 
     def energy(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None) -> Energy:
-        """Kinetic energy ½ vᵀ M v, and potential energy of gravity (zero at the world's origin, bodies fixed to
+        """(kinetic, potential), J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, bodies fixed to
         the ground not counted) and of springs in joints and force elements."""
         both = self._call("energy", p, q, v, t=t, x=x)
         return Energy(both[..., 0][()], both[..., 1][()])
@@ -278,8 +278,8 @@ class Mechanism(Configuration):
         self, q: Any, v: Any = None, *, p: Values = None, t: float = 0.0, fixed: Sequence[str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> Any:  # fmt: skip
-        """The position nearest to q that closes all loops and fulfils constraints and drivers at t; with v: (q, v), v
-        made consistent.
+        """(…, nq) the position nearest to q that closes all loops and fulfils constraints and drivers at t; with v:
+        (q, v), v (…, nv) made consistent.
 
         fixed : joints that must not move; weights : joint → unwillingness to move (default 1)
         Raises AssemblyError naming the joint and the gap left.
