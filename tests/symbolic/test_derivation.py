@@ -20,6 +20,8 @@ def example(name):
 
 
 ARMS = ("stanford", "puma560", "kestrel")
+EXACT = 1e-11
+"""Rounding of long sums, relative (of torques absolute, in units of 10 N·m)."""
 
 
 @pytest.fixture(scope="module", params=ARMS)
@@ -59,8 +61,8 @@ def test_a_matrices_multiply_to_the_kernels_poses(arm):
     for i in range(1, made.n + 1):
         product = product @ at(arm, "A", i)
         expected = base @ poses[made.chain.frames[i]]
-        np.testing.assert_allclose(product, expected, atol=1e-5)
-        np.testing.assert_allclose(at(arm, "T", 0, i), expected, atol=1e-5)
+        np.testing.assert_allclose(product, expected, atol=EXACT)
+        np.testing.assert_allclose(at(arm, "T", 0, i), expected, atol=EXACT)
 
 
 def test_columns_of_the_jacobian(arm):
@@ -70,7 +72,7 @@ def test_columns_of_the_jacobian(arm):
     for k, variable in enumerate(made.chain.variables, 1):
         column = J[:, variable.v]
         expected = np.concatenate([R @ column[3:], R @ column[:3]])
-        np.testing.assert_allclose(at(arm, "J", column=k)[:, 0], expected, atol=1e-5)
+        np.testing.assert_allclose(at(arm, "J", column=k)[:, 0], expected, atol=EXACT)
         arrows = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "J", column=k), q, p).arrows}
         np.testing.assert_allclose(arrows["linear"].vector, column[3:], atol=1e-12)
         if variable.turns:
@@ -85,11 +87,11 @@ def test_energies_and_matrices(arm):
     v[[each.v for each in made.chain.variables]] = SPEED
     at_v = [each.v for each in made.chain.variables]
     M = mech.mass_matrix(q, p=p)[np.ix_(at_v, at_v)]
-    np.testing.assert_allclose(at(arm, "M"), M, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(at(arm, "K")[0, 0], mech.energy(q, v, p=p).kinetic, rtol=1e-4)
-    np.testing.assert_allclose(at(arm, "G")[:, 0], mech.gravity(q, p=p)[at_v], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(at(arm, "M"), M, rtol=EXACT, atol=EXACT)
+    np.testing.assert_allclose(at(arm, "K")[0, 0], mech.energy(q, v, p=p).kinetic, rtol=EXACT)
+    np.testing.assert_allclose(at(arm, "G")[:, 0], mech.gravity(q, p=p)[at_v], rtol=EXACT, atol=10.0 * EXACT)
     bias = mech.bias(q, v, p=p, passive=False)[at_v]
-    np.testing.assert_allclose(at(arm, "tau")[:, 0], bias, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(at(arm, "tau")[:, 0], bias, rtol=EXACT, atol=10.0 * EXACT)
 
 
 def test_arrows_at_the_centres_of_mass(arm):
@@ -122,7 +124,7 @@ def test_energies_of_links_add_up_and_their_arrows_give_their_numbers(arm):
         way = drawn["offset"].origin + drawn["offset"].vector
         if "weight" in drawn:
             expected = -drawn["weight"].vector @ way
-            assert at(arm, "Pi", i)[0, 0] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+            assert at(arm, "Pi", i)[0, 0] == pytest.approx(expected, rel=EXACT, abs=10.0 * EXACT)
         moving = {arrow.kind: arrow for arrow in picture(made, mech, step_of(made, "Ki", i), q, p).arrows}
         step = 1e-6
         v = np.zeros(mech.nv)
