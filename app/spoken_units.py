@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
+
+from core.model import Finding
 
 _SPOKEN = re.compile(
     r"(?P<radians>[-+\N{MINUS SIGN}]?\d+(?:\.\d*)?(?:e[-+]?\d+)?) rad(?P<rate>/s²?)?"
@@ -23,3 +26,9 @@ def in_preferred_angles(text: str, degrees: bool) -> str:
         return f"{value:.4g}°{rate}"
 
     return _SPOKEN.sub(said, text)
+
+
+def finding_in_preferred_angles(finding: Finding, degrees: bool) -> Finding:
+    """The finding with its angles in degrees, or in radians alone."""
+    text, remedy = (in_preferred_angles(each, degrees) for each in (finding.text, finding.remedy))
+    return finding if text == finding.text else dataclasses.replace(finding, text=text, remedy=remedy)

@@ -124,7 +124,7 @@ class Window(QMainWindow):
         self.functions = FunctionPanel(session, self.jobs, settings)
         self.tree = ModelTree(session, settings)
         self.properties = PropertyEditor(session, settings)
-        self.findings = FindingsPanel(session)
+        self.findings = FindingsPanel(session, self.settings)
         self.output = OutputPanel(session, settings)
         self.sliders = SlidersPanel(session, settings)
         self.plots = PlotsPanel(session, settings, self.theme)

@@ -24,8 +24,10 @@ from PySide6.QtWidgets import (
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
+from app.spoken_units import finding_in_preferred_angles
 from app.standing_mobility import standing_mobility
 from app.widgets.note import severity_color
+from app.widgets.quantity_text import Units
 from core.model import WORDS, Finding, Model
 
 GROUPS = {"error": ("Errors", "cannot be used as it is"), "warning": ("Warnings", "used; look at it"),
@@ -79,9 +81,9 @@ class FindingsPanel(QWidget):
     proposal_accepted = Signal()
     """What the findings propose against constraints held twice should be done."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.session = session
+        self.session, self.settings = session, settings
         self.diagnosis = Diagnosis(self)
         self.diagnosis.ready.connect(self.refresh)
         self.mobility = standing_mobility(session)
@@ -136,7 +138,9 @@ class FindingsPanel(QWidget):
         """Show the findings of the model and of the reader of its file."""
         model = self.session.model
         now = (*self.diagnosis.findings(model), *self.mobility.findings(model))
-        self.found = gathered(model, now, self.session.findings)
+        degrees = self.settings is None or self.settings.degrees
+        self.found = tuple(finding_in_preferred_angles(each, degrees) for each in
+                           gathered(model, now, self.session.findings))  # fmt: skip
         self.list.clear()
         for severity, (title, meaning) in GROUPS.items():
             rows = [finding for finding in self.found if finding.severity == severity]

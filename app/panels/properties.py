@@ -24,6 +24,7 @@ from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.session import Ref, Session, State
 from app.settings import Settings
+from app.spoken_units import finding_in_preferred_angles
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.element_icons import icon_of
 from app.widgets.field_editor import Context, FieldEditor, Together
@@ -270,6 +271,7 @@ class PropertyEditor(QWidget):
         about = [*self._found, *(in_rows(element, self._found) if isinstance(element, DHChain) else ())]
         for finding in about:
             if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
+                finding = finding_in_preferred_angles(finding, self.settings.degrees)
                 path = re.sub(r"\[(\d+)\]", r".\1", finding.field)
                 found[path] = (*found.get(path, ()), finding)
                 top = re.split(r"\W", path)[0]

@@ -41,6 +41,7 @@ from app.panels.tree_menus import fill_add_menu, row_menu
 from app.panels.tree_sections import nodes
 from app.panels.treenodes import Node
 from app.session import Ref, Session, State
+from app.spoken_units import in_preferred_angles
 from app.widgets.dialogs import remove
 from app.widgets.note import MARKS, Note, severity_color
 from app.widgets.plain_keys import FieldKeys, PlainKeys
@@ -248,7 +249,7 @@ class ModelTree(QWidget):
         if finding is not None:
             item.setText(1, f"{MARKS[finding.severity]} {node.detail}".strip())
             item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
-            words = f"{finding.text} {finding.remedy}".strip()
+            words = in_preferred_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
         item.setToolTip(0, words or node.text)
         item.setToolTip(1, words or node.detail)
 

@@ -21,6 +21,7 @@ from core.model.model import COLLECTIONS, Model
 from core.model.parameters import value_of
 from core.model.sensors import Sensor
 from core.model.signals import TIME
+from core.model.units import amount
 
 DURATION = 10.0
 """Seconds over which a driver is compared with the limits of its joint."""
@@ -200,7 +201,9 @@ class _Checks:
             low, high = (self.number(joint.limits[index].lower), self.number(joint.limits[index].upper))
             path = self.path(driver)
             if len(path) and (path.min() < low - 1e-9 or path.max() > high + 1e-9):
-                yield of(driver, "warning", f"It moves '{joint.name}' from {path.min():g} to {path.max():g}, beyond "
+                measure = joint.info.coordinate_dimensions[index]
+                first, last = amount(path.min(), measure), amount(path.max(), measure)
+                yield of(driver, "warning", f"It moves '{joint.name}' from {first} to {last}, beyond "
                          "the joint's limits.", "Change the function or the limits.", "function")  # fmt: skip
 
     def path(self, driver: Driver) -> np.ndarray:

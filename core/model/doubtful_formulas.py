@@ -13,6 +13,7 @@ from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
 from core.model.findings import Finding, Severity
 from core.model.model import Model
 from core.model.parameters import value_of
+from core.model.units import amount
 
 
 def bad_formulas(model: Model) -> Iterator[Finding]:
@@ -53,9 +54,11 @@ def parameters(model: Model) -> Iterator[Finding]:
         value = values[parameter.name]
         low, high = number_or_nan(parameter.minimum, values), number_or_nan(parameter.maximum, values)
         if low > high:
-            yield found("warning", f"Its range runs from {low:g} down to {high:g}.", "Swap the bounds.", "minimum")
+            bounds = f"from {amount(low, parameter.dimension)} down to {amount(high, parameter.dimension)}"
+            yield found("warning", f"Its range runs {bounds}.", "Swap the bounds.", "minimum")
         elif value < low or value > high:
-            yield found("warning", f"Its value {value:g} lies outside its range {range_words(low, high)}.",
+            yield found("warning", f"Its value {amount(value, parameter.dimension)} lies outside its range "
+                        f"{range_words(low, high, parameter.dimension)}.",
                         "Change the value or the range.", "value")  # fmt: skip
         if parameter.assumed:
             yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
@@ -63,9 +66,10 @@ def parameters(model: Model) -> Iterator[Finding]:
             yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
 
 
-def range_words(low: float, high: float) -> str:
+def range_words(low: float, high: float, dimension: str = "none") -> str:
     """Bounds as text; NaN for none."""
-    return f"{'−∞' if np.isnan(low) else f'{low:g}'} … {'∞' if np.isnan(high) else f'{high:g}'}"
+    first, last = ("∞" if np.isnan(bound) else amount(bound, dimension) for bound in (low, high))
+    return f"{'−' if np.isnan(low) else ''}{first} … {last}"
 
 
 def _used_names(model: Model) -> set[str]:

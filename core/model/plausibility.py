@@ -22,6 +22,7 @@ from core.model.findings import Finding, Severity
 from core.model.joints import Joint, Limit
 from core.model.model import WORDS, Model
 from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
+from core.model.units import amount
 from core.model.wrong_units import wrong_units
 
 TRIANGLE_TOLERANCE = 1e-4
@@ -273,15 +274,16 @@ class _Checks:
         suffixes = joint.info.coordinates
         for number, limit in enumerate(joint.limits):
             low, high = self.number(limit.lower), self.number(limit.upper)
+            measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
             if low > high:
-                yield _of(joint, "warning", f"The lower limit{which} ({low:g}) lies above the upper ({high:g}).",
-                          "Swap them.", "limits")  # fmt: skip
+                yield _of(joint, "warning", f"The lower limit{which} ({amount(low, measure)}) lies above the upper "
+                          f"({amount(high, measure)}).", "Swap them.", "limits")  # fmt: skip
             yield from self.rates(joint, limit, which)
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
-                yield _of(joint, "warning", f"The rest position{which} ({rest:g}) lies outside the limits "
-                          f"{range_words(low, high)}.", "Move it inside.", "rest")  # fmt: skip
+                yield _of(joint, "warning", f"The rest position{which} ({amount(rest, measure)}) lies outside "
+                          f"the limits {range_words(low, high, measure)}.", "Move it inside.", "rest")  # fmt: skip
 
     def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
         for field in ("velocity", "effort"):

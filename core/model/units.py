@@ -80,6 +80,11 @@ class Display(NamedTuple):
     factor: float
 
 
+def amount(value: float, dimension: str) -> str:
+    """A number in SI with its unit, as messages say it: "0.5 rad"."""
+    return f"{value:g} {SI.get(dimension, '')}".rstrip()
+
+
 def display(dimension: str, *, degrees: bool = True, millimetres: bool = False) -> Display:
     """Symbol and factor in which `dimension` is shown, after the person's choice of angle and length."""
     if degrees and dimension == "angle":
