@@ -22,6 +22,8 @@ SHORTEST = 4.0
 """A line is drawn for a length of at least so many joint radii."""
 MOST_TURNS = 14
 FEWEST_TURNS = 5
+BESIDE = 2.0
+"""How far from its axis a spring on a slide is drawn, in joint radii."""
 
 
 class Line:
@@ -106,6 +108,32 @@ class Line:
             yield from self.actuator()
 
 
+class SlideLine(Line):
+    """A line beside a slide: from a point behind the frame of one side to the frame of the other, so that it is as long
+    as it is drawn where the coordinate is 0."""
+
+    def __init__(self, skeleton: Skeleton, force: Force, joint: Joint, axis: Array) -> None:
+        self.skeleton, self.force = skeleton, force
+        r, frame = skeleton.glyph, along(axis)
+        limit = joint.limits[0].lower if joint.kind == "prismatic" and joint.limits else None
+        reach = [0.0 if x is None else abs(number(x, skeleton.values)) for x in (limit, force.rest)]
+        self.length = max(1.5 * SHORTEST * r, max(reach) + 0.5 * SHORTEST * r)
+        self.coil = min(0.75 * r, 0.16 * self.length)
+        (body, pose), (other, end) = skeleton.side(joint, "a"), skeleton.side(joint, "b")
+        self.begin = body, pose @ frame @ shifted(BESIDE * r, 0.0, -self.length)
+        self.end = other, end @ frame @ shifted(BESIDE * r, 0.0, 0.0)
+
+
+def _in_joint(skeleton: Skeleton, force: Force, joint: Joint) -> Iterator[Item]:
+    """What acts in a joint: a coil or damper along a slide, a spiral or ring about an axis."""
+    slides = joint.kind == "prismatic" or force.coordinate in ("x", "y", "z", "displacement")
+    axis = _axis_of(skeleton, joint, force.coordinate)
+    if slides and (force.stiffness != 0.0 or force.damping != 0.0):
+        yield from SlideLine(skeleton, force, joint, axis).law()
+    else:
+        yield _around(skeleton, force, *skeleton.side(joint, "a"), axis, slides)
+
+
 def force_items(skeleton: Skeleton) -> Iterator[Item]:
     """The items of all forces."""
     for force in skeleton.model.forces:
@@ -118,9 +146,7 @@ def force_items(skeleton: Skeleton) -> Iterator[Item]:
         elif force.kind == "joint":
             joint = skeleton.joint(force.joint)
             if joint is not None:
-                slides = joint.kind == "prismatic" or force.coordinate in ("x", "y", "z")
-                axis = _axis_of(skeleton, joint, force.coordinate)
-                yield _around(skeleton, force, *skeleton.side(joint, "a"), axis, slides)
+                yield from _in_joint(skeleton, force, joint)
         else:
             yield from _along_sensor(skeleton, force)
 
@@ -141,6 +167,8 @@ def _axis_of(skeleton: Skeleton, joint: Joint, coordinate: str) -> Array:
     values = skeleton.values
     second = joint.kind == "universal" and coordinate == "2"
     axis = unit([number(x, values) for x in (joint.second_axis if second else joint.axis)])
+    if joint.kind == "free" and coordinate in ("x", "y", "z"):
+        return np.eye(3)["xyz".index(coordinate)]
     if joint.kind == "planar" and coordinate in ("x", "y"):
         frame = along(axis)
         return np.asarray(frame[:3, 0 if coordinate == "x" else 1])

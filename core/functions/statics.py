@@ -66,10 +66,11 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
          _resting(c, float(after), found.stops))
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
     )  # fmt: skip
+    measured = ((c, c.value(mech, context.q, p), c.value(mech, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
-        (c.name, Amount(c.value(mech, context.q, p), _dimension(c.dimension)),
-         Amount(c.value(mech, found.q, p), _dimension(c.dimension)), _resting(c, c.value(mech, found.q, p), found.stops))
-        for c in mech.cut_limits
+        (c.name, Amount(before, _dimension(c.dimension)), Amount(after, _dimension(c.dimension)),
+         _resting(c, after, found.stops))
+        for c, before, after in measured
     )  # fmt: skip
     titles = ("Coordinate", "Present", "At rest", "Limit")
     table = Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows,

@@ -17,8 +17,8 @@ from core.errors import KinetostatError, ModelError, SimulationError
 from core.kernel import assembly, open_loops
 from core.kernel.broken_formulas import REMEDY, broken
 from core.kernel.closed_forms import explicitly_closed
-from core.kernel.cut_limits import passed
 from core.kernel.contradictions import contradiction, told
+from core.kernel.cut_limits import passed
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
 
