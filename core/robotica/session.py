@@ -51,7 +51,8 @@ class State:
     torques: Torques | None = None
     run: Any = None
     """The last response, or the trace that was read."""
-    folder: str = "."
+    folder: str = ""
+    """Where files are read; "" for the folder of the process."""
     place: str = ""
     """Where files are written; "" for `folder`."""
     animation: Any = None

@@ -24,9 +24,9 @@ _PLAIN = {"ω": "w", "q̈": "qdd", "q̇": "qd", "τ": "tau", "−∫xy dm": "-in
           "α": "alpha"}  # fmt: skip
 
 
-def conventions(robot: Robot) -> tuple[str, ...]:
-    """Sentences that stand with every result."""
-    own = (SHORT_NAMES,) if writes_short() else ()
+def conventions(robot: Robot, *, code: bool = False) -> tuple[str, ...]:
+    """Sentences that stand with every result; code has sines and cosines in full."""
+    own = (SHORT_NAMES,) if writes_short() and not code else ()
     return (EQUATIONS, _frames(robot), INERTIA, _gravity(robot), RATES, *own)
 
 

@@ -122,6 +122,8 @@ EXPORTS: dict[str, tuple[str, str, Callable[[Forms, str], str]]] = {
     "sympy": ("SymPy source", "#", sympy_source),
 }
 """language → title, comment sign, writer."""
+READ = ("elements", "text", "latex")
+"""Languages for reading, with C1 for cos(q1) if that is wished."""
 
 
 def export(robot: Robot, what: str, *indices: int, language: str = "text", label: str = "", notes: bool = True) -> str:
@@ -136,7 +138,7 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
     name = label or (f"{what}{''.join(map(str, indices))}" if language in ("python", "c", "sympy", "mathematica")
                      else what + (f"[{','.join(map(str, indices))}]" if indices else ""))  # fmt: skip
     end = " *)" if sign == "(*" else ""
-    told = [robot.model.name, *map(plain, conventions(robot))]
+    told = [robot.model.name, *map(plain, conventions(robot, code=language not in READ))]
     head = [f"{sign} {line}{end}" for line in told] if notes else []
     return "\n".join([*head, write(robot.form(what, *indices), name)])
 

@@ -156,7 +156,9 @@ def test_conventions_name_frames_and_the_sign_of_gravity():
     assert "Modified" in " ".join(conventions(robot(example("panda"))))
     assert "Frames are those of the bodies" in " ".join(conventions(robot(example("double_pendulum"))))
     for language in EXPORTS:
-        assert export(two, "G", language=language).isascii(), language
+        told = export(two, "G", language=language)
+        assert told.isascii(), language
+        assert ("C1 = cos(q1)" in told) == (language in ("text", "elements", "latex"))
 
 
 def test_names_for_people_stand_for_what_is_worth_one():
