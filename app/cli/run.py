@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from app.cli.interruption import STOPPED, Interruption
 from app.cli.machine import FILE, context, pose_options, read, reading_options
 
 METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
@@ -47,10 +48,11 @@ METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_imp
 @reading_options
 def command(model_file: str, output: str | None, speeds: tuple[str, ...], torques: tuple[str, ...],
             channels: str | None, sample: float | None, sets: tuple[str, ...], pose: tuple[str, ...],
-            q0: tuple[str, ...], **options: Any) -> None:  # fmt: skip
+            q0: tuple[str, ...], **options: Any) -> int:  # fmt: skip
     """Let a machine move under gravity and the joint forces given, and write what it did.
 
-    An .h5 file is written while the run goes on and stays readable whatever happens.
+    An .h5 file is written while the run goes on and stays readable whatever happens. Ctrl+C ends the run; what it
+    did until then is written.
     """
     from core.errors import SimulationError
     from core.simulation import simulate, warm_up
@@ -59,23 +61,42 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))
-    progress = _Progress(sys.stderr.isatty())
+    _prove(machine, output, names)
+    interruption = Interruption()
+    progress = _Progress(sys.stderr.isatty(), interruption)
     try:
-        warm_up((options["method"],))
-        run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
-                       file=output if growing else None, channels=names if growing else (),
-                       progress=progress, **options)  # fmt: skip
+        with interruption:
+            warm_up((options["method"],))
+            run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
+                           file=output if growing else None, channels=names if growing else (),
+                           progress=progress, cancelled=lambda: interruption.asked, **options)  # fmt: skip
     except SimulationError as error:
-        if output and error.run is not None and not growing:
-            error.run.save(output, names)
+        if output and error.run is not None:
+            if not growing:
+                error.run.save(output, names)
+            click.echo(f"The motion until then is in {output}.", err=True)
         raise
     finally:
         progress.waiting.cancel()
     if output and not growing:
         run.save(output, names)
     _report(run, output, names)
+    return STOPPED if run.statistics.ended else 0
 
 
+def _prove(machine: Any, output: str | None, names: list[str]) -> None:
+    """See that there are such channels and that the file can be written, before a long run. Raises KinetostatError."""
+    from core.simulation.moments import at_rest
+    from core.simulation.run_file import prove
+
+    if output:
+        prove(output)
+    if names:
+        list(at_rest(machine.mech, machine.q).table(names))
+
+
+SOON = 0.5
+"""Seconds after which it can be told how much time is left."""
 PATIENCE = 3.0
 """Seconds without a sign of life after which it is said what takes so long."""
 
@@ -84,8 +105,8 @@ class _Progress:
     """What the run is at, on stderr: that the integrator is being made, if that takes long; on a terminal a line that
     counts up, with the time left."""
 
-    def __init__(self, counts: bool) -> None:
-        self.counts = counts
+    def __init__(self, counts: bool, interruption: Interruption | None = None) -> None:
+        self.counts, self.interruption = counts, interruption or Interruption()
         self.first: tuple[float, float] | None = None
         self.waiting = threading.Timer(PATIENCE, self.prepare)
         self.waiting.daemon = True
@@ -97,12 +118,15 @@ class _Progress:
 
     def __call__(self, part: float) -> None:
         self.waiting.cancel()
+        self.interruption.begun = True
         now = time.monotonic()
         began, before = self.first = self.first or (now, part)
         if not self.counts:
             return
         left = (now - began) * (1.0 - part) / max(part - before, 1e-9)
-        said = "" if part >= 1.0 else f"   {left:.0f} s left" if left < 100.0 else f"   {left / 60.0:.0f} min left"
+        said = ""
+        if part < 1.0 and now - began >= SOON:
+            said = f"   {left:.0f} s left" if left < 100.0 else f"   {left / 60.0:.0f} min left"
         click.echo(f"\r{100 * part:3.0f} %{said:16}", err=True, nl=part >= 1.0)
 
 
@@ -130,7 +154,10 @@ def _report(run: Any, output: str | None, names: list[str]) -> None:
     """What it cost, and the end of the motion or of the channels asked for."""
     s = run.statistics
     implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""
-    click.echo(f"{run.settings.duration:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
+    if s.ended:
+        click.echo(f"Stopped at {run.time[-1]:.6g} s of {run.settings.start + run.settings.duration:g} s.")
+    span = float(run.time[-1] - run.time[0])
+    click.echo(f"{span:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
                f" {s.evaluations} evaluations{implicit}, {len(run)} samples")  # fmt: skip
     for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):
         click.echo(f"{name:>24} {values[-1]: .9g}")

@@ -31,6 +31,8 @@ VERSION = 1
 STATES = ("time", "q", "v", "a", "tau", "x")
 CHUNK = 256
 """Samples of one block of a file."""
+WHOLE, TABLES = (".h5", ".hdf5"), (".csv", ".sim", ".t")
+"""Suffixes of whole runs and of tables."""
 INCOMPLETE = "the file was not finished"
 
 
@@ -40,11 +42,10 @@ class RunFile:
     def __init__(self, path: str, mech: Mechanism, settings: Settings, channels: Sequence[str] = ()) -> None:
         self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
         self.file: Any = None
-        if Path(path).suffix.lower() not in (".h5", ".hdf5"):
+        if Path(path).suffix.lower() not in WHOLE:
             raise FileError("A run that is written while it goes on needs an HDF5 file.", file=path,
                             remedy="Give a name that ends in .h5.")  # fmt: skip
-        if not Path(path).absolute().parent.is_dir():
-            raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
+        prove(path)
 
     def append(self, piece: Run) -> None:
         """Add the samples of a piece; they are on disk when this returns.
@@ -52,7 +53,7 @@ class RunFile:
         Raises FileError if they cannot be written.
         """
         arrays = {name: values for name in STATES if (values := np.asarray(getattr(piece, name))).shape[1:] != (0,)}
-        arrays |= {f"channels/{name}": piece[name] for name in self.channels}
+        arrays |= {kept(name): piece[name] for name in self.channels}
         try:
             if self.file is None:
                 self.file = self._opened(arrays)
@@ -88,6 +89,11 @@ class RunFile:
                 file.attrs["statistics"] = json.dumps(run.summary())
         except OSError as error:
             raise _unwritable(self.path, error) from None
+
+
+def kept(channel: str) -> str:
+    """Where in a file a channel is kept. (A slash in a formula would open a group.)"""
+    return f"channels/{channel.replace('/', '∕')}"
 
 
 def described(file: Any, mech: Mechanism, settings: Settings) -> None:
@@ -156,23 +162,33 @@ def _readable(path: str) -> Any:
         return unfinished_file.opened(path)
 
 
+def prove(path: str) -> None:
+    """See that a run can be saved there, before it is made. Raises FileError."""
+    if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
+        raise FileError("The suffix says no format of runs.", file=path,
+                        remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON).")  # fmt: skip
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
+    if not os.access(folder, os.W_OK) or (Path(path).exists() and not os.access(path, os.W_OK)):
+        raise FileError("The run cannot be written: permission denied.", file=path, remedy="Save it in another folder.")
+
+
 def save(run: Run, path: str, channels: Sequence[str]) -> None:
     """Write a run whole or not at all; the suffix of the path says how. Raises FileError."""
+    prove(path)
     suffix = Path(path).suffix.lower()
-    if suffix in (".h5", ".hdf5"):
+    if suffix in WHOLE:
         write_whole(path, _hdf5(run, channels))
     elif suffix == ".csv":
         columns = [("time", run.time), *run.table(channels)]
         head = ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns)
         write_whole(path, (head + "\n" + _rows(columns, ",")).encode())
-    elif suffix in (".sim", ".t"):
+    else:
         columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
         names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
         write_whole(path, ('" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
                            + _rows(columns, " ")).encode())  # fmt: skip
-    else:
-        raise FileError("The suffix says no format of runs.", file=path,
-                        remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON).")  # fmt: skip
 
 
 def _rows(columns: Sequence[tuple[str, Any]], separator: str) -> str:
@@ -196,5 +212,5 @@ def _hdf5(run: Run, channels: Sequence[str]) -> bytes:
             if len(values) == len(run.time) and values.shape[1:] != (0,):  # most machines have no x, HDF5 no empty rows
                 file.create_dataset(name, data=values)
         for name in channels:
-            file.create_dataset(f"channels/{name.replace('/', '∕')}", data=run[name])
+            file.create_dataset(kept(name), data=run[name])
     return memory.getvalue()

@@ -2,9 +2,12 @@
 
 import json
 import math
+import os
 import re
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from core.files import load
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import to_json
 from core.kernel import Mechanism
+from core.simulation import Run
 from core.symbolic.notation import write_short
 from resources import EXAMPLES, examples
 
@@ -285,3 +289,63 @@ def test_info_of_a_mass_that_is_not_finite_is_json(run, tmp_path):
     facts = json.loads(out, parse_constant=pytest.fail)
     assert (facts["mass"], facts["body_masses"], facts["center_of_mass"]) == (None, {"a": None}, None)
     assert "not finite" in run("info", file)[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+@pytest.mark.parametrize("suffix", ["h5", "csv", "sim"])
+def test_ctrl_c_keeps_what_a_run_did_until_then(tmp_path, suffix):
+    """A terminal's Ctrl+C, in a program of its own: the file holds the motion until then, and that is said."""
+    output = tmp_path / f"run.{suffix}"
+    import pty  # POSIX only
+
+    ours, terminal = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-m", "app", "run", str(EXAMPLES / "damped_pendulum.kst"), "--duration", "1e5", "--method",
+         "rk4", "--sample", "0.1", "-o", str(output)],
+        stdout=subprocess.PIPE, stderr=terminal, text=True, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    os.close(terminal)
+    seen = b""
+    try:
+        while b"%" not in seen:
+            seen += os.read(ours, 1024)
+        program.send_signal(signal.SIGINT)
+        while b"Stopping" not in seen:
+            seen += os.read(ours, 1024)
+        said, _ = program.communicate(timeout=60)
+    finally:
+        program.kill()
+        os.close(ours)
+    assert program.returncode == 130
+    assert "Stopped at" in said
+    assert f"Wrote {output}" in said
+    if suffix == "h5":
+        run = Run.load(output)
+        assert run.statistics.ended == "cancelled"
+        assert len(run) > 1
+    else:
+        assert len(output.read_text().splitlines()) > 2
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--channels", "pin.q,nonsense"], "nonsense"),
+        (["--channels", "tip.position.w"], "no component 'w'"),
+        (["-o", "run.xyz"], "no format of runs"),
+        (["-o", "/no/such/folder/run.csv"], "no such folder"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_a_long_run(run, more, words):
+    code, _, complained = run("run", EXAMPLES / "damped_pendulum.kst", "--duration", "1e9", *more)
+    assert code == 1
+    assert words in complained
+
+
+def test_where_a_run_that_fails_is_kept_is_said(run, tmp_path):
+    for name in ("run.h5", "run.csv"):
+        code, _, complained = run("run", EXAMPLES / "damped_pendulum.kst", "--torque", "pin=sqrt(0.2-t)", "-o",
+                                  tmp_path / name)  # fmt: skip
+        assert code == 1
+        assert f"The motion until then is in {tmp_path / name}" in complained
+        assert (tmp_path / name).stat().st_size > 500
