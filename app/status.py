@@ -12,6 +12,7 @@ from app.jobs import Job, Jobs
 from app.session import Ref, Session
 from app.settings import Settings
 from app.standing_mobility import standing_mobility
+from app.widgets.elided import ElidedLabel
 from app.widgets.progress import ProgressBar
 from core.model import WORDS
 
@@ -23,7 +24,8 @@ class StatusLine(QStatusBar):
         super().__init__()
         self._session, self._settings, self._jobs = session, settings, jobs
         self.setSizeGripEnabled(False)
-        self.words, self.work, self.code, self.part, self.place = QLabel(), QLabel(), QLabel(), QLabel(), QLabel()
+        self.words = ElidedLabel()
+        self.work, self.code, self.part, self.place = QLabel(), QLabel(), QLabel(), QLabel()
         self.words.setMinimumWidth(60)
         self.words.setContentsMargins(10, 0, 0, 0)
         self.place.setContentsMargins(0, 0, 10, 0)

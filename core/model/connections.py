@@ -169,12 +169,20 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     if not found.info.coordinates or found.info.nq != found.info.nv:
         raise ModelError(f"A {found.kind} joint has no single coordinate to be driven.", where=f"joint '{joint}'",
                          remedy="Drive a sensor, or use a turning or sliding joint.")  # fmt: skip
-    start = f"{without_noise(about.values[0]):.12g}" if about.values and abs(about.values[0]) > 1e-9 else ""
     turns = found.info.coordinate_dimensions[0] == "angle"
+    start = _written(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
     return Driver(name=unused_name(model, "drivers", f"{joint}_drive"), joint=joint, coordinate=coordinate,
                   function=f"{start} + {motion}" if start else motion)  # fmt: skip
+
+
+def _written(value: float, angle: bool) -> str:
+    """A measured number in a formula; angles in degrees where that is the shorter way."""
+    degrees = f"{math.degrees(value):.6g}"
+    if angle and abs(math.radians(float(degrees)) - value) < 1e-9:
+        return f"{degrees} deg"
+    return f"{without_noise(value):.12g}"
 
 
 def name_of_file(path: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from app.actions import MENUS
 from app.commands import table
 from app.commands.connecting import CONNECTIONS, bring
-from app.connections import pick_of, surroundings, total_mass
+from app.connections import Pick, pick_of, surroundings, total_mass
 from app.session import Ref
 from app.tools.connect import asking
 from core.files import dumps
@@ -137,6 +137,12 @@ def test_a_joint_is_pointed_at_by_its_body(blocks):
     blocks.click(*at(blocks, "wheel"))
     (driver,) = session.model.drivers
     assert (driver.joint, driver.function) == ("turn", "0.5 + t")  # begins where the joint is
+    name = blocks.session.model.drivers[0].name
+    blocks.session.apply("Delete", lambda model: edits.remove(model, "drivers", name))
+    blocks.session.preview_coordinates({"turn": np.radians(30.0)})
+    blocks.session.commit("Move")
+    assert CONNECTIONS["driver"].build(blocks.session, (Pick("turn", what="joint"),))
+    assert blocks.session.model.drivers[0].function == "30 deg + t"
 
 
 def test_a_gear_keeps_both_joints_where_they_are(blocks):

@@ -65,6 +65,16 @@ def test_angles_are_said_as_the_person_prefers(bench):
         assert "rad" in card.text
 
 
+def test_what_the_tool_expects_is_cut_with_dots_in_a_small_window(bench):
+    bench.window.resize(1000, 700)
+    pump()
+    words = bench.window.status.words
+    assert words.text().startswith("Rest on a part")
+    assert words.shown == words.text() or words.shown.endswith("…")
+    bench.window.status.expect("Far too long for a line: " * 20)
+    assert words.shown.endswith("…")
+
+
 def test_values_at_the_pointer_have_the_digits_that_mean_something(bench):
     settings = bench.window.settings
     settings.degrees, settings.millimetres = True, False
