@@ -16,6 +16,7 @@ from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.clipping import clipped
 from app.plotting.curves import Curve
 from app.plotting.legend import Legend, pen_of
+from app.plotting.line import Line
 from app.plotting.sheets import Plot
 from app.theme import Colors
 
@@ -62,7 +63,7 @@ class Chart(QFrame):
         self.legend = Legend()
         self._labels()
         self.box.sigResized.connect(self._resized)
-        self._lines: dict[tuple[int, str], pg.PlotDataItem] = {}
+        self._lines: dict[tuple[int, str], Line] = {}
         self._cursors()
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 2, 0, 2)
@@ -157,22 +158,20 @@ class Chart(QFrame):
     def _draw(self, curve: Curve, depth: int) -> None:
         line = self._lines.get(curve.key)
         if line is None:
-            line = self._lines[curve.key] = pg.PlotDataItem()
-            line.curve.setClickable(False)
-            line.style, line.unit = None, curve.unit
+            line = self._lines[curve.key] = Line()
+            line.unit = curve.unit
             self.axes.area(curve.unit).addItem(line)
         if line.style != curve.style:
             line.style = curve.style
             line.setPen(pen_of(curve))
         if line.zValue() != depth:
             line.setZValue(depth)
-        if getattr(line, "numbers", None) is not curve.y or line.across is not curve.x:
-            line.numbers, line.across = curve.y, curve.x
+        if line.numbers is not curve.y or line.across is not curve.x:
             thin = curve.increasing
             if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
-            line.setData(curve.x, curve.y, antialias=len(curve.y) <= SMOOTH)
+            line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
 
     def _drop(self, key: tuple[int, str]) -> None:
         line = self._lines.pop(key)
