@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ CHUNK = 256
 """Samples of one block of a file."""
 WHOLE, TABLES = (".h5", ".hdf5"), (".csv", ".sim", ".t")
 """Suffixes of whole runs and of tables."""
+ROOM = 1 << 16
+"""Bytes for which there must be room when a file begins."""
 INCOMPLETE = "the file was not finished"
 
 
@@ -56,20 +59,37 @@ class RunFile:
         arrays |= {kept(name): piece[name] for name in self.channels}
         try:
             if self.file is None:
-                self.file = self._opened(arrays)
+                self._open(arrays)
             for name, values in arrays.items():
                 data = self.file[name]
                 first = len(data)
                 data.resize(first + len(values), axis=0)
                 data[first:] = values
                 data.flush()
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
+            self._abandon()
             raise _unwritable(self.path, error) from None
 
-    def _opened(self, arrays: dict[str, Any]) -> Any:
+    def _abandon(self) -> None:
+        """Close a file that cannot be written any more. What HDF5 still wants to write goes nowhere: it would try again
+        when the program ends, and crash it."""
+        try:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, self.file.id.get_vfd_handle())
+            os.close(nowhere)
+            self.file.close()
+        except (OSError, RuntimeError, AttributeError, NotImplementedError, ValueError):
+            return
+
+    def _open(self, arrays: dict[str, Any]) -> None:
         import h5py
 
-        file = h5py.File(self.path, "w", libver="latest")
+        try:
+            Path(self.path).write_bytes(bytes(ROOM))
+        except OSError:
+            Path(self.path).unlink(missing_ok=True)
+            raise
+        self.file = file = h5py.File(self.path, "w", libver="latest")
         described(file, self.mech, self.settings)
         for name, values in arrays.items():
             rest = values.shape[1:]
@@ -77,7 +97,6 @@ class RunFile:
                                 maxshape=(None, *rest))  # fmt: skip
         file.flush()
         file.swmr_mode = True
-        return file
 
     def finish(self, run: Run) -> None:
         """Close the file, with the statistics of the run."""
@@ -87,7 +106,8 @@ class RunFile:
             self.file.close()
             with h5py.File(self.path, "r+") as file:
                 file.attrs["statistics"] = json.dumps(run.summary())
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
+            self._abandon()
             raise _unwritable(self.path, error) from None
 
 
@@ -106,10 +126,14 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
     file.create_dataset("model", data=dumps(mech.model))
 
 
-def _unwritable(path: str, error: OSError) -> FileError:
-    known = error.errno is not None and error.strerror is not None
-    reason = error.strerror if known else os.strerror(error.errno) if error.errno else str(error)[:200]
-    return FileError(f"The run cannot be written: {reason}.", file=path, remedy="Save it in another folder.")
+def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
+    """The message; HDF5 tells the number of the system's error only in words."""
+    told = re.search(r"errno = (\d+)", str(error))
+    number = int(told[1]) if told else getattr(error, "errno", None)
+    reason = os.strerror(number) if number else str(error)[:200]
+    begun = Path(path).is_file()
+    remedy = "Save it in another folder." + (" What was written until now can be read." if begun else "")
+    return FileError(f"The run cannot be written{' any further' if begun else ''}: {reason}.", file=path, remedy=remedy)
 
 
 def load(path: str) -> Run:

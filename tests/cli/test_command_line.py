@@ -327,6 +327,29 @@ def test_ctrl_c_keeps_what_a_run_did_until_then(tmp_path, suffix):
         assert len(output.read_text().splitlines()) > 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+@pytest.mark.parametrize("limit", [2_000, 120_000])
+def test_a_full_disk_is_one_message_and_what_was_written_can_be_read(tmp_path, limit):
+    """Files may not become longer than the limit, as on a full disk; HDF5 by itself would crash the program."""
+    import resource  # POSIX only
+
+    output = tmp_path / "run.h5"
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "run", str(EXAMPLES / "damped_pendulum.kst"), "--duration", "1000", "-o",
+         str(output)],
+        capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "report" not in done.stderr
+    if limit < 10_000:
+        assert "cannot be written: File too large" in done.stderr
+        assert not output.exists()
+    else:
+        assert "cannot be written any further: File too large" in done.stderr
+        assert len(Run.load(output)) > 10
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
