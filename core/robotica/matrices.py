@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.errors import ExpressionError
+from core.errors import ExpressionError, ModelError
 from core.robotica.meaning import said, shown
-from core.robotica.syntax import Call, Name, Tree, refused
+from core.robotica.syntax import Call, Name, Tree, place, refused
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form
 from core.symbolic.ring import Element, Ring
@@ -52,10 +52,13 @@ def _indexed(session: Session, tree: Call) -> Rows:
     if len(indices) != count:
         raise refused(tree, f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
                       f"Write {name}[{', '.join('1' * count)}].")  # fmt: skip
+    try:
+        rows = session.robot.exact(what, *((0, indices[0]) if name in ("z", "o") else indices))
+    except ModelError as error:
+        place(error, tree)
+        raise
     if name in ("z", "o"):
-        T = session.robot.exact("T", 0, indices[0])
-        return [[row[2 if name == "z" else 3]] for row in T[:3]]
-    rows = session.robot.exact(what, *indices)
+        return [[row[2 if name == "z" else 3]] for row in rows[:3]]
     return [row[:3] for row in rows[:3]] if name == "R" else list(rows)
 
 

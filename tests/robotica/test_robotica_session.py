@@ -178,6 +178,8 @@ def test_mistakes_have_messages_and_lose_nothing(session, line, kind, words):
         ("om = 3\nSimPlot[t, {q1}]\nom = 4", 2, 0),
         ("om = 3\nM[1,\n1.5]", 3, 1),
         ("om = 3\nFoo[1]\nom = 4", 2, 1),
+        ("om = 3\nMPrint[T[0,9]]", 2, 8),
+        ("om = 3\nz[7]", 2, 1),
         ("om = 3\nRElp[{{q1, 0, 1}\nom = 4", 3, 7),
         ("om = 3\n#", 2, 1),
     ],
