@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 import statistics
-import sys
 import time
 from typing import TYPE_CHECKING, Any
+
+from benchmarks.watch import opened, turn
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -26,30 +27,6 @@ DRAGGED = ("stewart", "engine_v6", "puma560")
 LIVE = ("four_bar", "puma560", "stewart", "engine_v6")
 SETTLING = 2.0
 """s in which the way of computing drafts is found."""
-
-
-def opened(name: str) -> Window:
-    """The window with an example."""
-    from app.session import Session
-    from app.start import application
-    from app.window import Window
-    from core.files import load
-    from resources import examples
-
-    application(sys.argv)
-    window = Window(Session(load(next(example.path for example in examples() if example.name == name))))
-    window.show()
-    return window
-
-
-def turn(seconds: float) -> None:
-    """Let the window work for a while."""
-    from PySide6.QtCore import QCoreApplication
-
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        QCoreApplication.processEvents()
-        time.sleep(0.0005)
 
 
 class Painted:
