@@ -313,8 +313,7 @@ class QuantitySpinBox(QDoubleSpinBox):
     committed = Signal()
 
     _made = False  # while it is set up Qt asks for the text of every bound
-    PAUSE_MS = 500
-    """A run of steps is finished after this pause, in ms."""
+    PAUSE_MS = 500  # after which a run of steps is finished
 
     def __init__(
         self, dimension: str | Measure = "none", settings: Units | None = None, parent: QWidget | None = None
@@ -331,6 +330,7 @@ class QuantitySpinBox(QDoubleSpinBox):
         self.setSingleStep(step_of(0.0, self.measure, self.settings))
         self._shown = 0.0
         self._made = True
+        FieldKeys(self, self.lineEdit().isModified)
         self.lineEdit().setText(self.textFromValue(0.0))
         self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
         self._pause.timeout.connect(self.committed)
@@ -371,6 +371,14 @@ class QuantitySpinBox(QDoubleSpinBox):
 
     def fixup(self, text: str) -> str:
         return self.textFromValue(self.value())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        line = self.lineEdit()
+        if event.key() == Qt.Key.Key_Escape and line.isModified():
+            line.setText(self.textFromValue(self.value()))
+            line.setModified(False)
+        else:
+            super().keyPressEvent(event)
 
     def stepBy(self, steps: int) -> None:
         super().stepBy(steps)

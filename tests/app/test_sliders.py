@@ -128,6 +128,27 @@ def test_a_typed_number_is_in_the_shown_unit_and_limited(bench):
     assert bench.session.q[0] == 0.0
 
 
+def test_undo_in_a_box_that_is_not_being_typed_in_is_the_documents(bench):
+    bench.example("puma560")
+    session = bench.session
+    name = session.mech.q_names[0]
+    box = bench.window.sliders.rows[name].box
+    first = float(session.q[0])
+    box.setFocus()
+    box.selectAll()
+    QTest.keyClicks(box, "12")
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert session.q[0] == pytest.approx(math.radians(12.0))
+    QTest.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.q[0] == pytest.approx(first)
+    bench.draw()
+    box.selectAll()
+    QTest.keyClicks(box, "4")
+    QTest.keyClick(box, Qt.Key.Key_Escape)
+    assert box.value() == pytest.approx(first)
+    assert box.text() == box.textFromValue(first)
+
+
 def test_the_unit_switch_changes_all_boxes(bench):
     bench.example("scara")
     panel = bench.window.sliders
