@@ -133,6 +133,7 @@ def test_a_sequence_is_filmed_from_the_window_with_exact_times(bench, tmp_path):
     dialog.width_.setValue(160)
     dialog.height_.setValue(90)
     dialog.fps.setCurrentText("10")
+    dialog.speed.setValue(1.0)
     QTest.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     bench.wait(lambda: bench.window.films.running is None, 60.0)
     dialog.close()

@@ -59,21 +59,21 @@ def test_what_waits_is_not_added_again(qapp):
 
 
 def test_a_long_report_comes_by_and_by_and_whole(bench):
-    parts = tuple(Message(text=f"Step {k}", severity="hint") for k in range(400))
+    parts = tuple(Message(text=f"Step {k}", severity="hint") for k in range(150))
     output = bench.window.output
     output.clear()
     bench.window.docks.show("output")
     bench.session.produced.emit(Report(title="Long", parts=parts))
     (card,) = output.cards
-    assert 0 < len(card._parts) < 400
+    assert 0 < len(card._parts) < 150
     bench.wait(lambda: card.done)
     assert [widget.words for widget in card._parts] == [part.text for part in parts]
-    assert [card._layout.indexOf(widget) for widget in card._parts] == list(range(1, 401))
+    assert [card._layout.indexOf(widget) for widget in card._parts] == list(range(1, 151))
     output.clear()
 
 
 def test_a_report_that_is_closed_while_it_comes_is_gone(bench):
-    parts = tuple(Message(text=f"Step {k}", severity="hint") for k in range(400))
+    parts = tuple(Message(text=f"Step {k}", severity="hint") for k in range(150))
     output = bench.window.output
     output.clear()
     bench.window.docks.show("output")
