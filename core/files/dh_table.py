@@ -17,7 +17,8 @@ from core.files.dh_rows import RowText, assumed_parameters, joint_kind, joint_va
 from core.files.source import Reading, Source
 from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Limit, Model, Parameter, Pose, World
 from core.model.expression import Binary, names, parse, text_of
-from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.fields import nested_elements
+from core.model.formula_fields import formulas_in
 
 CONVENTIONS = {"standard": "standard", "distal": "standard", "classic": "standard",
                "modified": "modified", "craig": "modified", "proximal": "modified"}  # fmt: skip
@@ -183,13 +184,7 @@ def _label(text: str) -> str:
 
 def _formulas(chain: DHChain) -> list[str]:
     """All formulas in the numbers of a chain."""
-    found: list[str] = []
-    for element in nested_elements(chain):
-        for item in fields_of(type(element)):
-            if isinstance(item.kind, ScalarKind | VectorKind):
-                value = getattr(element, item.name)
-                found += [x for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, str)]
-    return found
+    return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
 
 
 def the_chain(model: Model, format: str) -> DHChain:

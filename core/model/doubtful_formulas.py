@@ -9,8 +9,9 @@ import numpy as np
 
 from core.errors import KinetostatError
 from core.model.expression import names, parse
-from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.fields import nested_elements
 from core.model.findings import Finding, Severity
+from core.model.formula_fields import formulas_in
 from core.model.model import Model
 from core.model.parameters import value_of
 from core.model.units import amount
@@ -21,15 +22,11 @@ def bad_formulas(model: Model) -> Iterator[Finding]:
     values = model.values()
     for collection, element in [*model.elements(), ("world", model.world)]:
         for inner in nested_elements(element):
-            for field in fields_of(type(inner)):
-                if isinstance(field.kind, ScalarKind | VectorKind):
-                    value = getattr(inner, field.name)
-                    for item in value if isinstance(value, tuple) else (value,):
-                        known = isinstance(item, str) and names(parse(item)) <= values.keys()  # not time, not states
-                        if known and not np.isfinite(number_or_nan(item, values)):
-                            name = getattr(element, "name", "")
-                            yield Finding("error", f"'{item}' has no finite value.", "Change it or its parameters.",
-                                          collection, name, field.name)  # fmt: skip
+            for field, _, _, text in formulas_in(inner):
+                known = names(parse(text)) <= values.keys()  # not time, not states
+                if known and not np.isfinite(number_or_nan(text, values)):
+                    yield Finding("error", f"'{text}' has no finite value.", "Change it or its parameters.", collection,
+                                  getattr(element, "name", ""), field.name)  # fmt: skip
 
 
 def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
@@ -73,11 +70,5 @@ def range_words(low: float, high: float, dimension: str = "none") -> str:
 
 
 def _used_names(model: Model) -> set[str]:
-    used: set[str] = set()
-    for inner in nested_elements(model):
-        for field in fields_of(type(inner)):
-            if isinstance(field.kind, ScalarKind | VectorKind):
-                value = getattr(inner, field.name)
-                for item in value if isinstance(value, tuple) else (value,):
-                    used |= names(parse(item)) if isinstance(item, str) else frozenset()
-    return used
+    texts = (found.text for inner in nested_elements(model) for found in formulas_in(inner))
+    return {name for text in texts for name in names(parse(text))}

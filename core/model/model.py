@@ -32,6 +32,7 @@ from core.model.fields import (
     text,
 )
 from core.model.forces import Force, Junction
+from core.model.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
 from core.model.sensors import Sensor
@@ -203,16 +204,14 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
     title = f"{WORDS.get(collection, collection)} '{getattr(element, 'name', '')}'".replace(" ''", "")
     for inner in nested_elements(element):
         for field in fields_of(type(inner)):
-            value = getattr(inner, field.name)
             if isinstance(field.kind, ReferenceKind):
+                value = getattr(inner, field.name)
                 if value and value not in known[field.kind.target] and value != WORLD:
                     raise ModelError(f"There is no {_target_word(field.kind.target)} '{value}'.",
                                      where=f"{title}, {field.name}",
                                      remedy="Name an existing one or add it first.")  # fmt: skip
-            elif isinstance(field.kind, ScalarKind | VectorKind):
-                for item in value if isinstance(value, tuple) else (value,):
-                    if isinstance(item, str):
-                        _check_names(item, names.of(field.kind), f"{title}, {field.name}")
+        for found in formulas_in(inner):
+            _check_names(found.text, names.of(found.kind), f"{title}, {found.field.name}")
 
 
 def _target_word(target: str) -> str:

@@ -25,6 +25,7 @@ from core.model.fields import (
     fields_of,
     nested_elements,
 )
+from core.model.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.model import NAMESPACES, Model
 from core.model.prefixing import own_names, renamed
@@ -81,7 +82,7 @@ class Renaming:
         fresh = {*self.parameters.values(), *self.signals.values()}
         taken = set(model.expanded.index("parameter")) - set(self.parameters)
         for element in nested_elements(model):
-            for kind, text in formulas_in(element):
+            for _, kind, _, text in formulas_in(element):
                 used, own = names(parse(text)), own_names(kind)
                 stateful = isinstance(kind, FormulaVectorKind) or (isinstance(kind, FormulaKind) and kind.states)
                 mine = {self.parameters[name] for name in used - own if name in self.parameters}
@@ -129,16 +130,6 @@ def _readable(name: str) -> bool:
         return name not in CONSTANTS and parse(name) == Name(name)
     except ExpressionError:
         return False
-
-
-def formulas_in(element: Element) -> Iterator[tuple[Any, str]]:
-    """(kind of field, text) of every formula of an element (not of those inside it)."""
-    for each in fields_of(type(element)):
-        if isinstance(each.kind, ScalarKind | VectorKind):
-            value = getattr(element, each.name)
-            for item in value if isinstance(value, tuple) else (value,):
-                if isinstance(item, str):
-                    yield each.kind, item
 
 
 def formulas_with(element: Element, replacements: Mapping[str, Node]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.model.expression import Binary, Call, Negative, Node, Number, names, parse
-from core.model.fields import ScalarKind, VectorKind, fields_of, nested_elements
+from core.model.fields import nested_elements
 from core.model.findings import Finding
+from core.model.formula_fields import formulas_in
 from core.model.formula_nodes import COMPARISONS
 from core.model.meant_dimensions import Meant
 from core.model.model import Model
@@ -27,13 +28,9 @@ def wrong_units(model: Model) -> Iterator[Finding]:
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
         for inner in nested_elements(element):
-            for field in fields_of(type(inner)):
-                if isinstance(field.kind, ScalarKind | VectorKind):
-                    value = getattr(inner, field.name)
-                    for index, item in enumerate(value if isinstance(value, tuple) else (value,)):
-                        wanted = meant.dimension(element, inner, field, index)
-                        if isinstance(item, str) and (said := misfit(item, wanted)) is not None:
-                            yield Finding("warning", *said, collection, name, field.name)
+            for field, _, index, text in formulas_in(inner):
+                if (said := misfit(text, meant.dimension(element, inner, field, index))) is not None:
+                    yield Finding("warning", *said, collection, name, field.name)
 
 
 def misfit(text: str, wanted: str) -> tuple[str, str] | None:

@@ -13,12 +13,10 @@ from core.model.fields import (
     Element,
     FormulaKind,
     FormulaVectorKind,
-    ScalarKind,
-    VectorKind,
-    fields_of,
     mapped,
     nested_elements,
 )
+from core.model.formula_fields import formulas_in
 
 
 def is_polynomial(node: Node) -> bool:
@@ -83,13 +81,9 @@ def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
 
 def _formulas(element: Element) -> Iterator[tuple[str, str]]:
     """(field, text) of the formulas in an element's own fields, those of time and state left out."""
-    for field in fields_of(type(element)):
-        is_number = isinstance(field.kind, ScalarKind | VectorKind)
-        if is_number and not isinstance(field.kind, FormulaKind | FormulaVectorKind):
-            value = getattr(element, field.name)
-            yield from (
-                (field.name, x) for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, str)
-            )
+    for field, kind, _, text in formulas_in(element):
+        if not isinstance(kind, FormulaKind | FormulaVectorKind):
+            yield field.name, text
 
 
 def _renamed(value: Any, names_of: Mapping[str, str]) -> Any:

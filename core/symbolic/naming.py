@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from core.model import Body, DHChain, DHRow, Joint, Model, Parameter, Pose
 from core.model.expression import names as names_in
 from core.model.expression import parse
-from core.model.fields import ScalarKind, Value, VectorKind, fields_of, nested_elements
+from core.model.fields import Value, fields_of, nested_elements
+from core.model.formula_fields import formulas_in
 
 NEAR = 5e-5
 """Relative difference within which a number is taken for a multiple of π or a simple fraction."""
@@ -142,10 +143,7 @@ def angle_parameters(model: Model) -> set[str]:
     found: set[str] = set()
     for _, element in model.elements():
         for part in nested_elements(element):
-            for field in fields_of(type(part)):
-                if isinstance(field.kind, ScalarKind | VectorKind) and field.kind.dimension == "angle":
-                    value = getattr(part, field.name)
-                    found |= _names(value if isinstance(value, tuple) else (value,))
+            found |= _names(each.text for each in formulas_in(part) if each.kind.dimension == "angle")
     formulas = {p.name: p.value for p in model.parameters if isinstance(p.value, str)}
     waiting = list(found)
     while waiting:

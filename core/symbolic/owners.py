@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.model import Model
 from core.model.expression import names, parse
 from core.model.fields import nested_elements
-from core.model.renaming import formulas_in
+from core.model.formula_fields import formulas_in
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot
@@ -35,7 +35,7 @@ def parameter_owners(model: Model) -> Owners:
     for collection in HOLDERS:
         for element in getattr(expanded, collection):
             used: set[str] = set()
-            texts = [text for part in nested_elements(element) for _, text in formulas_in(part)]
+            texts = [found.text for part in nested_elements(element) for found in formulas_in(part)]
             waiting = [name for text in texts for name in names(parse(text))]
             while waiting:
                 name = waiting.pop()

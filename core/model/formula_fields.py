@@ -1,0 +1,27 @@
+"""Where formulas stand: the texts in number fields of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.model.fields import Element, Field, ScalarKind, VectorKind, fields_of
+
+
+class FormulaIn(NamedTuple):
+    """A formula of an element: its field (of this kind), which of the field's numbers it is (from 0), its text."""
+
+    field: Field
+    kind: ScalarKind | VectorKind
+    number: int
+    text: str
+
+
+def formulas_in(element: Element) -> Iterator[FormulaIn]:
+    """All formulas of an element (not of those inside it)."""
+    for field in fields_of(type(element)):
+        if isinstance(field.kind, ScalarKind | VectorKind):
+            value = getattr(element, field.name)
+            for index, item in enumerate(value if isinstance(value, tuple) else (value,)):
+                if isinstance(item, str):
+                    yield FormulaIn(field, field.kind, index, item)
