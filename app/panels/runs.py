@@ -69,6 +69,8 @@ class RunsList(QWidget):
     def __init__(self, session: Session, jobs: Jobs) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
+        self._last: Path | None = None
+        """Where a run was saved or read last."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._filling = False
         self.tree = _Tree()
@@ -171,7 +173,7 @@ class RunsList(QWidget):
         item.setCheckState(0, Qt.CheckState.Checked if record.visible else Qt.CheckState.Unchecked)
         item.setIcon(0, swatch(record.color, record.faint))
         end = "…" if record.growing else "!" if not run.complete else ""
-        item.setText(1, f"{run.time[-1]:.4g} s {end}".strip())
+        item.setText(1, f"{seconds(float(run.time[-1]))} {end}".strip())
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.setToolTip(0, about(record, self._session.runs.find(record.parent)))
         item.setToolTip(1, item.toolTip(0))
@@ -235,6 +237,7 @@ class RunsList(QWidget):
         job = self._jobs.start("Saving the run", lambda progress, cancelled: record.run.save(path))
 
         def done(_: object) -> None:
+            self._last = path.parent
             if path.suffix in (".h5", ".hdf5"):
                 record.source = str(path)
             self._session.told.emit("done", f"Saved {path}")
@@ -262,6 +265,7 @@ class RunsList(QWidget):
 
     def take(self, run: Run, path: Path) -> None:
         """Put a run that was read from a file into the list."""
+        self._last = path.parent
         record = self._session.runs.add(run, path.stem)
         record.source = str(path)
 
@@ -271,6 +275,8 @@ class RunsList(QWidget):
         self._session.told.emit("error", str(error))
 
     def _folder(self) -> Path:
+        if self._last is not None and self._last.is_dir():
+            return self._last
         return self._session.path.parent if self._session.path is not None else Path.home()
 
     def _open_menu(self, place: QPoint) -> None:
@@ -293,6 +299,11 @@ class RunsList(QWidget):
         color = QColorDialog.getColor(QColor(record.color), self, "Colour of the run")
         if color.isValid():
             self._session.runs.paint(record, color.name())
+
+
+def seconds(time: float) -> str:
+    """A time as the list shows it: 0.25 s, 12.35 s, 31,255 s."""
+    return f"{time:,.0f} s" if abs(time) >= 9999.5 else f"{time:.4g} s"
 
 
 def about(record: Record, parent: Record | None) -> str:

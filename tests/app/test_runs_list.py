@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
+from app.panels.runs import seconds
 from app.session import Ref
 from core.simulation import simulate
 from tests.app.conftest import pump
@@ -76,3 +77,31 @@ def test_a_double_click_renames_and_escape_leaves_the_name(bench, listed):
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     pump()
     assert record.name == "Run 1"
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [(0.25, "0.25 s"), (12.3456, "12.35 s"), (9999.4, "9999 s"), (31255.0, "31,255 s"), (1e6, "1,000,000 s")],
+)
+def test_times_of_long_runs_are_legible(time, words):
+    assert seconds(time) == words
+
+
+def test_where_a_run_was_saved_the_next_one_is_looked_for(bench, listed, tmp_path, monkeypatch):
+    asked = []
+
+    def ask(parent, title, start, filters):
+        asked.append(start)
+        return "", ""
+
+    monkeypatch.setattr("app.panels.runs.QFileDialog.getOpenFileName", ask)
+    monkeypatch.setattr("app.panels.runs.QFileDialog.getSaveFileName", ask)
+    listed.load()
+    assert asked[-1] != str(tmp_path)
+    record = bench.session.runs.current
+    listed.save_to(record, tmp_path / "swing.csv")
+    bench.wait(lambda: bench.messages("done"))
+    listed.load()
+    assert asked[-1] == str(tmp_path)
+    listed.save()
+    assert asked[-1] == str(tmp_path / f"{record.name}.h5")
