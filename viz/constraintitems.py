@@ -25,7 +25,7 @@ def constraint_items(skeleton: Skeleton) -> Iterator[Item]:
         if constraint.kind == "gear":
             yield from _gear(skeleton, constraint)
         elif constraint.kind == "hold":
-            yield from _mark(skeleton, ("constraints", constraint.name), padlock(skeleton.glyph), "constraint",
+            yield from _mark(("constraints", constraint.name), padlock(skeleton.glyph), "constraint",
                              _at_sensor(skeleton, constraint.sensor))  # fmt: skip
         else:
             yield from _rod(skeleton, constraint)
@@ -34,11 +34,11 @@ def constraint_items(skeleton: Skeleton) -> Iterator[Item]:
 def driver_items(skeleton: Skeleton) -> Iterator[Item]:
     """A motor at everything that is driven."""
     for driver in skeleton.model.drivers:
-        yield from _mark(skeleton, ("drivers", driver.name), motor(skeleton.glyph), "driver",
+        yield from _mark(("drivers", driver.name), motor(skeleton.glyph), "driver",
                          _at_driver(skeleton, driver))  # fmt: skip
 
 
-def _mark(skeleton: Skeleton, ref: Ref, form: g.Geometry, colour: Colour, place: Place | None) -> Iterator[Item]:
+def _mark(ref: Ref, form: g.Geometry, colour: Colour, place: Place | None) -> Iterator[Item]:
     if place is not None:
         frame, pose, until = place
         yield Item(f"mark/{ref[0]}/{ref[1]}", ref, frame, form, "mark", colour, placement(pose), until=until)

@@ -76,15 +76,3 @@ class Spans:
 
 def _dot(a: Array, b: Array) -> Array:
     return np.einsum("ij,ij->i", a, b)
-
-
-def pose_of(item: Item, poses: Mapping[str, ArrayLike]) -> Array:
-    """(4, 4) world ← item; see `Spans`."""
-    return np.asarray(Spans([item]).poses(poses)[0])
-
-
-def line_of(item: Item, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
-    """The two ends (3,) in the world of the line an item lies on."""
-    spans = Spans([item])
-    begin, end = spans._lines(spans._starts(poses), poses)
-    return begin[0], end[0]

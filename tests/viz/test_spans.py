@@ -17,7 +17,7 @@ from viz.meshes import mesh
 from viz.offscreen import offscreen
 from viz.placement import placement, shifted
 from viz.run_footage import names, poses
-from viz.spans import line_of, pose_of
+from viz.spans import Spans
 
 MASS = {"mass": 1.0}
 
@@ -30,6 +30,11 @@ def between(at=None, normal=False, place=None) -> Item:
 
 POSES = {"a": shifted(1.0, 0.0, 0.0), "b": shifted(1.0, 3.0, 3.5)}
 """From (1, 0, 0) to (1, 3, 4): 5 m along (0, 0.6, 0.8)."""
+
+
+def pose_of(item, poses):
+    """(4, 4) world ← item."""
+    return Spans([item]).poses(poses)[0]
 
 
 def test_a_form_one_unit_long_is_stretched_from_end_to_end():
@@ -49,7 +54,8 @@ def test_a_form_of_its_own_size_stands_on_the_line(at, distance):
 
 
 def test_the_perpendicular_ends_on_the_plane():
-    foot, tip = line_of(between(normal=True), POSES)
+    pose = pose_of(between(normal=True), POSES)
+    foot, tip = (pose[:3, 3] + k * pose[:3, 2] for k in (-0.5, 0.5))
     assert foot == pytest.approx([1.0, 3.0, 0.0])
     assert tip == pytest.approx([1.0, 3.0, 4.0])
 
