@@ -75,7 +75,8 @@ class Runs:
         record.growing = growing
         self.items = (*self.items, record)
         if faint:
-            self._drop_faint(FAINT)
+            gone = [r for r in self.items if r.faint][:-FAINT]
+            self.items = tuple(r for r in self.items if r not in gone)
         if select or self.current is None:
             self.current, self.time = record, float(run.time[0])
             self.changed.emit()
@@ -130,17 +131,6 @@ class Runs:
         self.changed.emit()
         if record is self.current:
             self.moved.emit(self.time)
-
-    def fade(self, record: Record, keep: int = FAINT) -> None:
-        """Put a run behind the others; of these only the last few are kept."""
-        record.faint, record.growing = True, False
-        self._drop_faint(keep)
-        self.changed.emit()
-
-    def _drop_faint(self, keep: int) -> None:
-        faint = [r for r in self.items if r.faint]
-        gone = set(map(id, faint[: max(0, len(faint) - keep)]))
-        self.items = tuple(r for r in self.items if id(r) not in gone)
 
     def find(self, number: int | None) -> Record | None:
         """The run of an id."""

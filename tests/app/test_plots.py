@@ -355,8 +355,8 @@ def test_runs_lie_over_one_another_in_their_colours_and_faint_ones_behind(plots)
     (chart,) = shown(plots)
     assert {curve.key[0] for curve in chart.curves} == {two.id}
     assert len({curve.color for curve in chart.curves}) == 2
-    runs.show(one, True)
-    runs.fade(one)
+    runs.remove(one)
+    one = runs.add(motion(mech), faint=True, select=False)
     (chart,) = shown(plots)
     faint = [curve for curve in chart.curves if curve.key[0] == one.id]
     assert all(curve.opacity < 1.0 and curve.dash == "dash" for curve in faint)
