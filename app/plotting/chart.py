@@ -241,7 +241,7 @@ class Chart(QFrame):
         self.legend.set_floating(self.legend.floating, colors)
         self.across.setFont(font)
         self.hint.setStyleSheet(f"color: {colors.muted}; background: transparent;")
-        self.across.setStyleSheet(f"color: {colors.muted}; background: transparent;")
+        self.across.setStyleSheet(f"color: {colors.muted}; background: {colors.base};")  # legible over the playhead
         self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
                                 " border-radius: 4px; padding: 1px 5px;")  # fmt: skip
 

@@ -238,7 +238,9 @@ class Channels:
         if owner in self.names and (values := self[owner]).ndim > 1:
             suffixes = ", ".join(self.components(owner, _width(values)))
             return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
-        close = difflib.get_close_matches(name, self.names, 3, 0.5)
+        known = ("t", *self.names, *self.mech.model.values())
+        close = [each for each in known if each.casefold() == name.casefold()]
+        close = close or difflib.get_close_matches(name, self.names, 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
 

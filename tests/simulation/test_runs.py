@@ -68,6 +68,8 @@ def test_formulas_take_components(swing):
         ("2*rod2.position", r"several components.*rod2\.position\.x"),
         ("2*(phi1.q", r"'\)' was expected"),
         ("phi1 q", r"phi1\.q"),
+        ("2*T", r"Did you mean t\?"),
+        ("Phi1.Q", r"Did you mean phi1\.q\?"),
     ],
 )
 def test_what_is_wrong_with_a_formula_is_said(swing, wrong, words):
