@@ -267,8 +267,19 @@ def on_level(function: Target, level: int) -> Target:
     return Target(*shifted[level])
 
 
+class _Driven:
+    """What a function of time moves."""
+
+    motion: Motion
+    rows: tuple[Row, ...]
+
+    def targets(self, t: Sequence[Scalar]) -> list[Target]:
+        """The function."""
+        return [on_level(self.motion(t), self.rows[0].level)]
+
+
 @dataclass(frozen=True)
-class DrivenJoint:
+class DrivenJoint(_Driven):
     """A joint's coordinate moved by time."""
 
     coordinate: Coordinate
@@ -291,13 +302,9 @@ class DrivenJoint:
         """The coordinate."""
         return [self.coordinate.value(closing)]
 
-    def targets(self, t: Sequence[Scalar]) -> list[Target]:
-        """The function."""
-        return [on_level(self.motion(t), self.rows[0].level)]
-
 
 @dataclass(frozen=True)
-class DrivenSensor:
+class DrivenSensor(_Driven):
     """A component of a sensor moved by time."""
 
     sensor: Sensor
@@ -314,7 +321,3 @@ class DrivenSensor:
     def held(self, closing: Closing) -> list[Scalar]:
         """The component."""
         return [_plain_sum(self.sensor, self.sides, 0.0, closing)[self.k]]
-
-    def targets(self, t: Sequence[Scalar]) -> list[Target]:
-        """The function."""
-        return [on_level(self.motion(t), self.rows[0].level)]
