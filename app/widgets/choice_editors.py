@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QWheelEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
 
 from app.icons import icon
@@ -104,15 +104,29 @@ def names_for(model: Model, target: str) -> list[str]:
 
 
 class NameCombo(Combo):
-    """A combo box of element names with search; `names` is asked for when it is opened or entered."""
+    """A combo box of element names with search; `names` is asked for when it is opened or entered. Escape takes back
+    what was typed or refused."""
+
+    taken_back = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.names: Callable[[], list[str]] = list
+        self.refused = False
         self.setEditable(True)
-        FieldKeys(self.lineEdit(), lambda: self.lineEdit().isModified())
+        FieldKeys(self, self.edited)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setCompleter(None)  # type: ignore[arg-type]
+
+    def edited(self) -> bool:
+        """Whether something else than the value stands here."""
+        return self.refused or self.lineEdit().isModified()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.edited():
+            self.taken_back.emit()
+        else:
+            super().keyPressEvent(event)
 
     def showPopup(self) -> None:
         self.fill()
@@ -151,6 +165,7 @@ class ReferenceEditor(FieldEditor):
         self.combo = NameCombo(self)
         self.combo.activated.connect(lambda _index: self._finish())
         self.combo.lineEdit().editingFinished.connect(self._typed)
+        self.combo.taken_back.connect(self._write)
         if self.kind.optional:
             place = self.kind.target in ("frame", "point")
             self.combo.lineEdit().setPlaceholderText("world" if place else "none")
@@ -183,7 +198,7 @@ class ReferenceEditor(FieldEditor):
         self._write()
 
     def _write(self) -> None:
-        self.problem = ""
+        self.problem, self.combo.refused = "", False
         self.combo.setEditText(self.value)
         self.combo.lineEdit().setModified(False)
         self.combo.lineEdit().setCursorPosition(0)
@@ -201,6 +216,7 @@ class ReferenceEditor(FieldEditor):
         self.problem = ""
         self.combo.lineEdit().setModified(False)
         self.problem = self.attempt(text)
+        self.combo.refused = bool(self.problem)
         if self.problem:
             self.combo.setEditText(text)
             self.combo.lineEdit().setModified(False)

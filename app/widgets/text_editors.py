@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
@@ -19,17 +19,24 @@ from core.model.fields import Element, Field
 
 
 class Line(QLineEdit):
-    """A line that Escape takes back."""
+    """A line that Escape takes back, what was refused, too."""
+
+    taken_back = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.kept = ""
-        FieldKeys(self, self.isModified)
+        FieldKeys(self, self.edited)
+
+    def edited(self) -> bool:
+        """Whether something else than the value stands here."""
+        return self.isModified() or self.text() != self.kept
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.isModified():
+        if event.key() == Qt.Key.Key_Escape and self.edited():
             self.setText(self.kept)
             self.setModified(False)
+            self.taken_back.emit()
         else:
             super().keyPressEvent(event)
 
@@ -41,6 +48,7 @@ class TextEditor(FieldEditor):
         super().__init__(owner, field, path, commit, parent)
         self.line = Line(self)
         self.line.editingFinished.connect(self._finish)
+        self.line.taken_back.connect(self.forget)
         self.row = QHBoxLayout()
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(2)

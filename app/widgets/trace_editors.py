@@ -70,6 +70,7 @@ class ColumnEditor(FieldEditor):
         self.combo = NameCombo(self)
         self.combo.activated.connect(lambda _index: self._finish())
         self.combo.lineEdit().editingFinished.connect(self._typed)
+        self.combo.taken_back.connect(self._write)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
         self.value, self.problem, self.words = "", "", ""
@@ -99,7 +100,7 @@ class ColumnEditor(FieldEditor):
         self._write()
 
     def _write(self) -> None:
-        self.problem = ""
+        self.problem, self.combo.refused = "", False
         self.combo.setEditText(self.value)
         self.combo.lineEdit().setModified(False)
         self.explain(self.words)
@@ -115,6 +116,7 @@ class ColumnEditor(FieldEditor):
             self._write()
             return
         self.problem = self.attempt(text)
+        self.combo.refused = bool(self.problem)
         if self.problem:
             self.combo.setEditText(text)
             self.combo.lineEdit().setModified(False)

@@ -6,6 +6,7 @@ import math
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, QWidget
 
 from app.panels.properties import PropertyEditor
@@ -600,3 +601,31 @@ def test_start_speeds_are_written_per_speed_in_its_unit(qtbot, session, panel, k
     retype(qtbot, editor.edits[0], "90")
     given = session.model.joint("screw").start_speed
     assert given == pytest.approx((math.pi / 2, *(0.0,) * (len(labels) - 1)))
+
+
+def test_escape_takes_a_refused_text_back_and_keeps_the_selection(bench):
+    session = bench.session
+    for _ in range(2):
+        bench.window.run("add.link")
+    session.select(Ref("bodies", "link2"))
+    editor = bench.window.properties.form.editors["name"]
+    editor.line.setFocus()
+    editor.line.selectAll()
+    QTest.keyClicks(editor.line, "link1")
+    QTest.keyClick(editor.line, Qt.Key.Key_Return)
+    assert "taken" in editor.problem
+    QTest.keyClick(editor.line, Qt.Key.Key_Escape)
+    assert (editor.line.text(), editor.problem) == ("link2", "")
+    assert session.selection == Ref("bodies", "link2")
+    session.select(Ref("joints", "joint2"))
+    combo = bench.window.properties.form.editors["child"].combo
+    combo.setFocus()
+    combo.lineEdit().selectAll()
+    QTest.keyClicks(combo, "link1")
+    QTest.keyClick(combo, Qt.Key.Key_Return)
+    assert combo.refused
+    QTest.keyClick(combo, Qt.Key.Key_Escape)
+    assert (combo.currentText(), combo.refused) == ("link2", False)
+    assert session.selection == Ref("joints", "joint2")
+    QTest.keyClick(combo, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)  # the document's
+    assert [body.name for body in session.model.bodies] == ["link1"]
