@@ -9,9 +9,10 @@ from core.errors import ModelError
 from core.functions.results import EllipsoidField, Message, PoseSequence, Print, Report, Result
 from core.robotica import meaning
 from core.robotica.prints import file_of, parts_of
-from core.robotica.syntax import Items, Tree
+from core.robotica.syntax import Items, Tree, place
 
 if TYPE_CHECKING:
+    from core.functions.function import Context
     from core.robotica.session import Session
 
 
@@ -24,13 +25,12 @@ def planar(session: Session) -> Result:
 
 def ellipsoids(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
     """Manipulability ellipsoids over ranges."""
-    from core.functions import call
     from core.functions.ellipsoids import store
 
     found = meaning.options(wishes)
     alone = "monly" in found
-    field = call("manipulability", session.context(), ranges=_ranges(session, over), display=_display(found),
-                 scale="scale" in found, graphics=not alone, measures=alone or "measures" in found)  # fmt: skip
+    field = _call("manipulability", session.context(), over, ranges=_ranges(session, over), display=_display(found),
+                  scale="scale" in found, graphics=not alone, measures=alone or "measures" in found)  # fmt: skip
     assert isinstance(field, EllipsoidField)
     done = finished(session, field, found, "relp")
     if not isinstance(found.get("file"), str):
@@ -46,29 +46,38 @@ def _ranges(session: Session, tree: Tree | None) -> tuple[tuple[str, float, floa
     return tuple(meaning.ranges(tree, session.value_of))
 
 
+def _call(id: str, context: Context, over: Tree | None, **options: Any) -> Result:
+    """A function of the catalogue over ranges; what is wrong with them is told with their place."""
+    from core.functions import call
+
+    try:
+        return call(id, context, **options)
+    except ModelError as error:
+        if over is not None and error.where in ("option 'ranges'", "option 'sequence'"):
+            error.where = ""
+            place(error, over)
+        raise
+
+
 def _display(options: dict[str, Any]) -> str:
     return "animate" if "animate" in options else "single" if "single" in options else "composite"
 
 
 def show_robot(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
     """All variables together."""
-    from core.functions import call
-
     found = meaning.options(wishes)
     found_ranges = _ranges(session, over)
     if len({count for *_, count in found_ranges}) > 1:
         raise ModelError("The ranges have different numbers of divisions, so they cannot run together.",
                          remedy="Give the same number to all, or use SeqShowRobot.")  # fmt: skip
-    shown = call("show_robot", session.context(), ranges=found_ranges, display=_display(found))
+    shown = _call("show_robot", session.context(), over, ranges=found_ranges, display=_display(found))
     return finished(session, shown, found, "robotplot")
 
 
 def show_in_sequence(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
     """One variable after another."""
-    from core.functions import call
-
     found = meaning.options(wishes)
-    shown = call("show_in_sequence", session.context(), sequence=_ranges(session, over), display=_display(found))
+    shown = _call("show_in_sequence", session.context(), over, sequence=_ranges(session, over), display=_display(found))
     return finished(session, shown, found, "robotplot")
 
 

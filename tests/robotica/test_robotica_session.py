@@ -180,6 +180,8 @@ def test_mistakes_have_messages_and_lose_nothing(session, line, kind, words):
         ("om = 3\nFoo[1]\nom = 4", 2, 1),
         ("om = 3\nMPrint[T[0,9]]", 2, 8),
         ("om = 3\nz[7]", 2, 1),
+        ("om = 3\nRElp[{{q9, 0, 1}}]", 2, 6),
+        ("om = 3\nSeqShowRobot[{{q9, 0, 1}}]", 2, 14),
         ("om = 3\nRElp[{{q1, 0, 1}\nom = 4", 3, 7),
         ("om = 3\n#", 2, 1),
     ],
