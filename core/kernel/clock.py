@@ -1,4 +1,4 @@
-"""Time as a trace takes it: t, and the value, rate and second rate of every recorded signal at t.
+"""Time as a trace takes it: t, the value, rate and second rate of every recorded signal at t, latches of conditions.
 
 Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
 last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
@@ -31,9 +31,11 @@ class Splines(NamedTuple):
     """(points,) s"""
     coefficients: Array
     """(points, 4) of (t − t_k)³ … 1 after each point; the last row of a signal holds its end value."""
+    latches: int = 0
+    """Of `core.kernel.latches`: zeros behind the signals."""
 
 
-def splines_of(tables: Sequence[tuple[Array, Array]]) -> Splines:
+def splines_of(tables: Sequence[tuple[Array, Array]], latches: int = 0) -> Splines:
     """Cubic splines (not-a-knot; parabola or line through fewer points)."""
     first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
     for t, values in tables:
@@ -44,7 +46,7 @@ def splines_of(tables: Sequence[tuple[Array, Array]]) -> Splines:
             coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
         coefficients[-1, 3] = values[-1]
         rows.append(coefficients)
-    return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows))
+    return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), latches)
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,13 @@ class Clock:
     timed: bool
     """False if nothing in the machine depends on time."""
     origin: str = ""
+    latches: int = 0
+    """Conditions that may be held (`core.kernel.latches`)."""
 
     @property
     def size(self) -> int:
-        """Length of the time argument: 0, or 1 + 3 · signals."""
-        return 1 + 3 * len(self.drivers) if self.timed else 0
+        """Length of the time argument: 0, or 1 + 3 · signals + latches."""
+        return 1 + 3 * len(self.drivers) + self.latches if self.timed or self.latches else 0
 
     def index(self, driver: str) -> int:
         """Where a driver's signal begins in the time argument."""
@@ -68,7 +72,7 @@ class Clock:
 
     def splines(self, values: Mapping[str, Any]) -> Splines:
         """At parameter values. Raises ModelError for a table that cannot be used, FileError for a file."""
-        return splines_of([self._table(driver, values) for driver in self.drivers])
+        return splines_of([self._table(driver, values) for driver in self.drivers], self.latches)
 
     def _table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
         where = f"driver '{driver.name}'"
@@ -103,7 +107,7 @@ def given_times(t: Any) -> Array:
 
 
 def at_times(splines: Splines, t: Any) -> Array:
-    """(…, 1 + 3 n) the time argument at times t. Raises ModelError for times that are no finite numbers."""
+    """(…, 1 + 3 n + latches) the time argument at times t. Raises ModelError for times that are no finite numbers."""
     t = given_times(t)
     parts = [t]
     for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
@@ -117,11 +121,11 @@ def at_times(splines: Splines, t: Any) -> Array:
             np.where(inside, c1 + h * (2.0 * c2 + h * 3.0 * c3), 0.0),
             np.where(inside, 2.0 * c2 + h * 6.0 * c3, 0.0),
         ]
-    return np.stack(parts, axis=-1)
+    return np.stack([*parts, *[np.zeros_like(t)] * splines.latches], axis=-1)
 
 
-def clock_of(model: Model, names: set[str]) -> Clock:
-    """The clock of an expanded model; `names`: what its force formulas call by name."""
+def clock_of(model: Model, names: set[str], latches: int = 0) -> Clock:
+    """The clock of an expanded model; `names`: what its force formulas call by name; `latches`: conditions in them."""
     recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
     timed = bool(model.drivers) or bool(names & {"t", "time"})
-    return Clock(recorded, timed, model.origin)
+    return Clock(recorded, timed, model.origin, latches)

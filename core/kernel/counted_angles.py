@@ -62,11 +62,15 @@ def _rest(joint: Joint, k: int) -> Value:
     return joint.rest[k] if joint.rest else 0.0
 
 
-def called_by_forces(model: Model) -> set[str]:
-    """Names in the formulas of forces."""
-    texts = [
+def formulas_of_forces(model: Model) -> list[str]:
+    """Formulas of forces, those that are texts."""
+    return [
         value for force in model.forces for part in nested_elements(force)
         for value in (getattr(part, "law", None), *getattr(part, "force", ()), *getattr(part, "torque", ()))
         if isinstance(value, str)
     ]  # fmt: skip
-    return {name for text in texts for name in names(parse(text))}
+
+
+def called_by_forces(model: Model) -> set[str]:
+    """Names in the formulas of forces."""
+    return {name for text in formulas_of_forces(model) for name in names(parse(text))}

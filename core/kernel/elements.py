@@ -7,7 +7,8 @@ from typing import Any
 
 from core.errors import ExpressionError, ModelError, near_misses
 from core.kernel.coordinates import entry_name
-from core.kernel.counted_angles import counted_angles
+from core.kernel.counted_angles import counted_angles, formulas_of_forces
+from core.kernel.latches import Latches
 from core.kernel.links import Machine
 from core.kernel.reading import Numbers
 from core.kernel.signals import Formula, Reader, formula_of
@@ -22,7 +23,7 @@ from core.mechanics.sensors import NOWHERE, Sensor, Share, measured
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
-from core.model.expression import parse
+from core.model.expression import names, parse
 from core.spatial.rotation import normalised
 from core.spatial.scalar import is_zero
 from core.spatial.vector import Vector3
@@ -224,10 +225,14 @@ class Elements:
         if not isinstance(value, str):
             return float(value)
         node = parse(value)
-        formula = formula_of(node)
-        if set(formula.names) <= set(self.numbers.values):
+        if names(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
-        return _Located(formula, where)
+        return _Located(formula_of(self.latches.latched(node)), where)
+
+    @cached_property
+    def latches(self) -> Latches:
+        """Conditions in the formulas of forces."""
+        return Latches(map(parse, formulas_of_forces(self.model)), self.numbers.values)
 
     def _law(self, force: Force, where: str) -> Law:
         numbers = [self.numbers.scalar(getattr(force, field), f"{where}, {field}")

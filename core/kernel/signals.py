@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from core.kernel.elements import Elements
 
 
+LATCH = "latch "
+"""What the names of latches begin with (`core.kernel.latches`), followed by their number."""
+
+
 class Formula(NamedTuple):
     """A formula as a step: its value from those of its names."""
 
@@ -64,6 +68,9 @@ class Signals:
     def _value(self, name: str) -> Scalar:
         if name in TIME:
             return self.t[0]
+        if name.startswith(LATCH):
+            first = len(self.t) - len(self.elements.latches.numbers)
+            return self.t[first + int(name.removeprefix(LATCH))] if first > 0 else 0.0
         if name in self.parameters:
             return self.parameters[name]
         plain = name.removesuffix(".q")

@@ -41,7 +41,7 @@ VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
     "rate", "closure", "closure_jacobian", "closure_bias", "closure_time", "closure_motion", "closure_origins",
-    "frame_acceleration", "states", "settle", "junctions", "balance", "stretched", "sensor", "slopes",
+    "frame_acceleration", "states", "settle", "junctions", "balance", "stretched", "sensor", "slopes", "conditions",
 }  # fmt: skip
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
@@ -80,7 +80,7 @@ class Tracer:
     @cached_property
     def clock(self) -> Clock:
         """What depends on time, and how."""
-        return clock_of(self.topology.model, called_by_forces(self.topology.model))
+        return clock_of(self.topology.model, called_by_forces(self.topology.model), len(self.elements.latches.numbers))
 
     @cached_property
     def holdings(self) -> Holdings:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from core.kernel.tracing import Tracer
 
 ORDER = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
-         "closure_bias", "reduced", "states", "closure_time", "settle", "slopes", "torque_slopes")  # fmt: skip
+         "closure_bias", "reduced", "states", "closure_time", "settle", "slopes", "torque_slopes", "conditions",
+         "torque_conditions")  # fmt: skip
 """Functions in the order of `System.words`."""
 
 
@@ -83,17 +85,24 @@ class Assembly:
     """
 
     def __init__(self, mech: Mechanism, torque: Any, p: Array, y: Array, closed_forms: bool = True,
-                 slopes: bool = False) -> None:  # fmt: skip
+                 slopes: bool = False, switches: bool = False) -> None:  # fmt: skip
         if mech._needs_mass_matrix and mech._program.tracer.very_long:
             raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
                                   remedy="Cut it into smaller machines.")  # fmt: skip
         wanted = _wanted(mech, slopes)
+        self.latches = len(mech._program.tracer.elements.latches.numbers)
+        wanted = {**wanted, "conditions": switches and self.latches > 0}
         constant = torques.constant(mech, torque)
         self.entries: dict[str, Entry] = {
             name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
         }
-        self.entries["torque"] = self.entries["torque_slopes"] = absent()
+        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_conditions"] = absent()
+        self.switches = self.latches if switches else 0
+        """Conditions at which steps may end."""
         if constant is None:
+            if switches and (count := len(torques.latches_of(mech, torque).numbers)):
+                self.entries["torque_conditions"] = torques.conditions(mech, torque, p)
+                self.switches += count
             self.entries["torque"] = torques.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = torques.slopes(mech, torque, p)
@@ -121,11 +130,28 @@ class Assembly:
                    np.zeros(room_for(mech.nq, mech.nv, rows)), np.zeros(max(rows, 1), dtype=np.int64),
                    independent, np.array(kept, dtype=np.int64), mech.nx, program.levels,
                    np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
-                   np.full(1 + independent**2, np.nan), *mech.splines(p))
+                   np.full(1 + independent**2, np.nan), self.latches, *mech.splines(p)[:3])
         )  # fmt: skip
+        self._latches = [self.system.now[len(self.system.now) - self.latches :]]
+        for name in ("torque", "torque_slopes"):
+            if self.entries[name].words[0]:
+                first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
+                self._latches.append(memory[first : first + max(self.switches - self.latches, 0)])
         at = begins[0] + int(chosen[0].words[-1])
         self.u = memory[at : at + mech.nv] if chosen[0].words[0] else u
         """(nv,) joint forces, those evaluated last."""
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Conditions as they are, for evaluations beside the steps."""
+        held = [(array, array.copy()) for array in self._latches]
+        for array, _ in held:
+            array[:] = 0.0
+        self.system.last[0] = np.nan
+        yield
+        for array, kept in held:
+            array[:] = kept
+        self.system.last[0] = np.nan
 
 
 def _addresses(mech: Mechanism, independent: int) -> tuple[int, int, int, int]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.kernel.entry import ABSENT
-from core.simulation import entry_points
+from core.simulation import entry_points, switches
 from core.simulation.assembled import Assembly
 from core.simulation.native import address
 from core.simulation.setup import Array, Settings
@@ -25,12 +25,14 @@ from core.simulation.work import (
     NUMBERS,
     PROJECT,
     PROJECTED,
+    REFUSED,
     RTOL,
     SELF,
     SHORTEST,
     STAGES,
     STEP_OF,
     STEPS,
+    SWITCH_STEP,
     SYSTEM,
     TIME,
     WITHIN_OF,
@@ -50,7 +52,7 @@ class Begun(NamedTuple):
 def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
     """The work of a run from y on."""
     n, longest = len(y), chosen.duration if chosen.step is None else chosen.step
-    numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(8, dtype=np.int64)
+    numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(10, dtype=np.int64)
     numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
     numbers[[RTOL, ATOL, LIMIT]] = chosen.rtol, chosen.atol, longest
     counts[[MOST, PROJECTED]] = chosen.max_steps, assembly.projected
@@ -60,7 +62,12 @@ def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
     shapes = make.get(chosen.method, _runge_kutta)(chosen.method, n, addresses, counts)
     if chosen.rule.implicit:
         _jacobian(assembly, n, addresses, counts)
-    parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times()]
+    if assembly.switches:
+        addresses[[SWITCH_STEP, REFUSED]] = address(switches.step_entry), address(switches.refused_entry)
+    conditions = np.zeros((switches.ROWS if assembly.switches else 0, assembly.switches))
+    parts: list[Any] = [
+        addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times(), conditions
+    ]  # fmt: skip
     work = Work(*parts)
     addresses[SELF], room = stored(work)
     return Begun(work, (assembly, room))

@@ -59,6 +59,7 @@ from core.simulation.work import (
     ROUNDS,
     RTOL,
     STEP,
+    SWITCHED,
     SYSTEM,
     TAKEN,
     TIME,
@@ -69,6 +70,7 @@ from core.simulation.work import (
     load_work,
     note_failure,
     project,
+    refused,
     scaled_norm,
     too_small,
 )
@@ -196,9 +198,8 @@ def damp(work: int, t: float, h: float) -> None:
 def error_of(work: int, t: float, h: float, tried: bool) -> Any:
     """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
     w = load_work(work)
-    k, last = w.k, Z + w.counts[STAGE] - 1
-    for j in range(len(w.y)):
-        w.new[j] = w.y[j] + k[last, j]
+    k = w.k
+    last_stage(work)
     estimate(work, h)
     if tried and scaled_norm(work, k[WRONG], w.y, w.new) > 1.0:
         damp(work, t, h)
@@ -265,11 +266,32 @@ def shrink(work: int, h: float, factor: float) -> Any:
 
 
 @native
+def shorter(work: int, happened: int, error: float, refusals: int) -> Any:
+    """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
+    are of no use."""
+    w = load_work(work)
+    factor = 0.5 if happened != FINE else SMALLEST
+    if happened == FINE and error < np.inf:
+        factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.counts[STAGE] + 1.0)))
+    if refusals > 1:
+        w.counts[STAGE], w.counts[SAME], w.numbers[FACTORED] = w.counts[LOWEST], 0, 0.0
+    return factor
+
+
+@native
+def last_stage(work: int) -> None:
+    """Where the last stage stands, into w.new."""
+    w = load_work(work)
+    for j in range(len(w.y)):
+        w.new[j] = w.y[j] + w.k[Z + w.counts[STAGE] - 1, j]
+
+
+@native
 def implicit_step(work: int, tolerance: float) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
     w = load_work(work)
     t, end = w.numbers[TIME], w.numbers[END]
-    rejected, refused, happened = w.counts[ACCEPTED] == 0, 0, FINE
+    rejected, refusals, happened = w.counts[ACCEPTED] == 0, 0, FINE
     for j in range(len(w.y)):
         w.k[SCALE, j] = 1.0 / (w.numbers[ATOL] + w.numbers[RTOL] * abs(w.y[j]))
     while True:
@@ -288,12 +310,8 @@ def implicit_step(work: int, tolerance: float) -> Any:
             if happened == FINE and error <= 1.0:
                 accept(work, h, error, rate, rejected)
                 return FINE
-            factor = 0.5 if happened != FINE else SMALLEST
-            if happened == FINE and error < np.inf:
-                factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.counts[STAGE] + 1.0)))
-            refused += 1
-            if refused > 1:  # something rough, where high orders are of no use
-                w.counts[STAGE], w.counts[SAME], w.numbers[FACTORED] = w.counts[LOWEST], 0, 0.0
+            refusals += 1
+            factor = shorter(work, happened, error, refusals)
         elif w.counts[PRESENT] == 0:
             w.counts[RENEWED], factor = 0, 1.0  # an old Jacobian may be to blame
         else:
@@ -303,6 +321,11 @@ def implicit_step(work: int, tolerance: float) -> Any:
         rejected = True
         if not shrink(work, h, factor):
             return TOO_MANY
+        if happened != FINE:
+            last_stage(work)
+        if refused(work, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
+            w.numbers[STEP], w.counts[RENEWED], w.numbers[LAST_STEP] = h, 0, 0.0
+            return SWITCHED
 
 
 def step_entry(work: int, t: float, first: int, second: int) -> int:

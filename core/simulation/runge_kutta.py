@@ -15,6 +15,7 @@ from core.simulation.work import (
     ERROR,
     FINE,
     FRESH,
+    LATCHED,
     LIMIT,
     MOST,
     NOT_FINITE,
@@ -23,6 +24,7 @@ from core.simulation.work import (
     STAGES,
     STEP,
     STEPS,
+    SWITCHED,
     TAKEN,
     TIME,
     TOO_MANY,
@@ -32,6 +34,7 @@ from core.simulation.work import (
     load_work,
     note_failure,
     project,
+    refused,
     scaled_norm,
     too_small,
 )
@@ -123,6 +126,8 @@ def embedded_step(work: int, e: Any, e_low: Any) -> Any:
         w.counts[REJECTED] += 1
         if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
             return TOO_MANY
+        if refused(work, t, h, happened):
+            return SWITCHED
         shrink = SMALLEST_FACTOR
         if error < np.inf:
             shrink = max(shrink, SAFETY * error ** (-1.0 / w.counts[STEPS]))
@@ -145,7 +150,7 @@ def step_entry(work: int, t: float, first: int, second: int) -> int:
     if happened != FINE:
         return happened
     h, extra = w.numbers[TAKEN], len(w.A)
-    if extra > w.counts[STAGES] and w.times[w.counts[SAMPLE]] < t + h:
+    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[LATCHED] == 1):
         happened = FINE if stages(work, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
     return happened
 

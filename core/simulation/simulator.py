@@ -77,7 +77,7 @@ def simulate(
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
     refuse_jumps(mech, chosen)
-    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit), y)
+    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.stops), y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -161,7 +161,8 @@ class Job:
         out = out[: int(self.state.counts[SAMPLE]) - first]
         times = self.state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
-        bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
+        with self.assembly.released():
+            bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
         q, v, x = (part.copy() for part in np.split(out, [mech.nq, mech.nq + mech.nv], axis=1))
         if bad and happened in (0, PAUSED):
             self.state.numbers[TIME], happened = times[-1], NOT_FINITE

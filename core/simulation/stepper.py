@@ -18,6 +18,7 @@ from core.simulation.work import (
     END,
     FINE,
     FRESH,
+    JUMPED,
     LIMIT,
     LONGEST,
     MOST,
@@ -32,6 +33,7 @@ from core.simulation.work import (
     SHORTEST,
     STAGES,
     STEP_OF,
+    SWITCH_STEP,
     TAKEN,
     TIME,
     TOO_MANY,
@@ -143,12 +145,16 @@ def take_step(work: int) -> Any:
     if w.counts[BUDGET] <= 0:
         return PAUSED
     w.counts[BUDGET] -= 1
-    happened = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
+    if w.addresses[SWITCH_STEP] != 0:
+        happened = call_entry(w.addresses[SWITCH_STEP], w.addresses[SELF], t, 0, 0)
+    else:
+        happened = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
+        w.numbers[REACH] = t + w.numbers[TAKEN]
     if happened != FINE:
         return happened
-    h, end = w.numbers[TAKEN], w.numbers[END]
-    note_step(work, h)
-    w.numbers[REACH] = end if t + h >= end - 1e-14 * abs(end) else t + h
+    reach, end = w.numbers[REACH], w.numbers[END]
+    note_step(work, reach - t)
+    w.numbers[REACH] = end if reach >= end - 1e-14 * abs(end) else reach
     w.counts[BETWEEN] = 1
     return FINE
 
@@ -168,7 +174,7 @@ def advance_adaptive(work: int, out: Any) -> Any:
             elif time == reach:
                 copy(w.new, out[row])
             else:
-                theta, place = (time - t) / (reach - t), address_of(out) + 8 * row * len(w.y)
+                theta, place = (time - t) / w.numbers[TAKEN], address_of(out) + 8 * row * len(w.y)
                 happened = call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, place, 0)
                 if happened != FINE:
                     return happened
@@ -180,7 +186,8 @@ def advance_adaptive(work: int, out: Any) -> Any:
             w.numbers[TIME] = reach
             copy(w.new, w.y)
             w.counts[BETWEEN] = 0
-            w.counts[FRESH] = 1 if w.counts[STAGES] > 1 and w.counts[PROJECTED] == 0 else 0
+            known = w.counts[STAGES] > 1 and w.counts[PROJECTED] == 0 and w.counts[JUMPED] == 0
+            w.counts[FRESH], w.counts[JUMPED] = 1 if known else 0, 0
             if w.counts[FRESH] == 1:  # the last stage is the first of the next step
                 copy(w.k[w.counts[STAGES] - 1], w.k[0])
         happened = take_step(work)

@@ -14,13 +14,12 @@ FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
 apply here."""
 
 
-_numbers: Any = np.arange(14)
-TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED, STATES, MOVING, SETTLE, SLOPES, TORQUE_SLOPES = (
-    _numbers
-)
+_numbers: Any = np.arange(16)
+(TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED, STATES, MOVING, SETTLE, SLOPES, TORQUE_SLOPES,
+ CONDITIONS, TORQUE_CONDITIONS) = _numbers  # fmt: skip
 """Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
 independent speeds (`core.kernel.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
-`core.kernel.slope_traces`, derivatives of u by q and v.
+`core.kernel.slope_traces`, derivatives of u by q and v, arguments of the conditions in forces and in u.
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND, THIRD = _numbers[:3]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
@@ -51,7 +50,7 @@ class System(NamedTuple):
     u: Any
     """(nv,) constant joint forces."""
     words: Any
-    """(14, 10)"""
+    """(16, 10)"""
     memory: Any
     """Of all entries, one behind the other."""
     room: Any
@@ -72,6 +71,8 @@ class System(NamedTuple):
     """(2 nx,) x and ẋ, as `put_states` left them."""
     last: Any
     """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
+    latches: int
+    """Conditions in forces, whose latches stand at the end of `now`."""
     points: Any
     """(signals + 1,) where the points of each recorded signal begin."""
     times: Any

@@ -28,6 +28,11 @@ class Method:
     help: str
     implicit: bool = False
 
+    @property
+    def stops(self) -> bool:
+        """Whether steps end where conditions in formulas switch."""
+        return self.adaptive and self.id not in ("adams", "recorded")
+
 
 METHODS: dict[str, Method] = {
     method.id: method

@@ -14,7 +14,9 @@ from core.errors import ExpressionError, ModelError
 from core.kernel import entry, ir
 from core.kernel.elements import entry as element_name
 from core.kernel.instructions import instructions_of
+from core.kernel.latches import Latches
 from core.kernel.machine import Library
+from core.kernel.signals import LATCH
 from core.kernel.symbols import column, symbols
 from core.mechanics.instant import Instant
 from core.mechanics.sensors import readings_of
@@ -128,35 +130,59 @@ def _finite(name: str, value: Any) -> float:
     return number
 
 
+def latches_of(mech: Mechanism, torque: Torque) -> Latches:
+    """Conditions in the formulas of joint forces."""
+    texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
+    return Latches(map(parse, texts), environment(mech.model.expanded.parameters, _values(mech)))
+
+
+def _values(mech: Mechanism) -> dict[str, float]:
+    return dict(zip(mech.p_names, map(float, mech.parameter_values()), strict=True))
+
+
 def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> entry.Entry:
-    """Machine code of the formulas: (t, q, v, p) → (nv,).
+    """Machine code of the formulas: (t, q, v, latches, p) → (nv,).
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
-    inputs, forces = _traced(mech, torque)
+    inputs, forces, _ = _traced(mech, torque)
     return _entry(inputs, forces, p)
 
 
 def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> entry.Entry:
-    """Machine code of their derivatives: (t, q, v, p) → (nq + nv, nv), by q and v."""
-    inputs, forces = _traced(mech, torque)
+    """Machine code of their derivatives: (t, q, v, latches, p) → (nq + nv, nv), by q and v."""
+    inputs, forces, _ = _traced(mech, torque)
     return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
-def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any]:
-    """((t, q, v, p), forces) as symbols."""
-    t, q, v, parameters = (symbols(name, n) for name, n in
-                           (("t", 1), ("q", mech.nq), ("v", mech.nv), ("p", len(mech.p_names))))  # fmt: skip
+def conditions(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> entry.Entry:
+    """Machine code of the arguments of their conditions: (t, q, v, latches, p) → (conditions,)."""
+    inputs, _, arguments = _traced(mech, torque)
+    return _entry(inputs, arguments, p)
+
+
+def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
+    """((t, q, v, latches, p), forces, arguments of conditions) as symbols."""
+    latches = latches_of(mech, torque)
+    t, q, v, m, parameters = (
+        symbols(name, n) for name, n in
+        (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(latches.numbers)), ("p", len(mech.p_names)))
+    )  # fmt: skip
     given = dict(zip(mech.p_names, parameters, strict=True))
     known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
+    held = {**known, **{f"{LATCH}{k}": x for k, x in enumerate(m)}}
     forces: list[Any] = [0.0] * mech.nv
     given_forces = torque.forces(mech, known) if isinstance(torque, Law) else torque
     for name, value in given_forces.items():
         try:
-            forces[mech.v_names.index(name)] = evaluate(parse(value), known) if isinstance(value, str) else value
+            forces[mech.v_names.index(name)] = (
+                evaluate(latches.latched(parse(value)), held) if isinstance(value, str) else value
+            )
         except ExpressionError as error:
             raise error.at(where=f"torque of '{name}'") from None
-    return [column(list(x)) for x in (t, q, v, parameters)], ca.densify(column(forces))
+    arguments = [evaluate(node, known) for node in latches.arguments]
+    inputs = [column(list(x)) for x in (t, q, v, m, parameters)]
+    return inputs, ca.densify(column(forces)), ca.densify(column(arguments))
 
 
 def _entry(inputs: list[Any], result: Any, p: Array) -> entry.Entry:

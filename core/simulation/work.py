@@ -10,12 +10,14 @@ import numpy as np
 
 from core.simulation.native import address_of, call_entry, loader, native, store
 
-FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED = 0, 2, 3, 4, 5, 6
+FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
 """What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
-any more; the limit of steps is reached; the steps of this piece are used up."""
+any more; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
+(`core.simulation.switches`)."""
 
-DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF = range(8)
-"""`Work.addresses`: entries of `core.simulation.entry_points` and of the method; where System and Work are stored."""
+DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED = range(10)
+"""`Work.addresses`: entries of `core.simulation.entry_points` and of the method; where System and Work are stored;
+entries of `core.simulation.switches`, 0 where no conditions are."""
 
 TIME, STEP, ERROR, END, LONGEST, SHORTEST, REACH, TAKEN, RTOL, ATOL, LIMIT, LAST_STEP, LAST_ERROR = range(13)
 """`Work.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
@@ -29,7 +31,10 @@ power of the error estimate + 1."""
 JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
 """More `Work.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
 back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
-NUMBERS, COUNTS = 16, 28
+LATCHED, PLAIN, JUMPED, TURNED = range(27, 31)
+"""Of switches: 1 while conditions are held; steps to be taken without; 1 if the last step ended at a switch; conditions
+that turned over at the beginning of this one."""
+NUMBERS, COUNTS = 16, 32
 
 
 class Work(NamedTuple):
@@ -59,6 +64,8 @@ class Work(NamedTuple):
     """(2, n) of implicit methods; otherwise empty."""
     times: Any
     """(m,) times of the samples, s."""
+    switches: Any
+    """(5, conditions), see `core.simulation.switches`."""
 
 
 named_tuple: Any = numba.types.NamedTuple
@@ -67,7 +74,7 @@ _I1 = numba.int64[::1]
 load_work: Any = loader(
     named_tuple(
         (_I1, _F1, _I1, _F1, _F1, _F1, _F2, _F2, _F2, _F2, _F1, _F2, numba.complex128[:, ::1],
-         numba.int64[:, ::1], _F1), Work,
+         numba.int64[:, ::1], _F1, _F2), Work,
     )
 )  # fmt: skip
 
@@ -108,6 +115,16 @@ def copy(source: Any, target: Any) -> None:
     """target ← source, (n,)."""
     for j in range(len(target)):
         target[j] = source[j]
+
+
+@native
+def refused(work: int, t: float, h: float, happened: int) -> Any:
+    """Whether a step from w.y to w.new was refused because of a condition that can be held."""
+    w = load_work(work)
+    if w.addresses[REFUSED] == 0:
+        return False
+    w.numbers[TAKEN] = h
+    return call_entry(w.addresses[REFUSED], w.addresses[SELF], t, happened, 0) == 1
 
 
 @native

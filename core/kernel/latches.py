@@ -1,0 +1,90 @@
+"""Conditions in the formulas of forces that a simulation may hold fixed while it steps over them.
+
+Comparisons a < b, sign(a), step(a), |a|, min(a, b) and max(a, b) make a force jump or bend where an argument (a − b, a)
+changes its sign. In a latched formula the argument is a − b + 1e300 m with a latch m that comes with the time argument:
+0 leaves the formula as it is, ±1 holds the side, and the force is as smooth as the formula on this side. Equal
+arguments share a latch; comparisons of constants, == and !=, floor and ceil have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+from core.kernel.signals import LATCH, formula_of
+from core.model.expression import names
+from core.model.formula_nodes import Binary, Call, Name, Negative, Node, Number
+from core.spatial.scalar import Scalar
+
+if TYPE_CHECKING:
+    from core.kernel.tracing import Tracer
+
+HELD = 1e300
+"""More than any argument."""
+ORDERED = {"<", "<=", ">", ">="}
+MOST = 64
+"""Latches of a machine at most; further conditions stay as they are."""
+
+
+class Latches:
+    """The conditions of some formulas, and the formulas with latches in them."""
+
+    def __init__(self, nodes: Iterable[Node], constant: Collection[str]) -> None:
+        """constant : names that do not change during a run."""
+        self.constant = frozenset(constant)
+        self.numbers: dict[Node, int] = {}
+        """Argument → its latch."""
+        for node in nodes:
+            self.latched(node)
+
+    @property
+    def arguments(self) -> tuple[Node, ...]:
+        """In the order of the latches."""
+        return tuple(self.numbers)
+
+    def latched(self, node: Node) -> Node:
+        """The formula with latches."""
+        match node:
+            case Negative(operand):
+                return Negative(self.latched(operand))
+            case Binary(operator, left, right):
+                left, right = self.latched(left), self.latched(right)
+                held = self._held(Binary("-", node.left, node.right)) if operator in ORDERED else None
+                return Binary(operator, left, right) if held is None else Binary(operator, held, Number(0.0))
+            case Call(function, arguments):
+                return self._called(node, Call(function, tuple(map(self.latched, arguments))))
+        return node
+
+    def _called(self, node: Call, inner: Call) -> Node:
+        """A call with latches in its arguments, and in itself if it needs one."""
+        if node.function in ("sign", "step"):
+            held = self._held(node.arguments[0])
+            return inner if held is None else Call(node.function, (held,))
+        if node.function == "abs":
+            held = self._held(node.arguments[0])
+            return inner if held is None else Binary("*", inner.arguments[0], Call("sign", (held,)))
+        if node.function in ("min", "max"):
+            held = self._held(Binary("-", *node.arguments))
+            if held is not None:
+                one, other = inner.arguments if node.function == "min" else inner.arguments[::-1]
+                return Call("if", (Binary("<", held, Number(0.0)), one, other))
+        return inner
+
+    def _held(self, argument: Node) -> Node | None:
+        """The argument with its latch; None if it has none. Conditions within conditions stay as they are."""
+        if names(argument) <= self.constant or (argument not in self.numbers and len(self.numbers) >= MOST):
+            return None
+        k = self.numbers.setdefault(argument, len(self.numbers))
+        return Binary("+", argument, Binary("*", Number(HELD), Name(f"{LATCH}{k}")))
+
+
+def conditions(tracer: Tracer, x: Any, _: str, run: Any = None) -> list[Scalar]:
+    """Arguments of the conditions in the formulas of forces."""
+    from core.kernel.dynamic_traces import situation
+
+    signal = situation(tracer, x).signal
+    found = []
+    for argument in tracer.elements.latches.arguments:
+        formula = formula_of(argument)
+        found.append(formula(tuple(signal(name) for name in formula.names)))
+    return found

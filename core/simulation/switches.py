@@ -1,0 +1,319 @@
+"""Conditions in formulas (`core.kernel.latches`): where one switches, steps end there.
+
+Steps are taken over conditions as they are. Only where one is refused, and conditions differ between its ends, they are
+held at what they are at its beginning: the equations are smooth then, and where an argument changes its sign within the
+step is a root of its continuous extension. The step ends a hair behind it, where the condition has turned over (Hairer,
+Nørsett and Wanner, Solving ODE I, II.6: discontinuities by dense output). A condition that turns back at once (a relay
+that chatters, a friction that sticks) is left to the choice of steps for a while.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.native import address_of, call_entry, native
+from core.simulation.system import (
+    BASE,
+    CONDITIONS,
+    FIRST,
+    KIND,
+    SECOND,
+    TORQUE,
+    TORQUE_CONDITIONS,
+    TORQUE_SLOPES,
+    evaluate,
+    load_system,
+    put,
+    put_rest,
+    put_states,
+    result,
+    tick,
+)
+from core.simulation.work import (
+    ACCEPTED,
+    END,
+    ERROR,
+    FINE,
+    FRESH,
+    JUMPED,
+    LAST_ERROR,
+    LAST_STEP,
+    LATCHED,
+    NOT_FINITE,
+    PLAIN,
+    PROJECTED,
+    REACH,
+    REJECTED,
+    SELF,
+    STAGES,
+    STEP,
+    STEP_OF,
+    SWITCHED,
+    SYSTEM,
+    TAKEN,
+    TIME,
+    TURNED,
+    WITHIN_OF,
+    copy,
+    load_work,
+)
+
+MODE, LOW, HIGH, VALUE, ROWS = range(5)
+"""Rows of `Work.switches`: latches; arguments at the ends of a part of a step, and within it."""
+ALONE = 100
+"""Steps without latches after conditions that turned back at once."""
+NEAR = 1e-10
+"""Length of a step (s, relative to times above 1 s) below which a condition turns back at once."""
+HAIR, TRIES = 1e-13, 8
+"""Part of a step by which it ends behind a root, more each time until the condition has turned over; and how often."""
+AHEAD = 1e-6
+"""Part of a step by which is looked ahead from a condition that is at its border."""
+PARTS = 4
+"""Parts of a held step at whose ends conditions are looked at."""
+ROUNDS = 40
+RENEWED = 18
+"""As in `core.simulation.radau_newton`."""
+
+
+@native
+def conditions(place: int, t: float, y: Any, out: Any) -> None:
+    """Arguments of all conditions at a state into out."""
+    s = load_system(place)
+    last = s.nq + s.nv
+    tick(place, t)
+    if s.words[CONDITIONS, KIND] != 0:
+        put_states(place, y[: s.nq], y[s.nq : last], y[last:])
+        put(place, CONDITIONS, FIRST, y[:last])
+        put_rest(place, CONDITIONS)
+        evaluate(place, CONDITIONS)
+        copy(result(place, CONDITIONS, s.latches), out[: s.latches])
+    if s.words[TORQUE_CONDITIONS, KIND] != 0:
+        s.memory[s.words[TORQUE_CONDITIONS, BASE]] = t
+        put(place, TORQUE_CONDITIONS, SECOND, y[:last])
+        evaluate(place, TORQUE_CONDITIONS)
+        count = len(out) - s.latches
+        copy(result(place, TORQUE_CONDITIONS, count), out[s.latches :])
+
+
+@native
+def hold(place: int, modes: Any) -> None:
+    """Latches as given (count,): ±1, 0 for none."""
+    s = load_system(place)
+    first = len(s.now) - s.latches
+    for k in range(s.latches):
+        s.now[first + k] = modes[k]
+    for k in range(s.latches, len(modes)):
+        at = 1 + s.nq + s.nv + k - s.latches
+        s.memory[s.words[TORQUE, BASE] + at] = modes[k]
+        if s.words[TORQUE_SLOPES, KIND] != 0:
+            s.memory[s.words[TORQUE_SLOPES, BASE] + at] = modes[k]
+    s.last[0] = np.nan  # what was evaluated last was something else
+
+
+@native
+def release(work: int, steps: int) -> None:
+    """Conditions as they are, for some steps at least."""
+    w = load_work(work)
+    w.switches[MODE, :] = 0.0
+    hold(w.addresses[SYSTEM], w.switches[MODE])
+    w.counts[LATCHED], w.counts[PLAIN], w.counts[FRESH] = 0, steps, 0
+
+
+@native
+def latch(work: int, t: float) -> None:
+    """Hold conditions at what they are at the beginning of the step, or just behind it."""
+    w = load_work(work)
+    place, mode, g, later = w.addresses[SYSTEM], w.switches[MODE], w.switches[LOW], w.switches[HIGH]
+    conditions(place, t, w.y, g)
+    h = AHEAD * w.numbers[STEP]
+    for j in range(len(w.y)):
+        w.new[j] = w.y[j] + h * w.k[0, j]
+    conditions(place, t + h, w.new, later)
+    for k in range(len(mode)):
+        x = later[k] if g[k] == 0.0 else g[k]
+        mode[k] = 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
+    hold(place, mode)
+    w.counts[LATCHED], w.counts[TURNED], w.counts[FRESH] = 1, 0, 0
+
+
+def refused_entry(work: int, t: float, happened: int, second: int) -> int:
+    """1 if a refused step from w.y to w.new may have been refused because of a condition; of held ones, because what is
+    held has no value there."""
+    w = load_work(work)
+    place, before, after = w.addresses[SYSTEM], w.switches[LOW], w.switches[HIGH]
+    if w.counts[PLAIN] > 0:
+        return 0
+    if w.counts[LATCHED] == 1:
+        return 1 if happened == NOT_FINITE else 0
+    conditions(place, t, w.y, before)
+    conditions(place, t + w.numbers[TAKEN], w.new, after)
+    for k in range(len(before)):
+        if not before[k] * after[k] > 0.0 and not (before[k] == 0.0 and after[k] == 0.0):
+            return 1
+    return 0
+
+
+@native
+def arguments_within(work: int, theta: float, out: Any) -> None:
+    """Arguments of all conditions at t + θ h of the step taken, without projection."""
+    w = load_work(work)
+    projected = w.counts[PROJECTED]
+    w.counts[PROJECTED] = 0
+    call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0)
+    w.counts[PROJECTED] = projected
+    conditions(w.addresses[SYSTEM], w.numbers[TIME] + theta * w.numbers[TAKEN], w.failed, out)
+
+
+@native
+def turned(mode: Any, g: Any) -> Any:
+    """Whether a held condition is on its other side."""
+    least = 0.0
+    for k in range(len(mode)):
+        least = min(least, mode[k] * g[k])
+    return least < 0.0
+
+
+@native
+def root(work: int, k: int, low: float, high: float, below: float, above: float) -> Any:
+    """θ at which the argument of condition k changes its sign, by the Illinois method, on the far side."""
+    w = load_work(work)
+    g, side = w.switches[VALUE], 0
+    for _ in range(ROUNDS):
+        if high - low < 1e-13:
+            break
+        theta = (low * above - high * below) / (above - below)
+        if not low < theta < high:
+            theta = 0.5 * (low + high)
+        arguments_within(work, theta, g)
+        x = g[k]
+        if x == 0.0:
+            return theta
+        if x * above > 0.0:
+            if abs(theta - high) < 1e-13:
+                return theta
+            high, above = theta, x
+            if side == 1:
+                below *= 0.5
+            side = 1
+        else:
+            low, below = theta, x
+            if side == -1:
+                above *= 0.5
+            side = -1
+    return high
+
+
+@native
+def first_switch(work: int) -> Any:
+    """(condition, θ) of the first that turns over in the step taken, (−1, 2) if none does."""
+    w = load_work(work)
+    mode, low, high = w.switches[MODE], w.switches[LOW], w.switches[HIGH]
+    begin, theta, first, which = 0.0, 0.0, 2.0, -1
+    arguments_within(work, 0.0, low)
+    for part in range(1, PARTS + 1):
+        theta = part / PARTS
+        arguments_within(work, theta, high)
+        if turned(mode, high):
+            break
+        begin = theta
+        copy(high, low)
+    for k in range(len(mode)):
+        if mode[k] * high[k] < 0.0:
+            found = root(work, k, begin, theta, low[k], high[k]) if mode[k] * low[k] > 0.0 else begin
+            if found < first:
+                first, which = found, k
+    return which, first
+
+
+@native
+def again(work: int, h: float) -> Any:
+    """The step taken once more, with the length h: continuous extensions of implicit methods are less exact than the
+    ends of their steps."""
+    w = load_work(work)
+    end = w.numbers[END]
+    w.numbers[LAST_STEP] = w.numbers[LAST_ERROR] = 0.0
+    w.counts[RENEWED], w.numbers[STEP], w.numbers[END] = 0, h, w.numbers[TIME] + h
+    happened = call_entry(w.addresses[STEP_OF], w.addresses[SELF], w.numbers[TIME], 0, 0)
+    w.numbers[END] = end
+    w.counts[ACCEPTED] -= 1
+    w.counts[REJECTED] += 1
+    return happened
+
+
+@native
+def cut(work: int, theta: float, h: float) -> Any:
+    """The step taken, of length h, ends at θ; (what happened, its length)."""
+    w = load_work(work)
+    if w.counts[STAGES] == 1:  # an implicit method
+        happened = again(work, theta * h)
+        return happened, w.numbers[TAKEN]
+    return call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.new), 0), theta * h
+
+
+@native
+def stop(work: int, k: int, theta: float) -> Any:
+    """End the step taken at θ or a hair later, where condition k is on its other side; (what happened, length)."""
+    w = load_work(work)
+    h, t, g = w.numbers[TAKEN], w.numbers[TIME], w.switches[VALUE]
+    slope = abs(w.switches[HIGH, k] - w.switches[LOW, k]) * PARTS
+    happened, length, hair = FINE, 0.0, HAIR
+    for _ in range(TRIES):
+        happened, length = cut(work, theta, h)
+        if happened != FINE:
+            break
+        conditions(w.addresses[SYSTEM], t + length, w.new, g)
+        if w.switches[MODE, k] * g[k] < 0.0 or length < theta * h * (1.0 - 1e-9) or theta >= 1.0:
+            break
+        if slope > 0.0:
+            hair = max(hair, 2.0 * abs(g[k]) / slope)
+        theta = min(theta + hair, 1.0)
+        hair *= 8.0
+    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR], w.numbers[ERROR] = h, 0.0, 0.0, 1e-4
+    w.counts[JUMPED] = 1
+    if w.counts[STAGES] == 1:
+        w.counts[RENEWED] = 0
+    return happened, length
+
+
+@native
+def turn_over(work: int, k: int) -> None:
+    """A condition that turns over at the very beginning of the step taken, which is taken once more: as several do that
+    switch at the same time. Where they go on turning there is nothing to hold."""
+    w = load_work(work)
+    w.counts[ACCEPTED] -= 1
+    w.counts[REJECTED] += 1
+    w.counts[TURNED] += 1
+    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = w.numbers[TAKEN], 0.0, 0.0
+    if w.counts[TURNED] > w.switches.shape[1]:
+        release(work, ALONE)
+        return
+    w.switches[MODE, k] *= -1.0
+    hold(w.addresses[SYSTEM], w.switches[MODE])
+    w.counts[FRESH] = 0
+
+
+def step_entry(work: int, t: float, first: int, second: int) -> int:
+    """One step of the method, that ends at a switch if it was refused because of one; REACH is its end."""
+    w = load_work(work)
+    while True:
+        happened: int = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
+        if happened == SWITCHED and w.counts[LATCHED] == 0:
+            latch(work, t)
+            continue
+        if happened != FINE and w.counts[LATCHED] == 1:
+            release(work, ALONE)
+            continue
+        length = w.numbers[TAKEN]
+        if happened == FINE and w.counts[LATCHED] == 1:
+            k, theta = first_switch(work)
+            if k >= 0 and theta * length <= NEAR * max(abs(t), 1.0):
+                turn_over(work, k)
+                continue
+            if k >= 0:
+                happened, length = stop(work, k, theta)
+            release(work, 0)
+        w.counts[PLAIN] = max(w.counts[PLAIN] - 1, 0)
+        w.numbers[REACH] = t + length
+        return happened
