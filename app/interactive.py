@@ -243,7 +243,11 @@ class Interactive(QObject):
 
     def _moved(self) -> None:
         """A handle or a slider moves the machine by hand: remember how fast."""
-        if self.live is None or self._own or not self._session.previewing:
+        if self.live is None or self._own:
+            return
+        if not self._session.previewing:
+            if not self._session.following and not np.allclose(self.live.q, self._session.q):
+                self.take_over()  # it was put where the document has it: nothing was changed there
             return
         now, q = self.clock(), self._session.q.copy()
         if self._hand and np.array_equal(q, self._hand[-1][1]):

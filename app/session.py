@@ -161,7 +161,6 @@ class Session:
         """Make the pose of the run that is shown the edited one."""
         if self._followed is not None:
             self.pose("Use the pose of the run", self._followed[0])
-            self.follow(None)
 
     def commit(self, label: str) -> None:
         """Make one undoable state of what is previewed."""
@@ -177,6 +176,7 @@ class Session:
             self.told.emit("error", str(error))
             return
         if model is self.model and pose_of(self.mech, self._q) == self.state.pose:
+            self._followed = None  # that of a run gives way to it
             self.cancel()
             return
         self._push(dataclasses.replace(self.state, model=model, pose=pose_of(self.mech, self._q), label=label))

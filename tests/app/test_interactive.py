@@ -115,6 +115,22 @@ def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(be
     assert bench.window.status.words.text().startswith("Rest on a part")
 
 
+def test_pose_to_rest_begins_anew_from_there(bench):
+    """Though the document is at rest already."""
+    interactive = started(bench, "pendulum")
+    live, rest = interactive.live, bench.session.rest.copy()
+    bench.wait(lambda: abs(live.q[0] - rest[0]) > 0.2)
+    interactive.pause()
+    bench.window.run("edit.rest")
+    assert interactive.on
+    assert live.q[0] == pytest.approx(rest[0])
+    assert live.v[0] == pytest.approx(0.0)
+    np.testing.assert_allclose(bench.session.q, rest)
+    interactive.resume()
+    bench.wait(lambda: abs(live.q[0] - rest[0]) > 0.01)
+    interactive.stop()
+
+
 def test_a_running_body_is_pulled_though_a_handle_lies_over_it(bench):
     interactive = started(bench, "pendulum")
     body = bench.session.model.expanded.bodies[-1].name
