@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.kernel import Mechanism, assembly
 from core.kernel.fitting import upright, wrong_way_round
+from core.kernel.least_forces import size_of
 from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
@@ -122,12 +123,7 @@ class Closure:
     @cached_property
     def size(self) -> float:
         """The machine's own size, m: root mean square distance of its joints from their middle; 1 if all coincide."""
-        pairs = self.mech.joint_poses(self.mech.rest(), self.p)
-        points = np.array([side[:3, 3] for sides in pairs.values() for side in sides]).reshape(-1, 3)
-        if not len(points):
-            return 1.0
-        spread = float(np.sqrt(np.mean(np.sum((points - points.mean(axis=0)) ** 2, axis=1))))
-        return spread if spread > 1e-9 else 1.0
+        return size_of(self.mech, self.p)
 
     @cached_property
     def units(self) -> Array:

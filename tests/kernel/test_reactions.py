@@ -1,5 +1,6 @@
 """Forces in joints of closed loops: published kinetostatics, equilibrium of every body, bodies that hang on nothing."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from core.kernel import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Parameter, Pose, World
+from tests.analysis import overconstrained
 
 FOLDER = Path(__file__).parents[1] / "reference"
 DOWN = World(gravity=Gravity(acceleration=(0.0, -9.81, 0.0)))
@@ -168,3 +170,22 @@ def test_arrays_of_states_and_of_parameter_values():
         np.testing.assert_allclose(mech.inverse_dynamics(q[k], v[k], a[k], p={"m_c": mass}), held[k], atol=1e-9)
         for name, wrench in mech.reactions(q[k], v[k], tau[k], p={"m_c": mass}).items():
             np.testing.assert_allclose(forces[name][k], wrench, atol=1e-9)
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 1.0), (1.0, 2.0, 3.0)])
+def test_least_forces_do_not_know_the_cut(axis):
+    """A four-bar of revolutes in space holds three directions twice; centres of mass lie beside its plane."""
+    model = overconstrained.planar_fourbar(axis)
+    model = dataclasses.replace(model, bodies=tuple(
+        dataclasses.replace(b, center_of_mass=(0.3, 0.2, 0.4)) for b in model.bodies))  # fmt: skip
+    shown = {}
+    for cut in ("J1", "J2", "J3", "J4"):
+        joints = tuple(dataclasses.replace(j, cut="yes" if j.name == cut else "auto") for j in model.joints)
+        mech = Mechanism(dataclasses.replace(model, joints=joints))
+        q, v = np.zeros(mech.nq), np.zeros(mech.nv)
+        found = mech.reactions(np.stack([q, q]), np.stack([v, v]), np.zeros(mech.nv))
+        assert "least norm" in found.note
+        shown[cut] = np.concatenate([found[f"J{k}"] for k in (1, 2, 3, 4)], axis=-1)
+        np.testing.assert_allclose(shown[cut][1], shown[cut][0])
+    for each in shown.values():
+        np.testing.assert_allclose(each, shown["J1"], atol=1e-8 * np.max(np.abs(shown["J1"])))

@@ -1,6 +1,6 @@
 """Machines in maximal coordinates, as a second opinion: every body has six speeds, every joint is rows of constraints.
 
-Own text, which shares nothing with the kernel but the document: Newton and Euler for each body about its centre of mass;
+Own text, which shares nothing with the kernel but the document: Newton and Euler for each body about its middle;
 [M Jᵀ; J 0] solved with least norm, J̇ V from differences, classical Runge–Kutta on poses with quaternions.
 """
 
