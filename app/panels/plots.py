@@ -113,8 +113,10 @@ class PlotsPanel(QWidget):
             chart.hide()
             chart.setParent(None)  # type: ignore[call-overload]
             chart.deleteLater()
-        while len(self.charts) < len(sheet.plots):
-            self._add_chart()
+        if len(self.charts) < len(sheet.plots):
+            while len(self.charts) < len(sheet.plots):
+                self._add_chart()
+            self.area.setSizes([1] * len(self.charts))  # the same for each
         self._link()
         self.refresh()
 

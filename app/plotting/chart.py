@@ -172,6 +172,8 @@ class Chart(QFrame):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
             line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
+            if curve.waiting and curve.over_time:
+                line.expect(curve.times)
 
     def _drop(self, key: tuple[int, str]) -> None:
         line = self._lines.pop(key)

@@ -54,7 +54,7 @@ class Curve:
 
     def at(self, time: float) -> tuple[float, float] | None:
         """(x, y) at a time, linear between samples; None outside of the run."""
-        if not len(self.times) or not self.times[0] - 1e-12 <= time <= self.times[-1] + 1e-12:
+        if self.waiting or not len(self.times) or not self.times[0] - 1e-12 <= time <= self.times[-1] + 1e-12:
             return None
         return float(np.interp(time, self.times, self.x)), float(np.interp(time, self.times, self.y))
 
@@ -82,7 +82,7 @@ def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs
     if pair is None and not late:
         return None
     across, up = (series.measure(record, name).display(units) for name in (x_name, channel))
-    times = x = y = NOTHING
+    times, x, y = record.run.time, NOTHING, NOTHING
     if pair is not None:
         times = pair.run.time
         x = series.shown(record, x_name, pair.x, across.factor)

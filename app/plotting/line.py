@@ -31,6 +31,11 @@ class Line(pg.PlotDataItem):
         self._extents = [_extent(across), _extent(numbers)]
         self.setData(across, numbers, antialias=smooth)
 
+    def expect(self, across: Array) -> None:
+        """Leave room for a curve over these x, whose numbers are still to come."""
+        self._extents[0] = _extent(across)
+        self.informViewBoundsChanged()
+
     def dataBounds(self, ax: int, frac: float = 1.0, orthoRange: Any = None) -> Any:
         """Least and largest x (ax 0) or y (ax 1); (None, None) without numbers."""
         if frac < 1.0 or orthoRange is not None:

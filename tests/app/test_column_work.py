@@ -66,6 +66,17 @@ def test_a_channel_that_takes_long_is_computed_beside_the_window(bench, plots, g
     assert threading.main_thread() not in gate.threads
 
 
+def test_there_is_room_for_the_whole_of_a_curve_before_it_comes(bench, plots, gate):
+    run = motion(plots.session.mech)
+    plots.runs.add(run)
+    plots.add([HELD])
+    (chart,) = plots.charts
+    low, high = chart.window
+    assert low <= run.time[0]
+    assert run.time[-1] <= high < 1.5 * run.time[-1]
+    assert curve_of(plots, HELD).at(0.5) is None
+
+
 def test_until_another_run_is_computed_the_last_curve_stays(bench, plots, gate):
     run, other = motion(plots.session.mech), motion(plots.session.mech, samples=151, amplitude=0.3)
     gate.set()
