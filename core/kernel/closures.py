@@ -248,10 +248,14 @@ class Gear(_Still):
         return (*self.joint.sides, *self.leader.sides)
 
     def held(self, closing: Closing) -> list[Scalar]:
-        """The gap; an angle that is measured counts up to whole turns."""
+        """The gap; an angle that is measured is known up to whole turns, the gap of its gear up to what they make."""
         led = plus(times(self.ratio, self.leader.value(closing)), self.offset)
         gap = minus(self.joint.value(closing), led)
-        return [within_half_a_turn(gap) if self.joint.turns else gap]
+        if self.joint.turns:
+            return [within_half_a_turn(gap)]
+        if self.leader.turns and not is_zero(self.ratio):
+            return [times(self.ratio, within_half_a_turn(over(gap, self.ratio)))]
+        return [gap]
 
 
 class Motion(Protocol):

@@ -6,11 +6,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
 from core.errors import ModelError
 from core.kernel import Mechanism
-from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World
+from core.model import Body, Constraint, Driver, Gravity, Inertia, Joint, Model, Pose, World
 from core.model.plausibility import check
 from core.simulation import simulate
 
@@ -139,3 +140,33 @@ def test_start_speeds_count_whichever_joint_is_cut(joint: str) -> None:
         run = simulate(four_bar(**changes), 0.1, output=0.1)
         assert run[f"{joint}.v"][0] == pytest.approx(1.5, abs=1e-9)
         assert abs(run["A.v"][0]) > 0.1
+
+
+@pytest.mark.parametrize("cut", "ABCD")
+def test_a_driver_s_work_is_what_energy_and_dampers_take(cut: str) -> None:
+    """∫ (F ḟ − Σ c v²) dt over several turns of the crank, F the driver's torque."""
+    motor = Driver(name="motor", joint="A", function="1.2 + 6*t + 0.5*sin(5*t)")
+    model = four_bar(**{name: {"damping": 0.2, "cut": "yes" if name == cut else "auto"} for name in "ABCD"})
+    mech = Mechanism(dataclasses.replace(model, drivers=(motor,), world=SKEW))
+    run = simulate(mech, 2.0, rtol=1e-10, atol=1e-11, output=0.002)
+    np.testing.assert_allclose(run["A.q"], 1.2 + 6.0 * run.time + 0.5 * np.sin(5.0 * run.time), atol=1e-9)
+    none = np.zeros(mech.nv)
+    torque = [mech.holding_forces(q, v, none, t=t)["motor"][0] for t, q, v in zip(run.time, run.q, run.v, strict=True)]
+    power = np.array(torque) * (6.0 + 2.5 * np.cos(5.0 * run.time)) - sum(0.2 * run[f"{n}.v"] ** 2 for n in "ABCD")
+    gained = run["energy.total"][-1] - run["energy.total"][0]
+    assert gained == pytest.approx(float(simpson(power, x=run.time)), abs=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [0.5, -0.3, 2.0])
+def test_a_gear_follows_a_joint_that_is_cut_over_several_turns(ratio: float) -> None:
+    """The crank leads a wheel; where it closes the loop its angle is measured, and known up to whole turns."""
+    wheel = Body(name="w", mass=1.0, inertia=SOLID)
+    gear = Constraint(name="gear", kind="gear", joint="W", leader="A", ratio=ratio)
+    for cut in "CA":
+        model = four_bar(**{cut: {"cut": "yes"}, "A": {"start_speed": (20.0,), "cut": "yes" if cut == "A" else "auto"}})
+        joints = (*model.joints, Joint(name="W", parent="world", child="w", rest=(1.2 * ratio,)))
+        mech = Mechanism(dataclasses.replace(model, bodies=(*model.bodies, wheel), joints=joints, constraints=(gear,)))
+        run = simulate(mech, 1.0, rtol=1e-10, atol=1e-11, output=0.05)
+        assert run["A.q"][-1] > 4.0 * np.pi
+        np.testing.assert_allclose(run["W.q"], ratio * run["A.q"], atol=1e-6)
+        np.testing.assert_allclose(run["energy.total"], run["energy.total"][0], rtol=1e-7)
