@@ -113,8 +113,10 @@ class Axes:
 
     def keep_aspect(self, aspect: float) -> None:
         """Leave room at the right or above, so that the area has this height over width (0: all the room)."""
+        across, *upright = self.all_axes
+        width = self.plot.size().width() - sum(axis.width() for axis in upright) - self._reserved - 5.0
+        height = self.plot.size().height() - across.height() - 2.0
         beside, above = self._spare
-        width, height = self.box.width() + beside, self.box.height() + above
         kept = min(width, height / aspect) if aspect > 0.0 else width
         wanted = (width - kept, height - kept * aspect if aspect > 0.0 else 0.0)
         if max(abs(wanted[0] - beside), abs(wanted[1] - above)) > 1.0:

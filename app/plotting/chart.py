@@ -134,6 +134,7 @@ class Chart(QFrame):
         self._place_legend()
         self._row.activate()
         self.axes.settle()
+        self.axes.keep_aspect(plot.aspect)
 
     def _resized(self) -> None:
         self.view.viewport().update()  # numbers at the axes would stay where they stood before
