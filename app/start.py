@@ -19,7 +19,7 @@ WARM_UP = 1500
 
 def application(arguments: list[str]) -> QApplication:
     """The QApplication, with the surface VTK needs."""
-    from app.viewport import prepare_surface
+    from app.surface import prepare_surface
 
     running = QApplication.instance()
     if isinstance(running, QApplication):

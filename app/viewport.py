@@ -14,12 +14,9 @@ from PySide6.QtGui import (
     QMouseEvent,
     QNativeGestureEvent,
     QResizeEvent,
-    QSurfaceFormat,
     QWheelEvent,
 )
-from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
-from vtkmodules.vtkRenderingOpenGL2 import vtkGenericOpenGLRenderWindow
 
 from app.annotations import Annotations
 from app.frame_sets import FrameSets
@@ -32,6 +29,7 @@ from app.run_scene import RunScene
 from app.scene_follower import SceneFollower
 from app.session import Ref, Session
 from app.settings import Settings
+from app.surface import Surface
 from app.theme import Theme
 from app.tools import TOOLS, other_buttons
 from app.tools.gestures import Gestures
@@ -60,20 +58,7 @@ BUTTONS = {
 }
 
 
-def prepare_surface() -> None:
-    """Ask for OpenGL 3.2 core. Must be called before the QApplication is made."""
-    wanted = QSurfaceFormat()
-    wanted.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
-    wanted.setVersion(3, 2)
-    wanted.setProfile(QSurfaceFormat.OpenGLContextProfile.CoreProfile)
-    wanted.setDepthBufferSize(24)
-    wanted.setStencilBufferSize(8)
-    wanted.setAlphaBufferSize(8)
-    wanted.setSwapInterval(1)
-    QSurfaceFormat.setDefaultFormat(wanted)
-
-
-class Viewport(QOpenGLWidget):
+class Viewport(Surface):
     """Hosts the scene; `expects` says what the tool expects, `place` the point under the pointer (or None)."""
 
     expects = Signal(str)
@@ -90,11 +75,8 @@ class Viewport(QOpenGLWidget):
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
         self.interactive: Interactive | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
-        self._vtk = vtkGenericOpenGLRenderWindow()
-        self._vtk.SetFrameBlitModeToBlitToCurrent()
-        self._ready = False
         self._fit_wanted = True
-        self.scene = Scene(self._vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
+        self.scene = Scene(self.vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
         self._flight = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=FLIGHT)
         self._flight.valueChanged.connect(self._fly)
         self._way: tuple[View, View] | None = None
@@ -123,30 +105,15 @@ class Viewport(QOpenGLWidget):
 
     # ----------------------------------------------------------------------------- drawing
 
-    def initializeGL(self) -> None:
-        """Hand Qt's context to VTK."""
-        self._vtk.SetReadyForRendering(True)
-        self._vtk.SetMapped(True)
-        self._vtk.SetOwnContext(False)
-        self._vtk.OpenGLInitContext()
-        self._vtk.OpenGLInit()
-        self._vtk.SetIsCurrent(True)
-        self._ready = True
-        self.context().aboutToBeDestroyed.connect(self._end)
-
     def paintGL(self) -> None:
         """Draw the scene into Qt's framebuffer."""
-        if not self._ready:
+        if not self.ready:
             return
-        ratio = self.devicePixelRatioF()
-        self.scene.pixel_ratio = ratio
-        width, height = round(self.width() * ratio), round(self.height() * ratio)
-        if self._vtk.GetSize() != (width, height):
-            self._vtk.SetSize(width, height)
+        self.scene.pixel_ratio = self.devicePixelRatioF()
+        self.prepare()
         if self._fit_wanted:
             self._fit_wanted = False
             self.scene.view = self.scene.fit()
-        self._vtk.OpenGLInitState()
         self.scene.render(hasty=not self._resting)
         self.annotations.update()
         self._resting = False
@@ -157,14 +124,6 @@ class Viewport(QOpenGLWidget):
         self._resting = True
         if self.scene.hasty:
             self.update()
-
-    def _end(self) -> None:
-        """The context goes: free what VTK holds in it."""
-        if self._ready:
-            self._ready = False
-            self.makeCurrent()
-            self._vtk.Finalize()
-            self.doneCurrent()
 
     def close_view(self) -> None:
         """Listen no more and free the scene's memory."""
@@ -182,7 +141,7 @@ class Viewport(QOpenGLWidget):
         self.legend.close_legend()
         self.run_scene.close()
         self.frame_sets.close()
-        self._end()
+        self.free()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep what floats in its place."""
@@ -211,7 +170,7 @@ class Viewport(QOpenGLWidget):
 
     def fly_to(self, view: View) -> None:
         """Move the camera smoothly."""
-        if not self._ready or not self.isVisible():
+        if not self.ready or not self.isVisible():
             self._look(view)
             return
         self._flight.stop()
@@ -234,7 +193,7 @@ class Viewport(QOpenGLWidget):
 
     def fit(self, ref: Ref | None = None) -> None:
         """Bring an element, or everything, into the picture."""
-        if not self._ready:
+        if not self.ready:
             self._fit_wanted = True
             return
         now, self.scene.view = self.scene.view, self.goal

@@ -10,10 +10,10 @@ from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app import viewport
+from app.surface import prepare_surface
 from viz.camera import View
 
-viewport.prepare_surface()  # before any test makes the QApplication
+prepare_surface()  # before any test makes the QApplication
 
 PATIENCE = 20.0
 SIZE = (1120, 760)
