@@ -148,11 +148,15 @@ class SimulationPanel(QWidget):
         self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
         self.closed_forms.toggled.connect(lambda on: self.simulation.wish(closed_forms=on))
         tolerances, steps = QWidget(), QWidget()
-        for widget, fields in ((tolerances, (self.rtol, self.atol)), (steps, (self.step,))):
+        for widget, fields in ((tolerances, (("rel", self.rtol), ("abs", self.atol))), (steps, (("", self.step),))):
             row = QHBoxLayout(widget)
             row.setContentsMargins(0, 0, 0, 0)
-            for each in fields:
-                row.addWidget(each)
+            for word, edit in fields:
+                if word:
+                    label = QLabel(word)
+                    label.setObjectName("muted")
+                    row.addWidget(label)
+                row.addWidget(edit)
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(tolerances)
         self.accuracy.addWidget(steps)

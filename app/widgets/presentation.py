@@ -34,7 +34,7 @@ TITLES = {
     "variable": "Symbol",
 }  # fmt: skip
 _OWN_TITLES = {
-    Force: {"a": "From", "b": "To", "resolve": "In axes of", "rest": "Rest length", "law": "Further force",
+    Force: {"a": "From", "b": "To", "resolve": "In axes of", "rest": "Relaxed at", "law": "Further force",
             "damping": "Damping", "masses": "Point masses"},
     Sensor: {"a": "From", "b": "To", "resolve": "In axes of", "axis": "Axis in “from”", "axis_b": "Normal in “to”",
              "minus": "Minus sensor", "offset": "Minus", "force": "Force element"},
