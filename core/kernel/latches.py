@@ -3,7 +3,8 @@
 Comparisons a < b, sign(a), step(a), |a|, min(a, b) and max(a, b) make a force jump or bend where an argument (a − b, a)
 changes its sign. In a latched formula the argument is a − b + 1e300 m with a latch m that comes with the time argument:
 0 leaves the formula as it is, ±1 holds the side, and the force is as smooth as the formula on this side. Equal
-arguments share a latch; comparisons of constants, == and !=, floor and ceil have none.
+arguments share a latch; comparisons of constants or of what only one force knows (its `length` and `rate`; a sensor
+may measure them), == and !=, floor and ceil have none.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 HELD = 1e300
 """More than any argument."""
 ORDERED = {"<", "<=", ">", ">="}
+OWN = {"length", "rate"}
+"""What a force's law calls its own, another in each force."""
 MOST = 64
 """Latches of a machine at most; further conditions stay as they are."""
 
@@ -72,7 +75,10 @@ class Latches:
 
     def _held(self, argument: Node) -> Node | None:
         """The argument with its latch; None if it has none. Conditions within conditions stay as they are."""
-        if names(argument) <= self.constant or (argument not in self.numbers and len(self.numbers) >= MOST):
+        called = names(argument)
+        if called <= self.constant or not called.isdisjoint(OWN - self.constant):
+            return None
+        if argument not in self.numbers and len(self.numbers) >= MOST:
             return None
         k = self.numbers.setdefault(argument, len(self.numbers))
         return Binary("+", argument, Binary("*", Number(HELD), Name(f"{LATCH}{k}")))

@@ -52,6 +52,16 @@ def test_a_one_sided_spring(method, law):
     np.testing.assert_allclose(run["guide.q"], bounced(run.time), atol=1e-10)
 
 
+def test_a_condition_of_what_only_its_force_knows_is_its_own():
+    """Steps do not end at it, so that the tolerance decides; two forces with the same words bend each at its own."""
+    law = "max(0, 800*(length - 0.3))"
+    run = simulate(slider(law), 1.0, q0=[0.0], v0=[1.5], rtol=1e-10, atol=1e-11, output=0.01)
+    np.testing.assert_allclose(run["guide.q"], bounced(run.time), atol=1e-6)
+    assert not Latches([parse(law)], ()).numbers
+    assert Latches([parse(law)], ("length",)).numbers == {}  # a parameter: no condition that changes
+    assert len(Latches([parse("max(0, gap - 0.3)")], ()).numbers) == 1
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_forces_that_depend_on_the_side_and_the_direction(method):
     """Up with 3 N against the motion, down with 1 N along it: v = 0 is passed, and the way back begins elsewhere."""
