@@ -63,6 +63,8 @@ class DerivationPage(QWidget):
         for key, title in SYMBOLS.items():
             self.symbols.addItem(title, key)
         self.symbols.setToolTip("Which numbers of the model become symbols")
+        self.symbols.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.symbols.setMinimumContentsLength(8)
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 4, 4, 0)
         column.addLayout(self._head())
@@ -73,7 +75,7 @@ class DerivationPage(QWidget):
         for widget in (self.back, self.forward, self.title):
             head.addWidget(widget)
         head.addStretch(1)
-        head.addWidget(self.symbols)
+        head.addWidget(self.symbols, 1)
         head.addWidget(self.close_)
         return head
 

@@ -147,19 +147,9 @@ class SimulationPanel(QWidget):
         self.closed_forms = QCheckBox("Closed forms for loops")
         self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
         self.closed_forms.toggled.connect(lambda on: self.simulation.wish(closed_forms=on))
-        tolerances, steps = QWidget(), QWidget()
-        for widget, fields in ((tolerances, (("rel", self.rtol), ("abs", self.atol))), (steps, (("", self.step),))):
-            row = QHBoxLayout(widget)
-            row.setContentsMargins(0, 0, 0, 0)
-            for word, edit in fields:
-                if word:
-                    label = QLabel(word)
-                    label.setObjectName("muted")
-                    row.addWidget(label)
-                row.addWidget(edit)
         self.accuracy = QStackedWidget()
-        self.accuracy.addWidget(tolerances)
-        self.accuracy.addWidget(steps)
+        self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
+        self.accuracy.addWidget(self.step)
         self._place(form)
         return form
 
@@ -270,3 +260,16 @@ class SimulationPanel(QWidget):
             if self._document != self._session.document:
                 self._document = self._session.document
                 self.words.setText("")
+
+
+def _side_by_side(**edits: QWidget) -> QWidget:
+    """Editors in a row, each behind its word."""
+    widget = QWidget()
+    row = QHBoxLayout(widget)
+    row.setContentsMargins(0, 0, 0, 0)
+    for word, edit in edits.items():
+        label = QLabel(word)
+        label.setObjectName("muted")
+        row.addWidget(label)
+        row.addWidget(edit)
+    return widget

@@ -131,6 +131,7 @@ def fresh(bench):
     if (window.width(), window.height()) != SIZE:
         window.resize(*SIZE)
         pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
+    window.interactive.stop()
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
     window.viewport.playback.close_sequence()
@@ -146,6 +147,7 @@ def fresh(bench):
     window.session.start(Model(name="untitled"))
     put_pointer_away(window)
     window.session.point_at(None)
+    window.viewport.say()
     window.docks.reset()
     window.messages.dismiss()
     window.messages.log.clear()
