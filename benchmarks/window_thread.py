@@ -9,7 +9,6 @@ machine code made before, come from the disk's cache.
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import os
 import sys
@@ -53,11 +52,6 @@ def recorded(window: Window, samples: int = SAMPLES, scale: float = 1.0) -> Run:
     mech = window.session.mech
     v = np.full(mech.nv, 0.1 * scale) if not mech.held else None
     return simulate(mech, 10.0, output=10.0 / (samples - 1), v0=v)
-
-
-def bare(run: Run) -> Run:
-    """The run without the channels that were computed of it."""
-    return dataclasses.replace(run)
 
 
 def shown(window: Window, run: Run) -> Record:

@@ -141,52 +141,57 @@ class TextEditor(OptionEditor):
         self._line.setText(value if isinstance(value, str) else ", ".join(value or ()))
 
 
-class FileEditor(OptionEditor):
+class _PathEditor(OptionEditor):
+    """A path and a button beside it."""
+
+    option: OutputFile | InputFile
+
+    def _build(self, button: QToolButton) -> None:
+        self._line = QLineEdit()
+        self._line.setPlaceholderText("none")
+        self._line.editingFinished.connect(self.changed)
+        self.row.addWidget(self._line)
+        self.row.addWidget(button)
+
+    def value(self) -> str:
+        return self._line.text().strip()
+
+    @property
+    def patterns(self) -> str:
+        """Of the files that fit, for a dialog."""
+        return "Files ({})".format(" ".join(f"*{suffix}" for suffix in self.option.suffixes))
+
+
+class FileEditor(_PathEditor):
     """A path and a button to choose it."""
 
     option: OutputFile
 
     def build(self) -> None:
-        self._line = QLineEdit()
-        self._line.setPlaceholderText("none")
-        self._line.editingFinished.connect(self.changed)
-        button = tool_button("folder", "Choose a file", self._choose)
-        self.row.addWidget(self._line)
-        self.row.addWidget(button)
-
-    def value(self) -> str:
-        return self._line.text().strip()
+        self._build(tool_button("folder", "Choose a file", self._choose))
 
     def show_value(self, value: Any) -> None:
         self._line.setText(str(value or ""))
 
     def _choose(self) -> None:
-        patterns = " ".join(f"*{suffix}" for suffix in self.option.suffixes)
-        path, _ = QFileDialog.getSaveFileName(self, self.option.title, self.value(), f"Files ({patterns})")
+        path, _ = QFileDialog.getSaveFileName(self, self.option.title, self.value(), self.patterns)
         if path:
             self._line.setText(path)
             self.changed.emit()
 
 
-class InputFileEditor(OptionEditor):
+class InputFileEditor(_PathEditor):
     """A path, a button to choose it, and the files that lie near the machine's own."""
 
     option: InputFile
 
     def build(self) -> None:
-        self._line = QLineEdit()
-        self._line.setPlaceholderText("none")
-        self._line.editingFinished.connect(self.changed)
         button = tool_button("folder", "Choose a file")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(button)
         self.menu.aboutToShow.connect(self._fill)
         button.setMenu(self.menu)
-        self.row.addWidget(self._line)
-        self.row.addWidget(button)
-
-    def value(self) -> str:
-        return self._line.text().strip()
+        self._build(button)
 
     def show_value(self, value: Any) -> None:
         self._line.setText(str(value or ""))
@@ -202,10 +207,9 @@ class InputFileEditor(OptionEditor):
         self.menu.addAction("None", lambda: self._take("")).setEnabled(bool(self.value()))
 
     def _choose(self) -> None:
-        patterns = " ".join(f"*{suffix}" for suffix in self.option.suffixes)
         near = next(iter(self.option.near(self.context())), "")
         start = self.value() or (str(Path(near).parent) if near else "")
-        path, _ = QFileDialog.getOpenFileName(self, self.option.title, start, f"Files ({patterns});;All files (*)")
+        path, _ = QFileDialog.getOpenFileName(self, self.option.title, start, f"{self.patterns};;All files (*)")
         if path:
             self._take(path)
 

@@ -155,40 +155,23 @@ class NameCombo(Combo):
         self.lineEdit().setModified(modified)
 
 
-class ReferenceEditor(FieldEditor):
-    """The name of another element, chosen or typed."""
+class NameEditor(FieldEditor):
+    """A name, chosen or typed; `names` of the combo lists those there are."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        assert isinstance(field.kind, ReferenceKind)
-        self.kind: ReferenceKind = field.kind
         self.combo = NameCombo(self)
         self.combo.activated.connect(lambda _index: self._finish())
         self.combo.lineEdit().editingFinished.connect(self._typed)
         self.combo.taken_back.connect(self._write)
-        if self.kind.optional:
-            place = self.kind.target in ("frame", "point")
-            self.combo.lineEdit().setPlaceholderText("world" if place else "none")
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)
-        self.value = ""
-        self.problem = ""
+        self.value, self.problem = "", ""
+        self.words = ""
+        """Explain the name that is taken."""
 
-    def show_value(self, value: str, owner: Element, context: Context) -> None:
-        itself = getattr(owner, "name", "")
-        child = owner.child if isinstance(owner, Joint) else ""
-
-        def names() -> list[str]:
-            found = [name for name in names_for(context.model, self.kind.target) if name != itself]
-            if self.kind.target == "sensor":
-                found = [name for name in found if name in fitting_sensors(context.model, owner)]
-            if self.field.name == "child":
-                found = [name for name in found if name != WORLD]
-            elif child and self.kind.target == "frame":
-                found = [name for name in found if name != child]
-            return ["", *found] if self.kind.optional and WORLD not in found else found
-
-        self.combo.names = names
+    def show_name(self, value: str, context: Context) -> None:
+        """Show the model's name, unless another is being typed or was refused."""
         self.combo.setEnabled(not context.read_only)
         if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
             self.value = value
@@ -202,7 +185,7 @@ class ReferenceEditor(FieldEditor):
         self.combo.setEditText(self.value)
         self.combo.lineEdit().setModified(False)
         self.combo.lineEdit().setCursorPosition(0)
-        self.explain("")
+        self.explain(self.words)
 
     def _typed(self) -> None:
         if self.combo.lineEdit().isModified():
@@ -220,6 +203,35 @@ class ReferenceEditor(FieldEditor):
         if self.problem:
             self.combo.setEditText(text)
             self.combo.lineEdit().setModified(False)
+
+
+class ReferenceEditor(NameEditor):
+    """The name of another element."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, ReferenceKind)
+        self.kind: ReferenceKind = field.kind
+        if self.kind.optional:
+            place = self.kind.target in ("frame", "point")
+            self.combo.lineEdit().setPlaceholderText("world" if place else "none")
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        itself = getattr(owner, "name", "")
+        child = owner.child if isinstance(owner, Joint) else ""
+
+        def names() -> list[str]:
+            found = [name for name in names_for(context.model, self.kind.target) if name != itself]
+            if self.kind.target == "sensor":
+                found = [name for name in found if name in fitting_sensors(context.model, owner)]
+            if self.field.name == "child":
+                found = [name for name in found if name != WORLD]
+            elif child and self.kind.target == "frame":
+                found = [name for name in found if name != child]
+            return ["", *found] if self.kind.optional and WORLD not in found else found
+
+        self.combo.names = names
+        self.show_name(value, context)
 
 
 def fitting_sensors(model: Model, owner: Element) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from app.widgets.choice_editors import NameCombo
-from app.widgets.field_editor import Commit, Context, FieldEditor, Together
+from app.widgets.choice_editors import NameEditor
+from app.widgets.field_editor import Commit, Context, Together
 from app.widgets.presentation import measure_of
 from app.widgets.text_editors import FileEditor
 from core.errors import KinetostatError
@@ -62,18 +62,8 @@ class TraceFileEditor(FileEditor):
         return super().attempt(value, gesture)
 
 
-class ColumnEditor(FieldEditor):
+class ColumnEditor(NameEditor):
     """A column of the trace, chosen from those the file has."""
-
-    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
-        super().__init__(owner, field, path, commit, parent)
-        self.combo = NameCombo(self)
-        self.combo.activated.connect(lambda _index: self._finish())
-        self.combo.lineEdit().editingFinished.connect(self._typed)
-        self.combo.taken_back.connect(self._write)
-        self.column.addWidget(self.combo)
-        self.setFocusProxy(self.combo)
-        self.value, self.problem, self.words = "", "", ""
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         assert isinstance(owner, Driver)
@@ -91,32 +81,4 @@ class ColumnEditor(FieldEditor):
         coordinate = context.coordinates[0] if context.coordinates else "none"
         symbol = SI.get(measure_of(Driver, "values", VectorKind(), owner, coordinate).dimension, "")
         self.words = f"numbers in {symbol}, over time in s" if symbol else "over time in s"
-        self.combo.setEnabled(not context.read_only)
-        if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
-            self.value = value
-            self._write()
-
-    def forget(self) -> None:
-        self._write()
-
-    def _write(self) -> None:
-        self.problem, self.combo.refused = "", False
-        self.combo.setEditText(self.value)
-        self.combo.lineEdit().setModified(False)
-        self.explain(self.words)
-
-    def _typed(self) -> None:
-        if self.combo.lineEdit().isModified():
-            self._finish()
-
-    def _finish(self) -> None:
-        text = self.combo.currentText().strip()
-        self.combo.lineEdit().setModified(False)
-        if text == self.value:
-            self._write()
-            return
-        self.problem = self.attempt(text)
-        self.combo.refused = bool(self.problem)
-        if self.problem:
-            self.combo.setEditText(text)
-            self.combo.lineEdit().setModified(False)
+        self.show_name(value, context)
