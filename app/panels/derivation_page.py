@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
@@ -94,11 +95,17 @@ class DerivationPage(QWidget):
         self._row.addLayout(self._beside)
         column.addLayout(self._row)
         column.addStretch(1)
-        area = QScrollArea()
+        self._area = area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(inside)
         return area
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A wide formula scrolls; the words above it are wrapped to what is seen."""
+        super().resizeEvent(event)
+        for label in (self.words, self.legend):
+            label.setMaximumWidth(max(self._area.width() - 40, 120))
 
     def _busy(self) -> QWidget:
         bar = ProgressBar()

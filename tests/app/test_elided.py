@@ -44,4 +44,6 @@ def test_the_derivation_of_a_robot_leaves_the_window_narrow(bench):
     for row in range(panel.list.count()):
         panel.list.setCurrentRow(row)
         assert bench.window.minimumSizeHint().width() <= 1000, panel.page.title.text()
+        for label in (panel.page.words, panel.page.legend):
+            assert label.maximumWidth() < panel.page.width(), panel.page.title.text()
     panel.end()
