@@ -1,4 +1,4 @@
-"""One plot: curves on axes by unit, the playhead, two measuring lines, and the legend beside."""
+"""One plot: curves on axes by unit, the playhead, two measuring lines, and the legend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel
 
 from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.clipping import clipped
@@ -23,10 +23,12 @@ from app.theme import Colors
 CHANNELS = "application/x-kinetostat-channel"
 """What is dragged onto a plot: names of channels, one per line."""
 NARROW = 420
-"""Width of a plot below which its legend floats over the curves."""
+"""Width of a plot below which its legend stands above the curves, not beside."""
 LEGEND = 214
 """Width of the legend where there is room."""
 EMPTY = "Nothing is drawn here yet. Check channels at the left, drag some here, or type a formula."
+UNBOUNDED = (1 << 24) - 1
+"""Qt's own largest size of a widget."""
 SMOOTH = 20_000
 """Curves of more samples are drawn without smoothed edges."""
 
@@ -65,15 +67,18 @@ class Chart(QFrame):
         self.box.sigResized.connect(self._resized)
         self._lines: dict[tuple[int, str], Line] = {}
         self._cursors()
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(0, 2, 0, 2)
-        row.setSpacing(0)
+        self._grid = grid = QGridLayout(self)
+        grid.setContentsMargins(0, 2, 0, 2)
+        grid.setSpacing(0)
         self._mark = QFrame()
         self._mark.setFixedWidth(2)
         self._mark.setAutoFillBackground(True)
-        row.addWidget(self._mark)
-        row.addWidget(self.view, 1)
-        row.addWidget(self.legend)
+        grid.addWidget(self._mark, 0, 0, 2, 1)
+        grid.addWidget(self.view, 1, 1)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(1, 1)
+        self._narrow: bool | None = None
+        self._place_legend()
         self.legend.removed.connect(self.removed)
         self.view.scene().sigMouseClicked.connect(self._clicked)
         self.axes.set_units(("",))
@@ -132,7 +137,7 @@ class Chart(QFrame):
         self._place_title()
         self.legend.show_curves(curves)
         self._place_legend()
-        self._row.activate()
+        self._grid.activate()
         self.axes.settle()
         self.axes.keep_aspect(plot.aspect)
 
@@ -241,7 +246,6 @@ class Chart(QFrame):
             line.setPen(pg.mkPen(colors.warning, width=1, style=Qt.PenStyle.DashLine))
             line.setHoverPen(pg.mkPen(colors.warning, width=3))
             line.label.setColor(QColor(colors.warning))
-        self.legend.set_floating(self.legend.floating, colors)
         self.across.setFont(font)
         self.hint.setStyleSheet(f"color: {colors.muted}; background: transparent;")
         self.across.setStyleSheet(f"color: {colors.muted}; background: {colors.base};")  # legible over the playhead
@@ -290,28 +294,25 @@ class Chart(QFrame):
             self._mark.setPalette(ground)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In narrow plots the legend floats over the curves."""
+        """In narrow plots the legend stands above the curves."""
         super().resizeEvent(event)
         self._place_legend()
 
     def _place_legend(self) -> None:
-        narrow = self.width() < NARROW
-        if narrow != self.legend.floating:
-            if narrow:
-                self._row.removeWidget(self.legend)
-            else:
-                self._row.addWidget(self.legend)
-            self.legend.set_floating(narrow, self.colors)
+        narrow, legend = self.width() < NARROW, self.legend
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._grid.addWidget(legend, 0 if narrow else 1, 1 if narrow else 2)
+        height = legend.arrange(self.width() if narrow else None)
         if narrow:
-            width = round(max(0.46 * self.width(), min(self.legend.wanted_width, self.width() - 80.0)))
-            height = self.legend.wanted_height
-            self.legend.setFixedWidth(width)
-            self.legend.resize(width, min(height, max(self.height() - 40, 20)))
-            self.legend.move(self.width() - width - 6, 4)
-            self.legend.raise_()
+            legend.setMinimumWidth(0)
+            legend.setMaximumWidth(UNBOUNDED)
+            legend.setFixedHeight(min(height, round(0.4 * self.height())))
         else:
-            wanted = min(self.legend.wanted_width, 0.5 * self.width())
-            self.legend.setFixedWidth(round(max(min(LEGEND, 0.34 * self.width()), wanted)))
+            wanted = min(legend.wanted_width, 0.5 * self.width())
+            legend.setFixedWidth(round(max(min(LEGEND, 0.34 * self.width()), wanted)))
+            legend.setMinimumHeight(0)
+            legend.setMaximumHeight(UNBOUNDED)
 
     def auto(self) -> None:
         """Show all of everything."""

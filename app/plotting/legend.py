@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, QWidget
 
 from app.icons import icon
 from app.plotting.curves import Curve, shown_number
-from app.theme import Colors
+from app.widgets.elided import ElidedLabel
 
 STYLES = {
     "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
     "dash_dot": Qt.PenStyle.DashDotLine,
 }  # fmt: skip
-LEGIBLE = 58
-"""Pixels of a name that are always shown."""
 WIDEST = "−0.88888"
 """A value for which there is always room, with its unit beside it."""
 
@@ -49,21 +47,6 @@ class _Swatch(QWidget):
         painter.end()
 
 
-class _Name(QLabel):
-    """A text that loses its middle where there is no room for all of it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._whole = text
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setText(text)
-        self.setMinimumWidth(min(self.fontMetrics().horizontalAdvance(text), LEGIBLE))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideMiddle, self.width()))
-
-
 class _Row(QFrame):
     """One curve."""
 
@@ -72,7 +55,7 @@ class _Row(QFrame):
     def __init__(self, curve: Curve, many_runs: bool) -> None:
         super().__init__()
         self.curve = curve
-        self.name = _Name(curve.label)
+        self.name = ElidedLabel(curve.label, Qt.TextElideMode.ElideMiddle)
         self.value = QLabel()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.unit}"))
@@ -85,7 +68,7 @@ class _Row(QFrame):
         grid.addWidget(self.value, 0, 2)
         grid.setColumnStretch(1, 1)
         if many_runs:
-            run = _Name(curve.run)
+            run = ElidedLabel(curve.run, Qt.TextElideMode.ElideMiddle)
             run.setProperty("muted", True)
             grid.addWidget(run, 1, 1, 1, 2)
         self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else "")
@@ -105,7 +88,7 @@ class _Row(QFrame):
 
 
 class Legend(QScrollArea):
-    """Stands beside its plot. `removed(channel)`: the person does not want it any more."""
+    """Stands beside its plot, or above it. `removed(channel)`: the person does not want it any more."""
 
     removed = Signal(str)
 
@@ -115,36 +98,48 @@ class Legend(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(0, 4, 4, 4)
-        self._column.setSpacing(0)
-        self._column.addStretch(1)
+        self._grid = QGridLayout(inside)
+        self._grid.setContentsMargins(0, 2, 4, 2)
+        self._grid.setSpacing(0)
+        self._columns = 0  # none: below one another
         self.setWidget(inside)
         inside.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
         self.rows: list[_Row] = []
-        self.floating = False
-
-    def set_floating(self, on: bool, colors: Colors) -> None:
-        """Whether it lies over the curves: then its ground lets them shine through."""
-        self.floating = on
-        ground = self.palette()
-        color = QColor(colors.base)
-        color.setAlpha(190)
-        ground.setColor(self.backgroundRole(), color)
-        self.setPalette(ground)
-        self.setAutoFillBackground(on)
-
-    @property
-    def wanted_height(self) -> int:
-        """Height in which all rows are seen."""
-        return sum(row.sizeHint().height() for row in self.rows) + 10
 
     @property
     def wanted_width(self) -> int:
         """Width in which values are seen whole, and enough of names."""
         needed = max((row.minimumSizeHint().width() for row in self.rows), default=0)
-        return needed + self.verticalScrollBar().sizeHint().width() + 6
+        return needed + self._margin
+
+    def arrange(self, width: int | None) -> int:
+        """Rows below one another (`None`), or beside one another as far as `width` pixels carry them whole.
+
+        Returns:
+            The height in which all are seen, pixels.
+        """
+        whole = max((row.sizeHint().width() for row in self.rows), default=1)
+        columns = 0 if width is None else max(1, (width - self._margin) // whole)
+        if columns != self._columns:
+            self._columns = columns
+            self._spread()
+        tallest = max((row.sizeHint().height() for row in self.rows), default=0)
+        return -(-len(self.rows) // max(columns, 1)) * tallest + 4
+
+    @property
+    def _margin(self) -> int:
+        return self.verticalScrollBar().sizeHint().width() + 6
+
+    def _spread(self) -> None:
+        """Below one another a row is as wide as the legend; beside one another rows stand at the left."""
+        columns, grid = max(self._columns, 1), self._grid
+        for k, row in enumerate(self.rows):
+            grid.addWidget(row, k // columns, k % columns)
+        for column in range(grid.columnCount() + 1):
+            grid.setColumnStretch(column, column == self._columns)
+        for line in range(grid.rowCount() + 1):
+            grid.setRowStretch(line, line == -(-len(self.rows) // columns))
 
     def show_curves(self, curves: list[Curve]) -> None:
         """A row for each curve that is not faint."""
@@ -160,9 +155,9 @@ class Legend(QScrollArea):
             row.deleteLater()
         many = len({curve.run for curve in wanted}) > 1
         self.rows = [_Row(curve, many) for curve in wanted]
-        for k, row in enumerate(self.rows):
+        for row in self.rows:
             row.removed.connect(self.removed)
-            self._column.insertWidget(k, row)
+        self._spread()
 
     def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
         """Values at a time, or differences between two."""

@@ -20,10 +20,10 @@ from app.plotting import channels, export
 from app.plotting.chart import CHANNELS
 from app.plotting.clipping import clipped
 from app.plotting.curves import curves
-from app.plotting.legend import LEGIBLE
 from app.plotting.series import Series, column, expanded, grown_from, part
 from app.plotting.sheets import Plot, Sheet
 from app.theme import LIGHT
+from app.widgets.elided import LEGIBLE
 from core.simulation.moments import at_rest
 
 AMPLITUDE, RATE = 0.7, 3.0
@@ -114,8 +114,11 @@ def test_values_of_a_legend_are_whole_and_names_legible_however_narrow_it_is(ben
         for row in chart.legend.rows:
             assert row.value.geometry().right() <= row.width()
             assert row.width() <= chart.legend.viewport().width()
-            assert row.name.width() >= min(row.name.fontMetrics().horizontalAdvance(row.curve.label), LEGIBLE)
+            metrics = row.name.fontMetrics()
+            least = min(metrics.horizontalAdvance(row.curve.label), metrics.horizontalAdvance(LEGIBLE))
+            assert row.name.width() >= least
         assert chart.rect().contains(chart.legend.geometry())
+        assert not chart.legend.geometry().intersects(chart.view.geometry())
 
 
 def test_a_proposal_draws_its_channels(bench, plots):
