@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -23,11 +24,31 @@ def is_file(word: str) -> bool:
 
 def window(file: str = "", arguments: list[str] | None = None) -> int:
     """Open the window on a file; without one, on the example arm. Returns the exit status."""
+    if obstacle := obstacle_to_window():
+        print(obstacle, file=sys.stderr)
+        return 1
     from app.start import start
 
     given = sys.argv if arguments is None else arguments
     chosen = file or next((each for each in given[1:] if not each.startswith("-")), "")
     return start(chosen, given)
+
+
+def obstacle_to_window() -> str:
+    """Why no window can appear here, and what to do about it, told before Qt is loaded; "" where one can."""
+    from core.errors import KinetostatError
+    from viz.system_libraries import require
+
+    if not sys.platform.startswith("linux"):
+        return ""
+    platform, on_wayland = os.environ.get("QT_QPA_PLATFORM", ""), bool(os.environ.get("WAYLAND_DISPLAY"))
+    if not (platform or on_wayland or os.environ.get("DISPLAY")):
+        return "There is no screen. Without one: kinetostat render FILE -o picture.png"
+    try:
+        require("window" if platform.startswith("xcb") or not (platform or on_wayland) else "chart")
+    except KinetostatError as error:
+        return str(error)
+    return ""
 
 
 if __name__ == "__main__":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QTimer
@@ -33,18 +31,8 @@ def application(arguments: list[str]) -> QApplication:
     return app
 
 
-def has_screen() -> bool:
-    """Whether a window can appear (a Linux machine may have no screen)."""
-    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
 def start(file: str, arguments: list[str]) -> int:
     """Open the window on a file (or the first example) and run until it is closed."""
-    if not has_screen():
-        print("There is no screen. Without one: kinetostat render FILE -o picture.png", file=sys.stderr)
-        return 1
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the program
     app = application(arguments)
     from app.panels.form_preparation import prepare_forms

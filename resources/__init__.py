@@ -1,13 +1,16 @@
-"""Icons, examples and themes that ship with the program."""
+"""Icons, examples and the list of system libraries that ship with the program."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "examples"
 ICONS = FOLDER / "icons"
+SYSTEM_LIBRARIES = FOLDER / "system_libraries.txt"
+"""What a Linux system must have besides the wheels, read by `viz.system_libraries` and `.ci/setup`."""
 
 
 class Example(NamedTuple):
@@ -22,6 +25,11 @@ class Example(NamedTuple):
     def torques(self) -> tuple[Path, ...]:
         """Torque files made for it."""
         return tuple(EXAMPLES / "torques" / f"{name}.tau" for name in _TORQUES.get(self.name, ()))
+
+    @property
+    def wishes(self) -> Mapping[str, float | str]:
+        """How it is simulated best, where that is not as usual: duration (s), method."""
+        return _WISHES.get(self.name, {})
 
     @property
     def thumbnail(self) -> Path:
@@ -66,6 +74,7 @@ _TABLE = (
 )
 
 
+_WISHES: dict[str, dict[str, float | str]] = {"squeezer": {"duration": 0.03}, "flyball_governor": {"method": "radau"}}
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 

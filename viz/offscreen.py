@@ -20,6 +20,7 @@ from viz.junctions import in_balance
 from viz.look import LOOKS, LookName
 from viz.pixels import Pixels, pixels, write_png
 from viz.scene import Scene
+from viz.system_libraries import require
 
 MAX_PIXELS = 16384
 """Largest width or height of a picture."""
@@ -33,6 +34,7 @@ def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", sca
                               remedy=f"Choose sides from 1 to {MAX_PIXELS} pixels.")  # fmt: skip
     if look not in LOOKS:
         raise KinetostatError(f"There is no look '{look}'.", remedy=f"Choose one of {', '.join(LOOKS)}.")
+    require("picture")
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)  # finding no screen is no news here
     window = vtkRenderWindow()
     window.SetOffScreenRendering(True)

@@ -48,6 +48,9 @@ def command(run_file: str, channels: tuple[str, ...], output: str | None, others
         return
     if output is None:
         raise click.UsageError("Say with -o which file to write: .png, .svg, .pdf or .csv.")
+    from viz.system_libraries import require
+
+    require("chart")
     from app.plotting.headless import PlotWish, ShownUnits, write
 
     wish = PlotWish(channels, across, apart, size, start, end, look == "dark",

@@ -100,11 +100,13 @@ def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
     from app.pictures import write_pictures
     from core.functions.results import Motion, leaves, to_json
     from core.functions.text import text_of
+    from viz.system_libraries import require
 
     for result in results:
         write_pictures(result, session.context())
         for part in leaves(result):
             if isinstance(part, Motion) and part.files:
+                require("chart")
                 from app.plotting.headless import write_motion
 
                 write_motion(part)

@@ -1,0 +1,66 @@
+"""Libraries that the system lacks are named, with the packages that bring them, before VTK or Qt crash on them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import obstacle_to_window
+from core.errors import KinetostatError
+from core.model import Model
+from resources import SYSTEM_LIBRARIES
+from viz import offscreen, system_libraries
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring everything")
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A system on which two libraries, for pictures and for the window, are not to be found."""
+    table = tmp_path / "libraries.txt"
+    table.write_text(
+        "# file package use\nlibc.so.6 libc6 picture\nlibnoGL.so.1 libnogl1 picture\nlibnoxcb.so.0 nox window\n"
+    )
+    monkeypatch.setattr(system_libraries, "SYSTEM_LIBRARIES", table)
+    system_libraries.missing.cache_clear()
+    yield
+    system_libraries.missing.cache_clear()
+
+
+def test_each_line_names_a_file_a_package_and_a_use() -> None:
+    lines = [line.split() for line in SYSTEM_LIBRARIES.read_text().splitlines() if not line.startswith("#")]
+    assert all(".so" in file and use in ("picture", "chart", "window", "driver") for file, _, use in lines)
+    assert len({file for file, _, _ in lines}) == len(lines) > 20
+
+
+def test_nothing_is_missing_where_the_program_draws() -> None:
+    assert system_libraries.missing("chart") == ()
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_picture_asks_for_what_it_needs_alone() -> None:
+    assert system_libraries.missing("picture") == (("libnoGL.so.1", "libnogl1"),)
+    with pytest.raises(KinetostatError, match=r"missing: libnoGL\.so\.1\. .*apt-get install libnogl1$"):
+        offscreen.render(Model())
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize(("variables", "told"), [
+    ({}, "There is no screen"),
+    ({"DISPLAY": ":0"}, "libnogl1 nox"),
+    ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, "install libnogl1"),
+    ({"WAYLAND_DISPLAY": "wayland-0", "QT_QPA_PLATFORM": "xcb"}, "libnogl1 nox"),
+    ({"QT_QPA_PLATFORM": "offscreen"}, "install libnogl1"),
+])  # fmt: skip
+def test_the_window_says_what_keeps_it_from_appearing(
+    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert told in obstacle_to_window()
+    assert ("nox" in obstacle_to_window()) == ("nox" in told)
