@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
+from app.history import History
 from app.runs import Runs
-from app.state import Ref, State, pose_of, posed, renamed_joints
+from app.shown import Moment, Shown
+from app.state import Ref, State, exists, pose_of, posed, renamed_joints
 from core.errors import KinetostatError
 from core.files import read, save
 from core.functions.function import Context
@@ -48,8 +50,8 @@ class Session:
     """Frames of a table to be shown in the scene: an `app.frame_sets.FrameSet` or None."""
 
     def __init__(self, model: Model | None = None) -> None:
-        self.state = State(model or Model(name="untitled"))
-        self.mech = Mechanism(self.state.model)
+        self._history = History.opened(model or Model(name="untitled"))
+        self.mech = Mechanism(self.model)
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
         """What the reader of the open file found questionable."""
@@ -62,130 +64,124 @@ class Session:
         self.millimetres = False  # in pictures
         self.selection: Ref | None = None
         self.hover: Ref | None = None
-        self._undo: list[State] = []
-        self._redo: list[State] = []
-        self._saved: State = self.state
-        self._preview_parameters: dict[str, float] = {}
-        self._followed: tuple[Array, Mapping[str, float], Mapping[str, float]] | None = None
-        self._gesture: object = None
         self._rest = np.array(self.mech.rest(), dtype=float)
-        self._q = self._pose_array()
+        self._shown = self._as_committed()
 
     # ------------------------------------------------------------------------------- reading
 
     @property
+    def state(self) -> State:
+        """The present moment of the document, as committed."""
+        return self._history.now
+
+    @property
     def model(self) -> Model:
         """The document as committed."""
-        return self.state.model
+        return self._history.now.model
 
     @property
     def q(self) -> Array:
         """(nq,) joint coordinates now shown, previews included. Treat as read-only."""
-        return self._q
+        return self._shown.q
 
     @property
     def p(self) -> Mapping[str, float]:
         """Values of the independent parameters now shown, previews included (pass it as `p=`)."""
-        shown = self._followed[1] if self._followed is not None and not self._preview_parameters else {}
-        return {**self.edited_parameters, **shown, **self._preview_parameters}
+        return self._shown.p
+
+    @property
+    def x(self) -> Mapping[str, float]:
+        """States of force elements by name, of the run that is shown; empty for a pose at rest."""
+        return self._shown.x
+
+    @property
+    def rest(self) -> Array:
+        """(nq,) the rest pose of the model. Treat as read-only."""
+        return self._rest
+
+    @property
+    def edited_pose(self) -> Array:
+        """(nq,) the pose as committed, whatever is shown. Treat as read-only."""
+        return self._shown.edited
+
+    @property
+    def edited_parameters(self) -> Mapping[str, float]:
+        """Values of the independent parameters of the document, previews included, whatever run is shown."""
+        return self._shown.edited_values
+
+    @property
+    def previewing(self) -> bool:
+        """True between the first preview and its commit or cancel."""
+        return self._shown.preview is not None
+
+    @property
+    def following(self) -> bool:
+        """True while the pose of a run is shown instead of the edited one."""
+        return self._shown.run is not None
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
         return Context(self.model, self.mech, self.q.copy(), dict(self.p), ranges=self.ranges,
                        millimetres=self.millimetres)  # fmt: skip
 
-    @property
-    def edited_parameters(self) -> Mapping[str, float]:
-        """Values of the independent parameters of the document, previews included, whatever run is shown."""
-        values = self.model.values()
-        return {name: self._preview_parameters.get(name, values[name]) for name in self.mech.p_names}
-
-    @property
-    def previewing(self) -> bool:
-        """True between the first preview and its commit or cancel."""
-        return self._previewing
-
-    _previewing = False
-
     # ------------------------------------------------------------------------------- previews
 
     def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
         """Show a pose or parameter values without committing them. Loops stay closed when parameters move."""
-        if q is not None:
-            self._q = np.array(q, dtype=float)
-        if parameters is not None:
-            if q is None and not self._previewing:  # of the edited pose, whatever run is shown
-                self._q = self.edited_pose
-            self._preview_parameters.update(parameters)
-            if q is None and self.mech.loops:
-                self._q = np.array(self.mech.move(self._q, {}, p=self.p), dtype=float)
-        self._previewing = True
+        shown = self._shown.previewed(q, parameters or {})
+        if q is None and self.mech.loops:
+            shown = shown.previewed(self.mech.move(shown.q, {}, p=shown.p))
+        self._shown = shown
         self.moved.emit()
 
     def preview_coordinates(self, values: Mapping[str, float]) -> None:
         """Show the pose in which these coordinates (by name) have these values, as near as the limits,
         couplings and loops allow."""
-        self.preview(q=self.mech.move(self._q, values, p=self.p))
+        self.preview(q=self.mech.move(self.q, values, p=self.p))
 
     def follow(
         self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
     ) -> None:
         """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
         None: the edited pose. A commit keeps what is shown."""
-        if q is None and self._followed is None:
+        if q is None and not self.following:
             return
-        before = self.following, self.p if self._previewing else {}
-        self._followed = None if q is None else (np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
-        if not self._previewing:
-            self._q = self._pose_array()
-        elif before == (self.following, self.p):  # what is previewed hides it
+        before = self.following, self.p
+        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
+        self._shown = self._shown.following(run)
+        if self.previewing and before == (self.following, self.p):  # what is previewed hides it
             return
         self.moved.emit()
 
-    @property
-    def following(self) -> bool:
-        """True while the pose of a run is shown instead of the edited one."""
-        return self._followed is not None
-
-    @property
-    def x(self) -> Mapping[str, float]:
-        """States of force elements by name, of the run that is shown; empty for a pose at rest."""
-        return self._followed[2] if self._followed is not None and not self._previewing else {}
-
-    @property
-    def edited_pose(self) -> Array:
-        """(nq,) the pose as committed, whatever is shown."""
-        return posed(self.mech, self.state.pose)
-
     def keep_pose(self) -> None:
         """Make the pose of the run that is shown the edited one."""
-        if self._followed is not None:
-            self.pose("Use the pose of the run", self._followed[0])
+        if self._shown.run is not None:
+            self.pose("Use the pose of the run", self._shown.run.q)
 
     def commit(self, label: str) -> None:
         """Make one undoable state of what is previewed."""
-        if not self._previewing:
+        preview, model = self._shown.preview, self.model
+        if preview is None:
             return
-        model = self.model
         try:
-            for name, value in self._preview_parameters.items():
+            for name, value in preview.p.items():
                 if value != model.expanded.find("parameters", name).value:
                     model = edits.change(model, "parameters", name, value=value)
         except KinetostatError as error:
             self.cancel()
             self.told.emit("error", str(error))
             return
-        if model is self.model and pose_of(self.mech, self._q) == self.state.pose:
-            self._followed = None  # that of a run gives way to it
+        pose = pose_of(self.mech, preview.q)
+        if model is self.model and pose == self.state.pose:
+            self._shown = self._shown.following(None)  # that of a run gives way to it
             self.cancel()
             return
-        self._push(dataclasses.replace(self.state, model=model, pose=pose_of(self.mech, self._q), label=label))
+        self._push(dataclasses.replace(self.state, model=model, pose=pose, label=label))
 
     def cancel(self) -> None:
         """Drop what is previewed."""
-        if self._previewing:
-            self._end_preview()
-            self._q = self._pose_array()
+        if self.previewing:
+            self._shown = self._shown.settled()
             self.moved.emit()
 
     # ------------------------------------------------------------------------------- editing
@@ -221,37 +217,24 @@ class Session:
     def undo(self) -> None:
         """Back to the state before."""
         self.cancel()
-        if self._undo:
-            before = self._undo.pop()
-            self._redo.append(self._left())
-            if not self._show(before):
-                self._undo.append(before)
-                self._redo.pop()
+        if self._history.before:
+            self._show(self._history.undone(self.selection))
 
     def redo(self) -> None:
         """Forward again."""
         self.cancel()
-        if self._redo:
-            after = self._redo.pop()
-            self._undo.append(self._left())
-            if not self._show(after):
-                self._redo.append(after)
-                self._undo.pop()
-
-    @property
-    def rest(self) -> Array:
-        """(nq,) the rest pose of the model. Treat as read-only."""
-        return self._rest
+        if self._history.after:
+            self._show(self._history.redone(self.selection))
 
     @property
     def undo_label(self) -> str:
         """What undo would take back; '' if nothing."""
-        return self.state.label if self._undo else ""
+        return self._history.undo_label
 
     @property
     def redo_label(self) -> str:
         """What redo would do again; '' if nothing."""
-        return self._redo[-1].label if self._redo else ""
+        return self._history.redo_label
 
     # ------------------------------------------------------------------------------- files
 
@@ -272,7 +255,7 @@ class Session:
         """Begin anew with a model (and its mechanism, if already made); undo is emptied."""
         before = self.path, self.findings
         self.path, self.findings = path, tuple(findings)
-        if not self._show(State(model), mech=mech, anew=True):
+        if not self._show(History.opened(model), mech=mech, anew=True):
             self.path, self.findings = before
             return False
         return True
@@ -281,7 +264,7 @@ class Session:
         """Begin anew with recovered work; it counts as unsaved."""
         if not self.start(model):
             return False
-        self._saved = State(Model(name=""))
+        self._history = dataclasses.replace(self._history, saved=None)
         self.saved_changed.emit()
         return True
 
@@ -293,7 +276,7 @@ class Session:
             self.told.emit("error", str(error))
             return False
         self.path = Path(path)
-        self._saved = self.state
+        self._history = dataclasses.replace(self._history, saved=self.model)
         self.saved_changed.emit()
         if left_out:
             more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
@@ -305,13 +288,13 @@ class Session:
     @property
     def unsaved(self) -> bool:
         """True when the model differs from what was last opened or saved."""
-        return self.state.model is not self._saved.model and self.state.model != self._saved.model
+        return self._history.unsaved
 
     # ------------------------------------------------------------------------------- selection
 
     def select(self, ref: Ref | None) -> None:
         """Select an element (or nothing). What does not exist cannot be selected."""
-        if not self._exists(ref):
+        if not exists(self.model, ref):
             ref = None
         if ref != self.selection:
             self.selection = ref
@@ -326,15 +309,39 @@ class Session:
     # ------------------------------------------------------------------------------- inside
 
     def _push(self, new: State, gesture: object = None, select: Ref | None = None) -> None:
-        before = list(self._undo), list(self._redo)
-        if gesture is None or gesture is not self._gesture:
-            self._undo.append(self._left())
-        self._redo.clear()
         new = dataclasses.replace(new, selection=select)
-        if not self._show(new, select=select, carry=True):
-            self._undo, self._redo = before
-            return
-        self._gesture = gesture
+        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=True)
+
+    def _show(
+        self, history: History, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None,
+        carry: bool = False,
+    ) -> bool:  # fmt: skip
+        """Make its present state the one that is open: mechanism, pose, selection, signals."""
+        old, new = self.state, history.now
+        try:
+            if mech is None:
+                mech = self.mech if new.model is old.model else self.mech.updated(new.model)
+            rest = np.array(mech.rest(), dtype=float)
+            new = self._carried(new, mech) if carry else new
+        except KinetostatError as error:
+            self.cancel()
+            self.told.emit("error", str(error))
+            return False
+        self._history = dataclasses.replace(history, now=new)
+        self.mech, self._rest = mech, rest
+        self._shown = self._as_committed()
+        if anew:
+            self.document += 1
+            self.runs.clear()
+        kept = select or self.selection
+        kept = kept if exists(new.model, kept) else new.selection
+        gone, self.selection = self.selection, None if anew or not exists(new.model, kept) else kept
+        self.changed.emit(old, new)
+        if self.selection != gone:
+            self.selected.emit(self.selection)
+        self.saved_changed.emit()
+        self.moved.emit()
+        return True
 
     def _carried(self, new: State, mech: Mechanism) -> State:
         """The state with a pose in which the bodies stand where they now stand (self.mech still is the old machine)."""
@@ -347,54 +354,7 @@ class Session:
             q = carried_pose(self.mech, self.edited_pose, mech, renamed_joints(self.model, new.model))
         return dataclasses.replace(new, pose=pose_of(mech, q))
 
-    def _left(self) -> State:
-        """The present state as it is left for another one."""
-        return dataclasses.replace(self.state, selection=self.selection)
-
-    def _show(
-        self, new: State, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None,
-        carry: bool = False,
-    ) -> bool:  # fmt: skip
-        """Make `new` the state: mechanism, pose, selection, signals."""
-        old = self.state
-        try:
-            if mech is None:
-                mech = self.mech if new.model is old.model else self.mech.updated(new.model)
-            rest = np.array(mech.rest(), dtype=float)
-            new = self._carried(new, mech) if carry else new
-        except KinetostatError as error:
-            self.cancel()
-            self.told.emit("error", str(error))
-            return False
-        self.mech, self.state, self._rest = mech, new, rest
-        self._gesture = self._followed = None
-        self._end_preview()
-        self._q = self._pose_array()
-        if anew:
-            self._undo.clear()
-            self._redo.clear()
-            self._saved = new
-            self.document += 1
-            self.runs.clear()
-        kept = select or self.selection
-        kept = kept if self._exists(kept) else new.selection
-        self.selection, gone = (None, self.selection) if anew or not self._exists(kept) else (kept, self.selection)
-        self.changed.emit(old, new)
-        if self.selection != gone:
-            self.selected.emit(self.selection)
-        self.saved_changed.emit()
-        self.moved.emit()
-        return True
-
-    def _exists(self, ref: Ref | None) -> bool:
-        if ref is None or ref.collection == "world":
-            return ref is not None
-        models = (self.model, self.model.expanded)
-        return any(item.name == ref.name for model in models for item in getattr(model, ref.collection, ()))
-
-    def _end_preview(self) -> None:
-        self._previewing = False
-        self._preview_parameters.clear()
-
-    def _pose_array(self) -> Array:
-        return self.edited_pose if self._followed is None else self._followed[0].copy()
+    def _as_committed(self) -> Shown:
+        """The pose and parameters as committed, nothing over them."""
+        values = self.model.values()
+        return Shown(posed(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names})

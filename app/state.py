@@ -36,6 +36,13 @@ class State:
     """What was selected when this state was left; undo and redo select it again if what is selected goes."""
 
 
+def exists(model: Model, ref: Ref | None) -> bool:
+    """Whether a model has this element, in its own lists or in those of its chains and sub-assemblies."""
+    if ref is None or ref.collection == "world":
+        return ref is not None
+    return any(item.name == ref.name for each in (model, model.expanded) for item in getattr(each, ref.collection, ()))
+
+
 def renamed_joints(old: Model, new: Model) -> dict[str, str]:
     """Old name → new name, when an edit has only renamed joints; else nothing."""
     before, after = old.expanded.joints, new.expanded.joints
