@@ -107,7 +107,8 @@ def near_misses(name: str, names: Iterable[str]) -> str:
     import difflib
 
     known = list(names)
-    close = difflib.get_close_matches(name, known, 3, 0.5)
+    same = [each for each in known if each.lower() == name.lower()]
+    close = same or difflib.get_close_matches(name, known, 3, 0.5)
     if close:
         return f"Did you mean {', '.join(close)}?"
     return "There is: " + ", ".join(known[:8]) + (" …" if len(known) > 8 else "") if known else "There is none."

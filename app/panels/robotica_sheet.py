@@ -29,7 +29,7 @@ from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
 from core.functions import Function
 from core.robotica.command import Argument, Command, Word
-from core.robotica.syntax import Call, parse_all
+from core.robotica.syntax import Call, Name, parse_all
 
 GROUP = "Robotica"
 BOXES = 3
@@ -179,7 +179,7 @@ class RoboticaSheet(QWidget):
         """Why the line cannot be run; "" if it can."""
         try:
             tree = parse_all(self.line)[0].tree
-            self.command.given(tree.arguments if isinstance(tree, Call) else ())
+            self.command.given(tree if isinstance(tree, Call) else Call(Name(self.command.name), ()))
         except KinetostatError as error:
             return f"{error.what} {error.remedy}".strip()
         return ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.errors import ExpressionError, near_misses
+from core.errors import near_misses
 from core.robotica import meaning
-from core.robotica.syntax import Items, Name, Number, Pair, Text, Tree, refused
+from core.robotica.syntax import Call, Items, Name, Number, Pair, Text, Tree, refused
 
 if TYPE_CHECKING:
     from core.functions.results import Result
@@ -18,6 +18,7 @@ Kind = Literal["text", "read", "write", "entry", "list", "number", "names", "opt
 names: several arguments, separated by commas; options: words and rules."""
 QUOTED = ("text", "read", "write")
 _NOTHING = (Items(()), Text(""))
+_KINDS = {"text": "file", "number": "number"}
 
 
 @dataclass(frozen=True)
@@ -127,14 +128,14 @@ class Command:
         filled = [part or argument.empty for part, argument in zip(parts, self.arguments, strict=False)]
         return f"{self.name}[{', '.join(filled)}]"
 
-    def given(self, trees: Sequence[Tree]) -> tuple[Tree | None, ...]:
-        """The arguments as the function takes them, None for {} and "" where nothing is needed.
+    def given(self, call: Call) -> tuple[Tree | None, ...]:
+        """The arguments of a call as the function takes them, None for {} and "" where nothing is needed.
 
         Raises ExpressionError if they are too few or too many, or an option is not known.
         """
+        trees = call.arguments
         if not self.fewest <= len(trees) <= self.most:
-            raise ExpressionError(f"{self.name} takes {self.counts}, {len(trees)} given.",
-                                  remedy=f"Write {self.usage}.")  # fmt: skip
+            raise refused(call, f"{self.name} takes {self.counts}, {len(trees)} given.", f"Write {self.usage}.")
         for argument, tree in zip(self.arguments, trees, strict=False):
             if argument.kind == "options":
                 self._check_options(argument, tree)
@@ -143,13 +144,26 @@ class Command:
 
     def _check_options(self, argument: Argument, tree: Tree) -> None:
         """Every word of an option list must be one of the function's."""
-        known = {word.name for word in argument.words}
+        known = {word.name: word for word in argument.words}
         bare = any(word.bare and word.value == "number" for word in argument.words)
         for item in meaning.items(tree):
             name = _word(item)
             if (name is not None and name not in known) or (isinstance(item, Number) and not bare):
                 raise refused(item, f"{self.name} has no option '{meaning.said(item)}'.",
                               near_misses(name or "", sorted(known)))  # fmt: skip
+            if name is not None:
+                self._check_value(item, known[name])
+
+    def _check_value(self, item: Tree, word: Word) -> None:
+        """A rule must have the kind of value its word takes; xprint has a file of its own without one."""
+        value = item.right if isinstance(item, Pair) else None
+        example = {"text": '"name"', "number": "0.5", "": ""}[word.value]
+        if word.value == "" and value is not None:
+            raise refused(item, f"'{word.name}' takes no value.", f"Write {word.name} alone.")
+        lacking = value is None and word.value != "" and word.name != "xprint"
+        if lacking or (word.value == "text" and value is not None and not isinstance(value, Text | Name)):
+            raise refused(item, f"'{meaning.said(item)}' names no {_KINDS[word.value]}.",
+                          f"Write {word.name} -> {example}.")  # fmt: skip
 
 
 def _word(item: Tree) -> str | None:

@@ -72,6 +72,7 @@ def clear(session: Session, *names: Tree) -> Result:
     """Take values away."""
     for name in names:
         session.state.given.pop(text_of(name), None)
+        session.state.valued.pop(text_of(name), None)
         session.state.cleared.append(text_of(name))
     return Message(title="Clear", text=", ".join(map(text_of, names)) + " cleared.")
 
@@ -104,12 +105,13 @@ def simplified_dynamics(session: Session) -> Result:
 
 def simplify(session: Session, tree: Tree) -> Result:
     """An expression in short form."""
-    from core.robotica.matrices import forms_of, matrix_of
+    from core.robotica.expressions import forms_of
+    from core.robotica.matrices import matrix_of
 
     found = matrix_of(session, tree)
     if found is not None:
         return formulas(session, tree)
-    return Formulas(title="Simplified expression", label=meaning.shown(tree), entries=((forms_of(session, tree),),))
+    return Formulas(title="Simplified expression", label=meaning.shown(tree), entries=forms_of(session, tree))
 
 
 def trig_notation(session: Session) -> Result:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.errors import ExpressionError, ModelError
+from core.errors import ModelError
 from core.robotica.meaning import said, shown
 from core.robotica.syntax import Call, Name, Tree, place, refused
-from core.symbolic.factoring import written
 from core.symbolic.forms import Form
-from core.symbolic.ring import Element, Ring
-from core.symbolic.terms import terms_of
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -25,14 +22,14 @@ INDEXED = {"A": ("A", 1), "T": ("T", 2), "c": ("c", 3), "Jvc": ("Jvc", 1), "Jwc"
 def exact_of(session: Session, tree: Tree) -> Rows | None:
     """The entries a tree names, as elements of the robot's ring; None if it names no result."""
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
-        return list(session.robot.exact(WHOLE[tree.name]))
+        return list(session.equations.exact(WHOLE[tree.name]))
     if not isinstance(tree, Call) or tree.head.primes:
         return None
     name = tree.head.name
     if name in INDEXED:
         return _indexed(session, tree)
     if name in WHOLE:
-        rows = session.robot.exact(WHOLE[name])
+        rows = session.equations.exact(WHOLE[name])
         indices = _whole_numbers(session, tree)
         if len(indices) == 1 and len(rows[0]) == 1:
             indices.append(1)
@@ -53,7 +50,7 @@ def _indexed(session: Session, tree: Call) -> Rows:
         raise refused(tree, f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
                       f"Write {name}[{', '.join('1' * count)}].")  # fmt: skip
     try:
-        rows = session.robot.exact(what, *((0, indices[0]) if name in ("z", "o") else indices))
+        rows = session.equations.exact(what, *((0, indices[0]) if name in ("z", "o") else indices))
     except ModelError as error:
         place(error, tree)
         raise
@@ -63,54 +60,14 @@ def _indexed(session: Session, tree: Call) -> Rows:
 
 
 def _whole_numbers(session: Session, tree: Call) -> list[int]:
-    found = [session.number(argument) for argument in tree.arguments]
-    for x, argument in zip(found, tree.arguments, strict=True):
-        if x != int(x):
-            raise refused(argument, f"{x:g} is no index.", "Write whole numbers.")
-    return [int(x) for x in found]
+    return [session.index(argument) for argument in tree.arguments]
 
 
 def matrix_of(session: Session, tree: Tree) -> tuple[str, tuple[tuple[Form, ...], ...]] | None:
     """(label, written forms) of a matrix or entry; None if the tree names none."""
+    if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
+        return shown(tree), session.equations.form(WHOLE[tree.name])
     rows = exact_of(session, tree)
     if rows is None:
         return None
-    written_rows = tuple(tuple(session.robot.written(x) for x in row) for row in rows)
-    return shown(tree), written_rows
-
-
-def forms_of(session: Session, tree: Tree) -> Form:
-    """The short form of an expression of numbers, symbols, and entries of results (SimplifyExpression)."""
-    from core.robotica.session import evaluated
-
-    free: list[str] = []
-
-    def collect(name: str) -> Any:
-        free.append(name)
-        return 1.0
-
-    refers = False
-
-    def note(call: Call) -> Any:
-        nonlocal refers
-        if exact_of(session, call) is None:
-            raise refused(call, f"'{said(call)}' is not known.", "Use entries such as M[1,1] or c[1,1,1].")
-        refers = True
-        return 1.0
-
-    evaluated(tree, collect, note)
-    ring: Ring = session.robot.chain.ring if refers else Ring(sorted(set(free)), sorted(set(free)))
-    unknown = [name for name in free if name not in ring.plain]
-    if unknown:
-        raise ExpressionError(f"'{unknown[0]}' is no symbol of the robot.",
-                              remedy="Use its parameters and joint coordinates.")  # fmt: skip
-
-    def entry(call: Call) -> Any:
-        rows = exact_of(session, call)
-        if rows is None or len(rows) != 1 or len(rows[0]) != 1:
-            raise refused(call, f"'{said(call)}' has several entries.", "Name one entry.")
-        return rows[0][0]
-
-    result = evaluated(tree, ring.symbol, entry)
-    groups = session.robot.groups if refers else [ring.angles]
-    return written(terms_of(result if isinstance(result, Element) else float(result), groups))
+    return shown(tree), tuple(tuple(session.equations.written(x) for x in row) for row in rows)

@@ -7,8 +7,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.errors import ExpressionError
-from core.robotica.syntax import Binary, Call, Items, Name, Negative, Number, Pair, Text, Tree, place, refused
+from core.errors import ExpressionError, ModelError
+from core.robotica.algebra import dot
+from core.robotica.syntax import Binary, Call, Items, Name, Negative, Number, Pair, Part, Text, Tree, place, refused
 from core.spatial.scalar import Scalar, apply
 
 FUNCTIONS = {
@@ -21,6 +22,7 @@ CONSTANTS = {"Pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
 
 MATRICES = ("M", "MU", "CM", "C", "G", "tau", "J")
 """Names whose entries are written M[[1,2]], as Robotica prints them."""
+MOST_DIVISIONS = 10_000
 LONGEST = 80
 """Characters of a formula in a message."""
 
@@ -48,7 +50,16 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
         if ours is None or tree.head.primes:
             return _at(tree, refer)
         return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
-    raise refused(tree, f"'{said(tree)}' is no number.", "Write a formula.")
+    if isinstance(tree, Part):
+        return _at(tree, refer)
+    remedy = _REMEDIES.get(tree.operator, "") if isinstance(tree, Pair) else ""
+    raise refused(tree, f"'{said(tree)}' is no number.", remedy or "Write a formula.")
+
+
+_REMEDIES = {
+    "==": "To give a name a value, write name = number.",
+    "->": "Rules stand in lists of options; to give a name a value, write name = number.",
+}
 
 
 def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
@@ -63,11 +74,18 @@ def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
 def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
     plain = isinstance(left, float) and isinstance(right, float)
     try:
+        if tree.operator == ".":
+            return dot(left, right)
         result = _OPERATIONS[tree.operator](left, right) if tree.operator != "^" else _power(left, right)
         if plain and not math.isfinite(result):
             raise OverflowError
     except (ZeroDivisionError, OverflowError, ValueError):
         raise refused(tree, f"'{said(tree)}' has no finite value.", "Change the formula.") from None
+    except ModelError as error:
+        raise refused(tree, f"'{said(tree)}' is no polynomial of the symbols.", error.remedy) from None
+    except ExpressionError as error:
+        place(error, tree)
+        raise
     return result
 
 
@@ -82,14 +100,19 @@ def _power(left: Scalar, right: Scalar) -> Scalar:
 
 def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
     if ours == "atan" and len(arguments) == 2:
-        return apply("atan2", arguments[1], arguments[0])  # ArcTan[x, y]
-    wanted = 2 if ours in ("fmin", "fmax") else 1
+        ours, arguments = "atan2", arguments[::-1]  # ArcTan[x, y]
+    wanted = 2 if ours in ("fmin", "fmax", "atan2") else 1
     if len(arguments) != wanted:
         raise refused(tree, f"{tree.head.name} takes {wanted} argument{'s' * (wanted > 1)}, {len(arguments)} given.")
     try:
         return apply(ours, *arguments)
     except ValueError:
         raise refused(tree, f"'{said(tree)}' has no real value.", "Change the formula.") from None
+    except ModelError as error:
+        raise refused(tree, f"'{said(tree)}' has no exact form here.", error.remedy) from None
+    except ExpressionError as error:
+        place(error, tree)
+        raise
 
 
 def shown(tree: Tree) -> str:
@@ -103,6 +126,8 @@ def shown(tree: Tree) -> str:
     if isinstance(tree, Call):
         inside = ",".join(map(shown, tree.arguments))
         return f"{shown(tree.head)}[[{inside}]]" if tree.head.name in MATRICES else f"{shown(tree.head)}[{inside}]"
+    if isinstance(tree, Part):
+        return f"{_within(tree.of, 9)}[[{','.join(map(shown, tree.indices))}]]"
     if isinstance(tree, Items):
         return "{" + ", ".join(map(shown, tree.items)) + "}"
     if isinstance(tree, Negative):
@@ -112,7 +137,7 @@ def shown(tree: Tree) -> str:
     return _shown_binary(tree)
 
 
-_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
+_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, ".": 3, "^": 4}
 """How tightly operators bind."""
 
 
@@ -128,7 +153,7 @@ def _shown_binary(tree: Binary) -> str:
         if tree.operator == "+":
             return f"{first} - {second[1:]}"
         second = f"({second})"
-    between = {"+": " + ", "-": " - ", "*": " "}.get(tree.operator, tree.operator)
+    between = {"+": " + ", "-": " - ", "*": " ", ".": " . "}.get(tree.operator, tree.operator)
     return first + between + second
 
 
@@ -176,8 +201,9 @@ def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, 
             raise refused(row, f"'{said(row)}' is not a range.", "Write {variable, start, end, divisions}.")
         ends = [number(part, known) for part in parts[1:3]]
         count = number(parts[3], known) if len(parts) == 4 else 5.0
-        if count != int(count) or not 1 <= count <= 10_000:
-            raise refused(parts[3], f"{count:g} is not a number of divisions.", "Write a whole number from 1 on.")
+        if count != int(count) or not 1 <= count <= MOST_DIVISIONS:
+            raise refused(parts[3], f"{count:g} is not a number of divisions.",
+                          f"Write a whole number from 1 to {MOST_DIVISIONS}.")  # fmt: skip
         found.append((parts[0].name, ends[0], ends[1], int(count)))
     return found
 
@@ -189,7 +215,8 @@ def options(tree: Tree | None) -> dict[str, Any]:
         if isinstance(item, Name):
             found[item.name] = True
         elif isinstance(item, Pair) and item.operator == "->" and isinstance(item.left, Name):
-            found[item.left.name] = item.right.value if isinstance(item.right, Text | Number) else item.right
+            right = item.right
+            found[item.left.name] = right.value if isinstance(right, Text | Number) else right
         elif isinstance(item, Number):
             found["number"] = item.value
         elif isinstance(item, Text):

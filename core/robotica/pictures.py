@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ModelError
 from core.functions.results import EllipsoidField, Message, PoseSequence, Print, Report, Result
 from core.robotica import meaning
+from core.robotica.command import text_of
 from core.robotica.prints import file_of, parts_of
-from core.robotica.syntax import Items, Tree, place
+from core.robotica.syntax import Items, Tree, place, refused
 
 if TYPE_CHECKING:
     from core.functions.function import Context
@@ -33,9 +34,9 @@ def ellipsoids(session: Session, over: Tree | None = None, wishes: Tree | None =
                   scale="scale" in found, graphics=not alone, measures=alone or "measures" in found)  # fmt: skip
     assert isinstance(field, EllipsoidField)
     done = finished(session, field, found, "relp")
-    if not isinstance(found.get("file"), str):
+    if "file" not in found:
         return done
-    path = file_of(session, found["file"])
+    path = file_of(session, _named(found["file"]))
     store(path, field.measures)
     return Report(title=field.title, parts=(*parts_of(done), Message(text=f"Measures appended to {path}.")))
 
@@ -67,9 +68,9 @@ def show_robot(session: Session, over: Tree | None = None, wishes: Tree | None =
     """All variables together."""
     found = meaning.options(wishes)
     found_ranges = _ranges(session, over)
-    if len({count for *_, count in found_ranges}) > 1:
-        raise ModelError("The ranges have different numbers of divisions, so they cannot run together.",
-                         remedy="Give the same number to all, or use SeqShowRobot.")  # fmt: skip
+    if over is not None and len({count for *_, count in found_ranges}) > 1:
+        raise refused(over, "The ranges have different numbers of divisions, so they cannot run together.",
+                      "Give the same number to all, or use SeqShowRobot.")  # fmt: skip
     shown = _call("show_robot", session.context(), over, ranges=found_ranges, display=_display(found))
     return finished(session, shown, found, "robotplot")
 
@@ -116,9 +117,14 @@ def _plane(session: Session) -> int:
     return planarity(context.mech, context.tool, p=context.p)
 
 
+def _named(file: str | Tree) -> str:
+    """A file of an option: text, or a plain word."""
+    return file if isinstance(file, str) else text_of(file)
+
+
 def printed(options: dict[str, Any], name: str) -> list[str]:
     """The files that print, xprint and mprint mean."""
     files = [f"{name}.pdf"] if "print" in options else []
     if "xprint" in options:
-        files.append(options["xprint"] if isinstance(options["xprint"], str) else f"x{name}.svg")
+        files.append(f"x{name}.svg" if options["xprint"] is True else _named(options["xprint"]))
     return [*files, *([f"m{name}.png"] if "mprint" in options else [])]

@@ -9,7 +9,7 @@ from core.errors import ExpressionError
 from core.functions.results import Formulas, Message, Report, Result
 from core.robotica import meaning
 from core.robotica.command import text_of
-from core.robotica.syntax import Call, Name, Number, Text, Tree, refused
+from core.robotica.syntax import Binary, Call, Name, Negative, Number, Part, Text, Tree, refused
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
     """A matrix, or an entry of one, under its own name or a label. Raises ExpressionError for anything else."""
+    from core.robotica.expressions import forms_of
     from core.robotica.matrices import matrix_of
 
     found = matrix_of(session, tree)
+    if found is None and isinstance(tree, Binary | Negative | Part | Call):
+        found = meaning.shown(tree), forms_of(session, tree)
     if found is None:
         raise refused(tree, f"'{meaning.said(tree)}' is no matrix.",
                       "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].")  # fmt: skip

@@ -72,7 +72,7 @@ def simulate_response(session: Session, times: Tree, conditions: Tree | None = N
     """Integrate the equations of motion from the initial conditions."""
     begin, end, steps = _times(session, times)
     context, robot, state = session.context(), session.robot, session.state
-    q0, v0 = _conditions(session, conditions, robot)
+    q0, v0 = _conditions(session, conditions, robot, begin)
     run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps)
     state.run = run
     motion = Motion(title="Response", run=run, text=summary(run, robot))
@@ -88,23 +88,30 @@ def _symbols(robot: Robot) -> str:
 def _times(session: Session, tree: Tree) -> tuple[float, float, int]:
     parts = [session.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
+        form = "Write {start, end} or {start, end, steps}."
         raise refused(tree, f"'{meaning.said(tree)}' is no range of times.",
-                      "Write {start, end} or {start, end, steps}.")  # fmt: skip
+                      "It must end after it starts." if len(parts) in (2, 3) else form)  # fmt: skip
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
         raise refused(tree, f"{steps:g} is no limit of steps.", f"Write a whole number such as {STEPS}.")
     return parts[0], parts[1], int(steps)
 
 
-def _conditions(session: Session, tree: Tree | None, robot: Robot) -> tuple[Any, Any]:
-    """(q0, v0) from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; what is not given is zero."""
+def _conditions(session: Session, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
+    """(q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; what is not given is
+    zero."""
     context = session.context()
     q0, v0 = np.array(context.mech.rest(context.p)), np.zeros(context.mech.nv)
     places = {v.symbol: v for v in robot.chain.variables}
     for variable in places.values():
         q0[variable.q] = 0.0
+    met: set[tuple[str, int]] = set()
     for condition in meaning.items(tree) if tree is not None else ():
-        for name, primes, amount in _condition(session, condition):
+        for name, primes, amount in _condition(session, condition, begin):
+            if (name, primes) in met:
+                raise refused(condition, f"'{meaning.said(condition)}' is the second condition for {name}"
+                              f"{chr(39) * primes}.", "Give one of each.")  # fmt: skip
+            met.add((name, primes))
             if name not in places:
                 raise refused(condition, f"'{name}' is no joint coordinate.", f"There are {_symbols(robot)}.")
             if primes:
@@ -114,10 +121,14 @@ def _conditions(session: Session, tree: Tree | None, robot: Robot) -> tuple[Any,
     return q0, v0
 
 
-def _condition(session: Session, tree: Tree) -> Sequence[tuple[str, int, float]]:
+def _condition(session: Session, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
     if isinstance(tree, Pair) and tree.operator == "==" and isinstance(tree.left, Call):
         head = tree.left.head
         if len(tree.left.arguments) == 1 and head.primes <= 1:
+            if session.number(tree.left.arguments[0]) != begin:
+                name = head.name + "'" * head.primes
+                raise refused(tree, f"'{meaning.said(tree)}' is not where the response begins, at t = {begin:g}.",
+                              f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.")  # fmt: skip
             return [(head.name, head.primes, session.number(tree.right))]
     if isinstance(tree, Items) and 2 <= len(tree.items) <= 3 and isinstance(tree.items[0], Name):
         numbers = [session.number(item) for item in tree.items[1:]]
@@ -241,11 +252,13 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
 
 
 def _channel(session: Session, tree: Tree) -> str:
-    """The channel of a run that a name means: t, q1, q1', tau1, or a channel's own name in quotation marks."""
+    """The channel of a run that a name means: t, q1, q1', Dq1, tau1, or a channel's own name in quotation marks."""
     if isinstance(tree, Text):
         return tree.value
+    named = tree
     if isinstance(tree, Call):
-        tree = tree.head
+        number = "".join(map(meaning.shown, tree.arguments)) if tree.head.name == "tau" else ""
+        tree = Name(f"{tree.head.name}{number}", tree.head.primes, tree.at)
     if not isinstance(tree, Name):
         raise refused(tree, f"'{meaning.said(tree)}' is no variable.", "Write t, q1, q1' …")
     if tree.name == "t":
@@ -253,10 +266,13 @@ def _channel(session: Session, tree: Tree) -> str:
     for i, variable in enumerate(session.robot.chain.variables, 1):
         if tree.name == variable.symbol:
             return f"{variable.coordinate}.{'qva'[min(tree.primes, 2)]}"
+        if tree.name in (f"D{variable.symbol}", f"DD{variable.symbol}"):
+            return f"{variable.coordinate}.{'va'[tree.name.startswith('DD')]}"
         if tree.name == f"tau{i}":
             return f"{variable.coordinate}.tau"
     run = _run(session)
     if tree.name in run.channels:
         return tree.name
-    raise refused(tree, f"There is no variable '{meaning.said(tree)}'.",
-                  f"There are t, {_symbols(session.robot)} and their rates.")  # fmt: skip
+    first = session.robot.chain.variables[0].symbol
+    raise refused(named, f"There is no variable '{meaning.said(named)}'.",
+                  f"There are t, {_symbols(session.robot)}, their rates such as {first}', and tau1.")  # fmt: skip

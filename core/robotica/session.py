@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
 from core.functions.function import Cancelled, Context
 from core.functions.results import Message, Result
-from core.robotica.meaning import number, said, shown, value
-from core.robotica.syntax import Call, Name, Pair, Statement, Tree, refused, statements
+from core.robotica.meaning import CONSTANTS, FUNCTIONS, number, said, shown
+from core.robotica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements
 
 if TYPE_CHECKING:
     from core.model import Model
@@ -47,6 +47,8 @@ class State:
     given: dict[str, float] = field(default_factory=dict)
     cleared: list[str] = field(default_factory=list)
     """Names whose values `Clear` took away, for a host that gave them to its document."""
+    valued: dict[str, float] = field(default_factory=dict)
+    """Names that were given a value here; equations show it as long as the machine has it."""
     default_file: str = ""
     torques: Torques | None = None
     run: Any = None
@@ -95,6 +97,7 @@ class Session:
         self.host = host
         self.state = State()
         self._robot: tuple[Any, Robot] | None = None
+        self._equations: tuple[Any, dict[str, float], Robot] | None = None
 
     # ------------------------------------------------------------------------------- running
 
@@ -142,10 +145,28 @@ class Session:
             return self.assign(tree)
         if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
             command = COMMANDS[tree.head.name]
-            return self.noted(command.run(self, *command.given(tree.arguments)))
-        if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name[:1].isupper():
-            raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
+            return self.noted(command.run(self, *command.given(tree)))
+        if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name not in FUNCTIONS:
+            self.refuse_head(tree.head)
+            if tree.head.name[:1].isupper():
+                raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
         return self.shown(tree)
+
+    def refuse_head(self, name: Name) -> None:
+        """Raise ExpressionError if a name that means nothing here is nearly a function, or one without its brackets."""
+        from core.robotica.commands import COMMANDS
+        from core.robotica.matrices import INDEXED
+
+        if name.name in COMMANDS:
+            raise refused(name, f"'{name.name}' is a function; its arguments stand in square brackets.",
+                          f"Write {COMMANDS[name.name].usage}.")  # fmt: skip
+        if name.name in INDEXED:
+            count = INDEXED[name.name][1]
+            raise refused(name, f"'{name.name}' takes {count} ind{'ices' if count > 1 else 'ex'}.",
+                          f"Write {name.name}[{', '.join('1' * count)}].")  # fmt: skip
+        meant = next((each for each in COMMANDS if each.lower() == name.name.lower()), "")
+        if meant:
+            raise refused(name, f"There is no function '{name.name}'.", f"Did you mean {meant}?")
 
     def noted(self, result: Result) -> Result:
         """The result; what of it can be animated is kept for ShowAnim and SaveAnim."""
@@ -158,27 +179,36 @@ class Session:
         """d3 = 5."""
         if not isinstance(tree.left, Name) or tree.left.primes:
             raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
+        if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
+            raise refused(tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.",
+                          "Use another name.")  # fmt: skip
         amount = number(tree.right, self.value_of)
-        self.state.given[tree.left.name] = amount
+        self.state.given[tree.left.name] = self.state.valued[tree.left.name] = amount
         return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
 
     def shown(self, tree: Tree) -> Result:
         """A matrix or entry such as T[0,1], M, M[1,1]; else the short form or the number of an expression."""
         from core.functions.results import Formulas
-        from core.robotica.matrices import forms_of, matrix_of
+        from core.robotica.expressions import forms_of, is_printed
+        from core.robotica.matrices import matrix_of
 
         found = matrix_of(self, tree)
         if found is not None:
             label, entries = found
             return Formulas(title=label, label=label, entries=entries)
-        if isinstance(tree, Name) and not tree.primes:
-            return Message(title="Value", text=self._value_in_words(tree.name))
-        form = forms_of(self, tree)
-        return Formulas(title=shown(tree), label=shown(tree), entries=((form,),))
+        if isinstance(tree, Name) and not tree.primes and not is_printed(self, tree):
+            return Message(title="Value", text=self._value_in_words(tree))
+        return Formulas(title=shown(tree), label=shown(tree), entries=forms_of(self, tree))
 
-    def _value_in_words(self, name: str) -> str:
+    def _value_in_words(self, tree: Name) -> str:
         """A symbol's value; said if nobody gave it. Raises ExpressionError."""
-        amount = self.value_of(name)
+        name = tree.name
+        try:
+            amount = CONSTANTS[name] if name in CONSTANTS else self.value_of(name)
+        except ExpressionError as error:
+            self.refuse_head(tree)
+            place(error, tree)
+            raise
         assumed = name not in self.state.given and name in self.host.context().assumed
         return f"{name} = {amount:g}" + (" (assumed)" if assumed else "")
 
@@ -212,6 +242,42 @@ class Session:
             self._robot = (model, made)
         return self._robot[1]
 
+    @property
+    def fixed(self) -> dict[str, float]:
+        """Symbols that equations show as numbers: given a value here that still holds; coordinates stay symbols."""
+        state = self.state
+        try:
+            context = self.context()
+        except ModelError:  # there is no robot yet
+            return dict(state.given)
+        coordinates, values = self.coordinates(context), context.values
+        return {name: x for name, x in state.valued.items() if name not in coordinates
+                and (values[name] if name in values else state.given.get(name)) == x}  # fmt: skip
+
+    @property
+    def equations(self) -> Robot:
+        """The robot in symbols, with numbers for the parameters that have been given a value here."""
+        from core.symbolic import robot
+
+        context = self.host.context()
+        values = {name: x for name, x in self.fixed.items() if name in context.mech.p_names}
+        if not values:
+            return self.robot
+        if self._equations is None or self._equations[0] is not context.model or self._equations[1] != values:
+            made = robot(context.model, values=values)
+            made.chain.watch = self.stop_if_wanted
+            self._equations = (context.model, values, made)
+        return self._equations[2]
+
+    @property
+    def own_symbols(self) -> frozenset[str]:
+        """Parameters and coordinates of the machine; none without one."""
+        try:
+            context = self.host.context()
+        except ModelError:
+            return frozenset()
+        return frozenset({*context.mech.p_names, *self.coordinates(context)})
+
     def stop_if_wanted(self) -> None:
         """Raises Cancelled if the person stopped the line."""
         if self.host.context().cancelled():
@@ -220,7 +286,7 @@ class Session:
     def reset(self) -> None:
         """Forget everything (another robot was read)."""
         self.state = State(folder=self.state.folder, place=self.state.place)
-        self._robot = None
+        self._robot = self._equations = None
 
     def value_of(self, name: str) -> float:
         """A number given here, or of the model. Raises ExpressionError."""
@@ -235,7 +301,9 @@ class Session:
         if values and name in (coordinates := self.coordinates(self.host.context())):
             context = self.context()
             return float(context.q[context.mech.q_names.index(coordinates[name])])
-        raise ExpressionError(f"'{name}' has no value.", remedy=f"Give it one: {name} = 1.")
+        meant = next((constant for constant in CONSTANTS if constant.lower() == name.lower()), "")
+        raise ExpressionError(f"'{name}' has no value.",
+                              remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1.")  # fmt: skip
 
     def path(self, name: str) -> str:
         """A file to read as a path; relative ones lie in the session's folder, where it writes, or beside the robot."""
@@ -257,18 +325,16 @@ class Session:
         """A number with the values given here."""
         return number(tree, self.value_of)
 
+    def index(self, tree: Tree) -> int:
+        """A whole number. Raises ExpressionError."""
+        x = self.number(tree)
+        if x != int(x):
+            raise refused(tree, f"{x:g} is no index.", "Write whole numbers.")
+        return int(x)
 
-_SHOWN = {"A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "R", "z", "o",
-          "Sin", "Cos", "Tan", "Sqrt", "ArcTan", "ArcSin", "ArcCos", "Exp", "Log", "Abs"}  # fmt: skip
+
+_RESULTS = ("A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "K", "P", "R", "z", "o")
+_SHOWN = {*_RESULTS, "Transpose"}
 """Heads that are no functions of Robotica but can be looked at or computed."""
-
-
-def evaluated(tree: Tree, look_up: Callable[[str], Any], refer: Callable[[Call], Any]) -> Any:
-    """`meaning.value` with names as texts."""
-
-    def named(name: Name) -> Any:
-        if name.primes:
-            raise refused(name, f"'{said(name)}' has no meaning here.", "Primes stand in torque files.")
-        return look_up(name.name)
-
-    return value(tree, named, refer)
+_PROTECTED = {*_RESULTS, *CONSTANTS, *FUNCTIONS, "t", "Transpose"}
+"""Names that mean something by themselves; so do Robotica's functions."""

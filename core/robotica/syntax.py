@@ -2,7 +2,7 @@
 
     RElp[{{q1, 0, 90 Degree}, {d2, 3, 8}}, {scale}]      d3 = 5      tau[[1]] = k1 (q1r - q1[t]) - k2 q1'[t]
 
-Precedence, lowest first:  =  ->  ==  + −  * / and implied products  unary −  ^  brackets and primes.
+Precedence, lowest first:  =  ->  ==  + −  * / and implied products  unary −  . (of matrices)  ^  brackets and primes.
 Nothing is evaluated here; size and depth are bounded.
 """
 
@@ -66,6 +66,15 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """of[[indices]], of a matrix that has indices already: T[0,2][[1,4]]; single brackets are the same."""
+
+    of: Tree
+    indices: tuple[Tree, ...]
+    at: Place | None = _unplaced()
+
+
+@dataclass(frozen=True, slots=True)
 class Items:
     """{a, b, …}."""
 
@@ -85,7 +94,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """left operator right, the operator one of + - * / ^."""
+    """left operator right, the operator one of + - * / . ^."""
 
     operator: str
     left: Tree
@@ -101,7 +110,7 @@ class Negative:
     at: Place | None = _unplaced()
 
 
-Tree = Number | Text | Name | Call | Items | Pair | Binary | Negative
+Tree = Number | Text | Name | Call | Part | Items | Pair | Binary | Negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +138,16 @@ def place(error: KinetostatError, tree: Tree) -> None:
 _TOKEN = re.compile(
     r"[ \t\r]*(?:(?P<comment>\(\*.*?\*\))"
     r"|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+|\*\^-?\d+)?)"
-    r"|(?P<name>[^\W\d_][^\W_]*)"
-    r'|(?P<text>"(?:[^"\\\n]|\\.)*")'
-    r"|(?P<operator>->|→|==|\[\[|\]\]|:=|[-+*/^=(){}\[\],;'′°])"
+    r"|(?P<name>[^\W\d_]\w*)"
+    r'|(?P<text>["“”„](?:[^"“”„\\\n]|\\.)*["“”])'
+    r"|(?P<operator>->|→|==|\[\[|\]\]|:=|\?\??|[-−–+*/.^=(){}\[\],;'′’°])"
     r"|(?P<newline>\n))",
     re.DOTALL,
 )
-_PRECEDENCE = {"=": 1, ":=": 1, "->": 2, "→": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, "^": 7}
-_PRODUCT, _SIGN = 5, 6
+_LIKE = {"−": "-", "–": "-", "’": "'", "′": "'", "→": "->", ":=": "=", "??": "?"}
+"""Signs of word processors and of our own tables → what they stand for."""
+_PRECEDENCE = {"=": 1, "->": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, ".": 7, "^": 8}
+_SIGN = 6
 _DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
 """By how many brackets each operator goes in or out."""
 
@@ -163,8 +174,11 @@ def _tokens(source: str) -> Iterator[_Token]:
         match = _TOKEN.match(source, position)
         if match is None or match.lastgroup is None:
             at = position + len(source[position:]) - len(source[position:].lstrip(" \t\r"))
-            raise _error(f"'{source[at]}' is not part of the language", line, at - start + 1)
+            raise _unknown(source, at, line, at - start + 1)
         kind, text = match.lastgroup, match.group(match.lastgroup)
+        if text == "(" and source.startswith("(*", match.start(kind)):
+            raise _unknown(source, match.start(kind), line, match.start(kind) - start + 1)
+        text = _LIKE.get(text, text)
         column = match.start(kind) - start + 1
         position = match.end()
         if kind == "newline" or kind == "comment":
@@ -176,6 +190,15 @@ def _tokens(source: str) -> Iterator[_Token]:
         depth += _DEPTHS.get(text, 0) if kind == "operator" else 0
         yield _Token(kind, text, line, column)
     yield _Token("end", "the end", line, end - start + 1)
+
+
+def _unknown(source: str, at: int, line: int, column: int) -> ExpressionError:
+    """What no token begins with: a text or comment that does not end, or a strange sign."""
+    if source[at] in '"“”„':
+        return _error("The text that begins here has no closing quotation mark", line, column)
+    if source.startswith("(*", at):
+        return _error("The comment that begins here has no closing '*)'", line, column)
+    return _error(f"'{source[at]}' is not part of the language", line, column)
 
 
 def _error(what: str, line: int, column: int) -> ExpressionError:
@@ -259,15 +282,15 @@ class _Parser:
             if symbol != " ":
                 self.at += 1
             level = _PRECEDENCE[name]
-            right = self.expression(level if name in ("^", "=", ":=", "->", "→") else level + 1)
+            right = self.expression(level if name in ("^", "=", "->") else level + 1)
             left = self.joined(name, left, right)
         self.depth -= 1
         return left
 
     @staticmethod
     def joined(name: str, left: Tree, right: Tree) -> Tree:
-        if name in ("=", ":=", "->", "→", "=="):
-            return Pair({":=": "=", "→": "->"}.get(name, name), left, right, left.at)
+        if name in ("=", "->", "=="):
+            return Pair(name, left, right, left.at)
         return Binary(name, left, right, left.at)
 
     def operator(self) -> str:
@@ -284,6 +307,8 @@ class _Parser:
             return Negative(self.expression(_SIGN), begin)
         if self.take("+"):
             return self.expression(_SIGN)
+        if self.take("?"):
+            return self.helped(begin)
         self.at += 1
         if token.kind == "number":
             amount = float(token.text.replace("*^", "e"))
@@ -299,25 +324,34 @@ class _Parser:
         if token.text == "(":
             inner = self.expression(0)
             self.expect(")", "(", begin)
-            return inner
+            return inner if isinstance(inner, Name) else self.indexed(inner, begin)
         if token.text == "{":
             return Items(self.listed("}", "{", begin), begin)
         self.at -= 1
         raise self.unexpected("A number, a name or a list")
 
     def named(self, token: _Token) -> Tree:
-        """A name, its primes, and what stands in brackets behind it."""
+        """A name, its primes, and its indices."""
         primes = 0
-        while self.take("'") or self.take("′"):
+        while self.take("'"):
             primes += 1
         begin = token.place
-        name = Name(token.text, primes, begin)
-        opened = self.now.place
-        if self.take("[["):
-            return Call(name, self.listed("]]", "[[", opened), begin)
-        if self.take("["):
-            return Call(name, self.listed("]", "[", opened), begin)
-        return name
+        return self.indexed(Name(token.text, primes, begin), begin)
+
+    def indexed(self, found: Tree, begin: Place) -> Tree:
+        """What stands in brackets behind a name or an expression in parentheses."""
+        while self.is_operator("[", "[["):
+            opened, sign = self.now.place, self.now.text
+            self.at += 1
+            inside = self.listed("]" * len(sign), sign, opened)
+            found = Call(found, inside, begin) if isinstance(found, Name) else Part(found, inside, begin)
+        return found
+
+    def helped(self, begin: Place) -> Tree:
+        """?FKin is Help[FKin]."""
+        asked = (Name(self.now.text, at=self.now.place),) if self.now.kind == "name" else ()
+        self.at += len(asked)
+        return Call(Name("Help", at=begin), asked, begin)
 
     def listed(self, closing: str, opening: str, begin: Place) -> tuple[Tree, ...]:
         items: list[Tree] = []

@@ -41,10 +41,14 @@ def short_angle(angle: tuple[tuple[str, int], ...]) -> str:
     """The digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name, or none is wanted."""
     if not _Wish.short:
         return ""
-    digits = [_NUMBERED.fullmatch(name) for name, _ in angle]
-    if any(match is None for match in digits) or any(k != 1 for _, k in angle):
-        return ""
-    return "".join(match.group(1) for match in digits if match)
+    digits = [short_angle_digits(name) for name, _ in angle]
+    return "" if not all(digits) or any(k != 1 for _, k in angle) else "".join(digits)
+
+
+def short_angle_digits(name: str) -> str:
+    """The digit by which C12 and S12 mean an angle, "1" for q1; empty if there is none."""
+    match = _NUMBERED.fullmatch(name)
+    return match.group(1) if match else ""
 
 
 @dataclass(frozen=True)

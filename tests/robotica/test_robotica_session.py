@@ -148,7 +148,7 @@ def test_expressions_and_values(session):
         ("MPrint[x]", ExpressionError, "is no matrix"),
         ('MPrint[M, "a", "*"]', ExpressionError, "no default file"),
         ("RElp[{{q1, 0}}]", ExpressionError, "not a range"),
-        ("ShowRobot[{{q1,0,1,3},{q2,0,1,4}}]", ModelError, "different numbers of divisions"),
+        ("ShowRobot[{{q1,0,1,3},{q2,0,1,4}}]", ExpressionError, "different numbers of divisions"),
         ("Response[{1, 0}]", ExpressionError, "no range of times"),
         ("Response[{0, 1}, {q7[0] == 1}]", ExpressionError, "no joint coordinate"),
         ("Response[{0, 1}, {q1[0] = 1}]", ExpressionError, "no initial condition"),

@@ -1,0 +1,154 @@
+"""Short forms of typed expressions: numbers, symbols, sines as they are printed, entries and products of matrices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ExpressionError, KinetostatError
+from core.robotica.algebra import Grid
+from core.robotica.matrices import INDEXED, WHOLE, exact_of
+from core.robotica.meaning import CONSTANTS, FUNCTIONS, said, value
+from core.robotica.syntax import Binary, Call, Items, Name, Negative, Pair, Part, Tree, refused
+from core.symbolic.factoring import written
+from core.symbolic.forms import Form
+from core.symbolic.notation import short_angle_digits
+from core.symbolic.ring import Element, Ring
+from core.symbolic.terms import terms_of
+
+if TYPE_CHECKING:
+    from core.robotica.session import Session
+
+_PRINTED = re.compile(r"([CS])([0-9]+)")
+
+
+def forms_of(session: Session, tree: Tree) -> tuple[tuple[Form, ...], ...]:
+    """The short form of an expression of numbers, symbols, and results (SimplifyExpression); a matrix has several.
+
+    C12 stands for Cos[q1 + q2] as in what is printed; symbols that were given a value are that number. Raises
+    ExpressionError for what has no meaning.
+    """
+    reader = _Reader(session, tree)
+    found = value(tree, reader.name, reader.call)
+    rows = found.rows if isinstance(found, Grid) else [[found]]
+    return tuple(tuple(reader.written(x) for x in row) for row in rows)
+
+
+class _Reader:
+    """What names and calls of an expression stand for, in one ring."""
+
+    def __init__(self, session: Session, tree: Tree) -> None:
+        self.session = session
+        self.fixed = session.fixed
+        self.turning = _turning(session)
+        parts = list(_leaves(tree))
+        self.refers = any(isinstance(part, Call) or self._is_matrix(part) for part in parts)
+        self.ring: Ring = session.equations.chain.ring if self.refers else self._own_ring(parts)
+
+    def _own_ring(self, parts: list[Name | Call]) -> Ring:
+        """A ring of the names that are mentioned."""
+        used: set[str] = set()
+        for part in parts:
+            name = part.name if isinstance(part, Name) else ""
+            if name and name not in self.fixed:
+                used |= set(self.angle(name) or (name,))
+        return Ring(sorted(used), sorted(used))
+
+    def _is_matrix(self, part: Name | Call) -> bool:
+        return isinstance(part, Name) and part.name in WHOLE and part.name not in self.fixed
+
+    def angle(self, name: str) -> tuple[str, ...]:
+        """The joint angles whose sum C12 or S12 is of; () if the name is another."""
+        match = _PRINTED.fullmatch(name)
+        if match is None or name in self.session.own_symbols:
+            return ()
+        found = tuple(self.turning.get(digit, "") for digit in match.group(2))
+        return found if all(found) else ()
+
+    def name(self, name: Name) -> Any:
+        """A symbol, its value, or a whole matrix."""
+        if name.primes:
+            raise refused(name, f"'{said(name)}' has no meaning here.", "Primes stand in torque files.")
+        if name.name in self.fixed:
+            return self.fixed[name.name]
+        if self._is_matrix(name):
+            return Grid(list(exact_of(self.session, name) or []))
+        angle = self.angle(name.name)
+        if angle:
+            sine, cosine = self.ring.sin_cos(sum((self.ring.symbol(a) for a in angle), start=self.ring.constant(0.0)))
+            return sine if name.name[0] == "S" else cosine
+        if name.name not in self.ring.plain:
+            raise self._unknown(name)
+        return self.ring.symbol(name.name)
+
+    def _unknown(self, name: Name) -> ExpressionError:
+        self.session.refuse_head(name)
+        return refused(name, f"'{name.name}' is no symbol of the robot.", "Use its parameters and joint coordinates.")
+
+    def call(self, call: Call | Part) -> Any:
+        """A result of the robot, an entry of a matrix, or a transposed one."""
+        if isinstance(call, Part):
+            return self._entry(call)
+        if call.head.name == "Transpose" and len(call.arguments) == 1:
+            grid = value(call.arguments[0], self.name, self.call)
+            return grid.transposed() if isinstance(grid, Grid) else grid
+        rows = exact_of(self.session, call)
+        if rows is None:
+            self.session.refuse_head(call.head)
+            raise refused(call, f"'{said(call)}' is not known.", "Use entries such as M[1,1] or c[1,1,1].")
+        return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else Grid(rows)
+
+    def _entry(self, part: Part) -> Any:
+        """of[[i,j]], counted from 1; of a column [[i]] will do."""
+        grid = value(part.of, self.name, self.call)
+        indices = [self.session.index(each) for each in part.indices]
+        rows, columns = grid.size if isinstance(grid, Grid) else (1, 1)
+        if len(indices) == 1 and columns == 1:
+            indices.append(1)
+        if len(indices) != 2:
+            raise refused(part, f"'{said(part)}' needs a row and a column.", f"Write {said(part.of)}[[1,1]].")
+        if not (1 <= indices[0] <= rows and 1 <= indices[1] <= columns):
+            raise refused(part, f"'{said(part)}' is outside of the {rows} × {columns} matrix.", "Count from 1.")
+        return grid.rows[indices[0] - 1][indices[1] - 1] if isinstance(grid, Grid) else grid
+
+    def written(self, x: Any) -> Form:
+        """An entry as one would write it down."""
+        groups = self.session.equations.groups if self.refers else [self.ring.angles]
+        return written(terms_of(x if isinstance(x, Element) else float(x), groups))
+
+
+def is_printed(session: Session, tree: Tree) -> bool:
+    """Whether a name is a sine or cosine as results print it: C1, S12."""
+    return isinstance(tree, Name) and not tree.primes and bool(_Reader(session, tree).angle(tree.name))
+
+
+def _turning(session: Session) -> dict[str, str]:
+    """Digit of a revolute joint in printed sums → its symbol; empty without a serial robot."""
+    try:
+        variables = session.robot.chain.variables
+    except KinetostatError:
+        return {}
+    return {digit: v.symbol for v in variables if v.turns and (digit := short_angle_digits(v.symbol))}
+
+
+def _leaves(tree: Tree) -> Iterator[Name | Call]:
+    """Names that stand for something, and calls of the robot's results."""
+    if isinstance(tree, Name):
+        yield from () if tree.name in CONSTANTS else (tree,)
+    elif isinstance(tree, Call) and tree.head.name in (*WHOLE, *INDEXED):
+        yield tree
+    for inner in _inside(tree):
+        yield from _leaves(inner)
+
+
+def _inside(tree: Tree) -> tuple[Tree, ...]:
+    if isinstance(tree, Binary | Pair):
+        return tree.left, tree.right
+    if isinstance(tree, Negative):
+        return (tree.operand,)
+    if isinstance(tree, Part):
+        return (tree.of,)
+    if isinstance(tree, Call):
+        return tree.arguments if tree.head.name in (*FUNCTIONS, "Transpose") else ()
+    return tree.items if isinstance(tree, Items) else ()
