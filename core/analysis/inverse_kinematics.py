@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from core.analysis.random_pose import random_pose
 from core.kernel import Mechanism
 from core.kernel.constraints import closed_near
-from core.kernel.cut_limits import passed
 
 Array = NDArray[np.float64]
 
@@ -32,7 +31,7 @@ SHORTER = 0.25
 """Part of a step that brought the frame no nearer, beyond which the next is not to go."""
 SAME_POSE = 1e-4
 """Poses closer than this (rad, m) are one branch."""
-NEAR_LIMIT = 1e-3
+NEAR_LIMIT = 1e-6
 """Way (rad, m) to a limit of a joint that closes a loop at which the joint counts as standing there: it is measured."""
 
 
@@ -169,10 +168,8 @@ class _Problem:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.loops:
             return moved
-        closed = closed_near(self.mech, moved, self.p)
-        if closed is None or (self.mech.cut_limits and passed(self.mech, q, closed, self.p) > 0.0):
-            return q
-        return closed
+        closed = closed_near(self.mech, moved, self.p, start=q)
+        return q if closed is None else closed
 
     def _pose(self, q: Array) -> Array:
         """(4, 4) the frame's axes placed at the point that is to meet the target."""

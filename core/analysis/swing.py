@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
 from core.kernel import Mechanism
-from core.kernel.cut_limits import passed
+from core.kernel.cut_limits import outside, widened
 from core.kernel.parameter_values import Values
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ def _along(closure: Closure, q: Array, v: Array, count: int) -> list[Array]:
         trial = closure.follow(q, v, STEP * float(np.linalg.norm(v / closure.units)))
         if trial is None or np.max(np.abs(mech.clamp(trial) - trial), initial=0.0) > 1e-9:
             break
-        if mech.cut_limits and passed(mech, q, trial, closure.p) > 0.0:
+        if outside(mech, widened(mech, q, closure.p), trial, closure.p):
             break
         way = mech.difference(q, trial)
         N = closure.motions(trial)

@@ -17,6 +17,7 @@ from core.mechanics.instant import Instant
 from core.mechanics.joint_measures import MEASURES
 from core.mechanics.sensors import Sensor
 from core.mechanics.tree import Place
+from core.model.constraints import meshing
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import Rotation, about
@@ -251,6 +252,9 @@ class Gear(_Still):
         """The gap; an angle that is measured is known up to whole turns, the gap of its gear up to what they make."""
         led = plus(times(self.ratio, self.leader.value(closing)), self.offset)
         gap = minus(self.joint.value(closing), led)
+        if self.joint.turns and self.leader.turns and isinstance(self.ratio, int | float):
+            places = meshing(self.ratio) or 1  # turns of either change the gap by multiples of 2π/places
+            return [over(within_half_a_turn(times(float(places), gap)), float(places))]
         if self.joint.turns:
             return [within_half_a_turn(gap)]
         if self.leader.turns and not is_zero(self.ratio):

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.kernel import assembly, open_loops
 from core.kernel.broken_formulas import REMEDY, broken
-from core.kernel.closed_forms import explicitly_closed
 from core.kernel.contradictions import contradiction, told
-from core.kernel.cut_limits import passed
+from core.kernel.cut_limits import outside, widened
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
 
@@ -200,7 +199,8 @@ def independent(G: Array) -> list[int]:
 
 
 def assembled(
-    mech: Mechanism, q: Any, v: Any, p: Values, fixed: Sequence[str], weights: Mapping[str, float], t: float = 0.0
+    mech: Mechanism, q: Any, v: Any, p: Values, fixed: Sequence[str], weights: Mapping[str, float], t: float = 0.0,
+    limits: bool = True,
 ) -> Any:  # fmt: skip
     """See `Mechanism.assemble`."""
     held, cost = np.zeros(mech.nv, dtype=bool), np.ones(mech.nv)
@@ -211,14 +211,16 @@ def assembled(
             raise ModelError(f"{weight} is not a positive number.", where=f"weight of joint '{name}'",
                              remedy="Give 1 for the usual unwillingness to move, more for more.")  # fmt: skip
         cost[mech.joint_v(name)] = weight
-    q = mech.clamp(_array(q, mech.nq, "q"))
+    q = _array(q, mech.nq, "q")
+    q = mech.clamp(q) if limits else mech.integrate(q, np.zeros(mech.nv))
     if not np.isfinite(q).all():
         raise ModelError("q holds something that is not a finite number.", where="q", remedy="Begin from numbers.")
     speeds = None if v is None else _array(v, mech.nv, "v")
     values = mech.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
     states, rows = _rows(q, leading), _rows(values, leading)
-    closed = np.array([_assembled_state(mech, *pair, held, cost, t) for pair in zip(states, rows, strict=True)])
+    pairs = zip(states, rows, strict=True)
+    closed = np.array([_assembled_state(mech, *pair, held, cost, t, limits) for pair in pairs])
     q = closed.reshape(*leading, mech.nq)
     if speeds is None:
         return q
@@ -227,10 +229,14 @@ def assembled(
     return q, consistent.reshape(*leading, mech.nv)
 
 
-def _assembled_state(mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float) -> Array:
-    closed, gap = mech._closed(q, cost, held, p, anywhere=True, t=t)
+def _assembled_state(
+    mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float, limits: bool
+) -> Array:
+    closed, gap = mech._closed(q, cost, held, p, anywhere=True, t=t, bounded=limits)
     if not gap < assembly.ACCEPTABLE:
         raise open_loops.assembly_error(mech, closed, p, t)
+    if limits and (found := outside(mech, mech.cut_limits, closed, p)) is not None:
+        raise open_loops.beyond_limit(closed, *found)
     return closed
 
 
@@ -259,101 +265,15 @@ def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
     return mech._call("closure_time", p, t=t)
 
 
-def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0) -> Array | None:
+def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
     """(nq,) the position nearest to q that closes all loops; None if that is not found at once (`assembled` searches
-    farther)."""
-    closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t)
+    farther).
+
+    start : (nq,) where the way began: limits of joints that close loops are kept, or passed no farther than there
+    """
+    weights, free = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
+    closed, gap = mech._closed(q, weights, free, p, t=t)
+    limits = widened(mech, start, p) if gap < assembly.ACCEPTABLE else ()
+    if outside(mech, limits, closed, p):
+        closed, gap = mech._closed(q, weights, free, p, t=t, limits=limits)
     return closed if gap < assembly.ACCEPTABLE and not wrong_way_round(mech, closed, p) else None
-
-
-def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: float = 0.0) -> Array:
-    """See `Mechanism.move`."""
-    coordinates = mech._coordinates
-    target = q.copy()
-    held = np.zeros(mech.nv, dtype=bool)
-    for name, value in values.items():
-        if not np.isfinite(value):
-            raise ModelError(f"{value} is not a finite number.", where=f"coordinate '{name}'")
-        if name in coordinates.index:
-            at = coordinates.index[name]
-            target[at] = value
-            held[mech.joint_v(mech.coordinates[at].joint)] = True
-        elif name in coordinates.followers:
-            _, ratio, offset = coordinates.coupling(name)
-            if ratio != 0.0:
-                target[coordinates.slice_q(name)] = (value - offset) / ratio
-                held[coordinates.slice_v(name)] = True
-        else:
-            raise ModelError(f"There is no coordinate '{name}'.", remedy="mech.q_names lists them.")
-    target = mech.clamp(target)
-    if not mech.held:
-        return target
-    return _moved_closed(mech, q, target, held, p, t)
-
-
-STAGE = 0.3
-"""Longest way (rad or m) of a dragged coordinate between two closings."""
-SHORTEST = STAGE / 512
-"""Way that is no longer halved when the loops cannot follow it."""
-MOST_STAGES = 200
-JUMP = 1.5
-"""Way of a follower in one stage (rad or m) that means another branch, not a motion."""
-
-
-def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
-    """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
-    q_closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t)
-    if not gap < assembly.ACCEPTABLE:
-        return target  # loops that do not close at all keep nothing from moving
-    longest = STAGE
-    refused: list[tuple[float, float]] = []
-    for _ in range(MOST_STAGES):
-        way = mech.difference(q_closed, target) * held
-        distance = float(np.max(np.abs(way), initial=0.0))
-        if distance < 1e-12 or longest < SHORTEST:
-            break
-        stage = min(longest, distance)
-        follower, gap = _followed(mech, q_closed, way * (stage / distance), held, p, t)
-        if follower is None:
-            refused.append((stage, gap))
-            longest = _shorter(refused)
-        else:  # what has just been refused is not asked for again at once
-            q_closed, longest, refused = follower, longest if refused else min(2.0 * longest, STAGE), []
-    return q_closed
-
-
-def _shorter(refused: Sequence[tuple[float, float]]) -> float:
-    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the way beyond
-    the end of travel, so two of them tell where that is."""
-    stage, gap = refused[-1]
-    if len(refused) == 1:
-        return 0.5 * stage
-    before, gap_before = refused[-2]
-    end = stage - gap * (before - stage) / (gap_before - gap) if gap_before > gap else 0.5 * stage
-    return float(np.clip(0.95 * end, stage / 16.0, 0.5 * stage))
-
-
-def _followed(
-    mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values, t: float
-) -> tuple[Array | None, float]:
-    """(closed position after a step of the held coordinates, None if the loops cannot follow; gap left)."""
-    trial = mech.clamp(_predicted(mech, q, step, held, p))
-    closed, gap = explicitly_closed(mech, trial, held, p), 0.0
-    if closed is None or np.max(np.abs(mech.difference(q, closed))) > JUMP:
-        closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
-        if not gap < assembly.ACCEPTABLE or np.max(np.abs(mech.difference(q, closed))) > JUMP:
-            return None, gap
-    too_far = passed(mech, q, closed, p) if mech.cut_limits else 0.0
-    return (None, too_far) if too_far > 0.0 else (closed, gap)
-
-
-def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
-    """q after the step of the held coordinates, the others following to first order."""
-    G = mech.loop_jacobian(q, p=p)[mech._program.levels == 0]
-    others = ~held
-    follow = np.zeros(mech.nv)
-    follow[others] = -np.linalg.pinv(G[:, others], rcond=1e-6) @ (G[:, held] @ step[held])
-    size = float(np.max(np.abs(follow), initial=0.0))
-    if size > 1.0:
-        follow *= 1.0 / size
-    return mech.integrate(q, step + follow)

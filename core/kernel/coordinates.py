@@ -150,6 +150,14 @@ class Coordinates:
         """q after a displacement, inside the limits."""
         return self.clamp(self.integrate(q, step, 1.0))
 
+    def integrate_whole(self, q: Array, step: Array) -> Array:
+        """q after a displacement, whatever the limits."""
+        return self.integrate(q, step, 1.0)
+
+    def all_room(self, q: Array) -> tuple[Array, Array]:
+        """No bounds of a displacement (nv,)."""
+        return np.full(self.offsets.nv, -np.inf), np.full(self.offsets.nv, np.inf)
+
     def room(self, q: Array) -> tuple[Array, Array]:
         """Smallest and largest displacement (nv,) that the limits of plain coordinates allow."""
         nv = self.offsets.nv

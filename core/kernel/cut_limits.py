@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.kernel.assembly import Problem
 from core.kernel.coordinates import entry_name
 from core.kernel.cut_joints import motion
 from core.kernel.parameter_values import Values
@@ -19,6 +21,9 @@ Array = NDArray[np.float64]
 
 BEYOND = 1e-9
 """Way (rad or m) beyond a limit that counts as none."""
+
+NEXT = 1e-5
+"""Way (rad or m) to a limit of what, pressed against it, is to stand there exactly."""
 
 
 class CutLimit(NamedTuple):
@@ -71,12 +76,46 @@ def _limit(mech: Mechanism, name: str, k: int) -> CutLimit | None:
     return CutLimit(entry_name(joint, joint.info.coordinates[k]), name, k, dimension, low, high, base)
 
 
-def passed(mech: Mechanism, start: Array, end: Array, p: Values = None) -> float:
-    """How much farther (rad or m) beyond limits of cut joints a pose lies than the one before it; 0 where it may go."""
-    worst = 0.0
-    for limit in mech.cut_limits:
-        before = limit.value(mech, start, p)
-        after = limit.beyond(limit.value(mech, end, p, before))
-        if after > BEYOND:
-            worst = max(worst, after - limit.beyond(before))
-    return worst
+def widened(mech: Mechanism, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits for a way from a pose: what stands beyond a limit there goes no farther; angles are counted from there."""
+    found = ((limit, limit.value(mech, start, p)) for limit in mech.cut_limits)
+    return tuple(
+        limit._replace(lower=min(limit.lower, value), upper=max(limit.upper, value), base=value)
+        for limit, value in found
+    )
+
+
+def outside(mech: Mechanism, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, float] | None:
+    """The limit beyond which a pose lies farthest, and how far (rad or m); None if it keeps all."""
+    found = [(limit, limit.beyond(limit.value(mech, q, p))) for limit in limits]
+    worst = max(found, key=lambda each: each[1], default=None)
+    return worst if worst is not None and worst[1] > BEYOND else None
+
+
+def met(mech: Mechanism, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits next to which a pose stands, as rows that hold their joints there."""
+    found = []
+    for limit in limits:
+        value = limit.value(mech, q, p)
+        edge = limit.lower if abs(value - limit.lower) < abs(value - limit.upper) else limit.upper
+        if abs(value - edge) < NEXT:
+            found.append(limit._replace(lower=edge, upper=edge, base=edge))
+    return tuple(found)
+
+
+def limited(mech: Mechanism, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
+    """The problem with a row for each limit: how far beyond it the joint stands, zero inside."""
+
+    def residual(q: Array) -> Array:
+        values = [(limit, limit.value(mech, q, p)) for limit in limits]
+        return np.concatenate([problem.residual(q), [x - min(max(x, each.lower), each.upper) for each, x in values]])
+
+    def jacobian(q: Array) -> Array:
+        nothing = np.zeros(mech.nv)
+        rows = [
+            each.row(mech, q, p) if each.lower == each.upper or each.beyond(each.value(mech, q, p)) else nothing
+            for each in limits
+        ]
+        return np.concatenate([problem.jacobian(q), np.reshape(rows, (-1, mech.nv))])
+
+    return problem._replace(residual=residual, jacobian=jacobian)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from core.errors import ModelError, SimulationError
-from core.kernel import assembly, constraints, cut_joints, long_machines, reactions
+from core.kernel import assembly, constraints, cut_joints, dragging, long_machines, reactions
 from core.kernel.closed_forms import closed_forms_of
 from core.kernel.closed_forms_words import Step
 from core.kernel.configuration import Configuration
-from core.kernel.cut_limits import CutLimit, cut_limits
+from core.kernel.cut_limits import CutLimit, cut_limits, limited, outside
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.fitting import upright, wrong_way_round
 from core.kernel.parameter_values import Values
@@ -276,15 +276,16 @@ class Mechanism(Configuration):
 
     def assemble(
         self, q: Any, v: Any = None, *, p: Values = None, t: float = 0.0, fixed: Sequence[str] = (),
-        weights: Mapping[str, float] | None = None,
+        weights: Mapping[str, float] | None = None, limits: bool = True,
     ) -> Any:  # fmt: skip
-        """(…, nq) the position nearest to q that closes all loops and fulfils constraints and drivers at t; with v:
-        (q, v), v (…, nv) made consistent.
+        """(…, nq) the position nearest to q that closes all loops and fulfils constraints and drivers at t, inside the
+        limits of all joints; with v: (q, v), v (…, nv) made consistent.
 
-        fixed : joints that must not move; weights : joint → unwillingness to move (default 1)
+        fixed : joints that must not move; weights : joint → unwillingness to move (default 1); limits : False for a
+        position that is closed already, of a run, in which limits do not act: it stays where it is
         Raises AssemblyError naming the joint and the gap left.
         """
-        return constraints.assembled(self, q, v, p, fixed, weights or {}, t)
+        return constraints.assembled(self, q, v, p, fixed, weights or {}, t, limits)
 
     def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
@@ -292,7 +293,7 @@ class Mechanism(Configuration):
 
         The name of a following joint moves its leader.
         """
-        return constraints.moved(self, constraints.one_state(self, q), values, p, t)
+        return dragging.moved(self, constraints.one_state(self, q), values, p, t)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
@@ -303,8 +304,13 @@ class Mechanism(Configuration):
 
     def _closed(
         self, q: Array, weights: Array, fixed: assembly.Flags, p: Values, *, anywhere: bool = False, t: float = 0.0,
-        rows: assembly.Flags | None = None,
+        rows: assembly.Flags | None = None, limits: Sequence[CutLimit] | None = None, bounded: bool = True,
     ) -> tuple[Array, float]:  # fmt: skip
+        """(q, largest gap left) of the closed position nearest to q.
+
+        anywhere : search farther where it is not found at once, and keep the limits of joints that close loops if that
+        can be; limits : those to keep instead; bounded : whether those of the tree's joints hold
+        """
         positions = self._program.levels == 0
         if rows is not None:
             positions = positions & rows
@@ -317,11 +323,20 @@ class Mechanism(Configuration):
         problem = assembly.Problem(
             lambda q: residual(q, *time, p=values)[chosen],
             lambda q: jacobian(q, p=values)[chosen],
-            self._coordinates.integrate_step,
-            self._coordinates.room,
+            self._coordinates.integrate_step if bounded else self._coordinates.integrate_whole,
+            self._coordinates.room if bounded else self._coordinates.all_room,
             lambda q: not wrong_way_round(self, q, values, positions),
         )
+        if limits is not None:
+            return assembly.close(limited(self, limits, problem, values), q, weights, fixed)
         found = assembly.close(problem, q, weights, fixed)
-        if not anywhere or (found[1] < assembly.ACCEPTABLE and problem.fits(found[0])):
+        if not anywhere:
             return found
-        return assembly.close_from(upright(self, problem, values, positions), q, weights, fixed)
+        if not (found[1] < assembly.ACCEPTABLE and problem.fits(found[0])):
+            found = assembly.close_from(upright(self, problem, values, positions), q, weights, fixed)
+        own = self.cut_limits if rows is None and bounded else ()
+        if found[1] < assembly.ACCEPTABLE and outside(self, own, found[0], values):
+            inside = limited(self, own, upright(self, problem, values, positions), values)
+            closed = assembly.close_from(inside, q, weights, fixed)
+            return closed if closed[1] < assembly.ACCEPTABLE else found
+        return found

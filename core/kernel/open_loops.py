@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from core.errors import AssemblyError, listed
@@ -18,12 +19,17 @@ from core.model.model import WORDS
 
 if TYPE_CHECKING:
     from core.kernel.closures import Row
+    from core.kernel.cut_limits import CutLimit
     from core.kernel.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
 FAR = 1e-7
 """Gap (m) from which a message speaks of distances rather than of directions."""
+LONGEST, SHORTEST = 0.2, 1e-6
+"""Longest step (rad or m) towards what drivers prescribe, and the share of a step that is no longer shortened."""
+RANK = 1e-9
+"""Singular values below this part of the largest count as zero."""
 PRESSES = 1e-9
 """Slope of the squared gap with which a coordinate presses against its limit, and room that is none."""
 
@@ -65,6 +71,16 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
     return error
 
 
+def beyond_limit(q: Array, limit: CutLimit, way: float) -> AssemblyError:
+    """What is said where loops close only with a joint beyond its limit."""
+    amount = spoken(way, "rad") if limit.dimension == "angle" else f"{1000.0 * way:.4g} mm"
+    error = AssemblyError(f"The loop closes only with '{limit.name}' {amount} beyond its limit.",
+                          where=f"joint '{limit.joint}'",
+                          remedy="Change the limit or lengths in its loop, or begin elsewhere.")  # fmt: skip
+    error.q = q
+    return error
+
+
 def _told(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyError:
     """The message about one set of elements."""
     kinds = {collection for collection, _ in found.elements}
@@ -88,7 +104,7 @@ def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> Asse
     """The message where drivers demand what they or the loops do not allow; None where constraints take part."""
     rows = mech._program.closure_rows
     free = _closed_without_drivers(mech, found.q, p, t)
-    q = found.q if free is None else free
+    q = found.q if free is None else _nearest_to_drivers(mech, free, found, p, t)
     apart = contradiction(mech, q, None, p, t)
     if apart is not None and apart.others:
         return told(mech, apart)
@@ -167,6 +183,28 @@ def _name(mech: Mechanism, key: Key) -> str:
     """An element among others: a loop by its joints."""
     loop = next((loop for loop in mech.loops if key == ("joints", loop.cut)), None)
     return f"'{key[1]}'" if loop is None else f"loop {loop.number} ({', '.join(loop.joints)})"
+
+
+def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t: float) -> Array:
+    """From a closed position along the loops to where what the drivers prescribe is missed least."""
+    rows = mech._program.closure_rows
+    position = np.array([row.level == 0 for row in rows])
+    theirs = position & [("drivers", row.element) in found.elements for row in rows]
+    others = np.array([row.collection != "drivers" for row in rows])
+    weights, free = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
+    share = 1.0
+    while share > SHORTEST:
+        G, gaps = mech.loop_jacobian(q, p=p), mech.gaps(q, p=p, t=t)[theirs]
+        N = scipy.linalg.null_space(G[others & position], rcond=RANK)
+        way = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK) @ gaps)
+        way *= min(1.0, LONGEST / max(float(np.max(np.abs(way), initial=0.0)), 1e-300))
+        trial, gap = mech._closed(mech.clamp(mech.integrate(q, share * way)), weights, free, p, t=t, rows=others)
+        left = mech.gaps(trial, p=p, t=t)[theirs]
+        if gap < assembly.ACCEPTABLE and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
+            q, share = trial, min(1.0, 2.0 * share)
+        else:
+            share *= 0.25
+    return q
 
 
 def _closed_without_drivers(mech: Mechanism, q: Array, p: Values, t: float) -> Array | None:

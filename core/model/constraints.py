@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from fractions import Fraction
 
 from core.errors import ModelError
 from core.model.fields import Element, Value, Vector, choice, formula, name, reference, scalar, text, vector
@@ -17,6 +18,16 @@ CONSTRAINT_KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 """kind → title, fields that matter. A rod is massless and holds the distance of two origins: one constraint."""
 
 MOTIONS = ("position", "velocity", "acceleration")
+
+MOST_PLACES = 60
+"""Largest denominator of a ratio for which gears between two measured angles are followed over turns."""
+
+
+def meshing(ratio: float) -> int:
+    """In how many places two wheels mesh, both of whose angles are known up to whole turns only: the denominator of
+    the ratio; 0 if it is no quotient of small whole numbers, so that turns cannot be told from the angles."""
+    fraction = Fraction(ratio).limit_denominator(MOST_PLACES)
+    return fraction.denominator if abs(float(fraction) - ratio) <= 1e-9 * max(1.0, abs(ratio)) else 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import KinetostatError
 from core.model.bodies import WORLD
-from core.model.constraints import Constraint, Driver
+from core.model.constraints import Constraint, Driver, meshing
 from core.model.expression import evaluate, names, parse
 from core.model.findings import Finding, Severity
 from core.model.forces import Force, LineMass
@@ -179,10 +179,23 @@ class _Checks:
                 yield from self.coordinate(constraint, getattr(constraint, field), "", field)
             if constraint.joint == constraint.leader:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
+            yield from self.uncounted(constraint)
         elif self.place(constraint.a)[0] == self.place(constraint.b)[0]:
             yield of(constraint, "error", "Both ends of the rod are on one body.", "Connect two bodies.", "b")
         if "length" in constraint.uses and self.number(constraint.length) <= 0.0:
             yield of(constraint, "error", "A rod needs a positive length.", "Give its length.", "length")
+
+    def uncounted(self, gear: Constraint) -> Iterator[Finding]:
+        """Turns cannot be counted where both angles are measured and the ratio is no quotient of whole numbers."""
+        both = [self.joints[name] for name in (gear.joint, gear.leader)]
+        if any(joint.cut != "yes" or joint.info.coordinate_dimensions != ("angle",) for joint in both):
+            return
+        ratio = self.number(gear.ratio)
+        varies = isinstance(gear.ratio, str) and names(parse(gear.ratio))
+        if np.isfinite(ratio) and (not meshing(ratio) or (varies and meshing(ratio) > 1)):
+            yield of(gear, "warning", f"Both '{gear.joint}' and '{gear.leader}' close loops, so their turns cannot be "
+                     "counted at this ratio.", "Cut one of the loops at another joint, or write the ratio as a "
+                     "quotient of numbers of teeth, such as 20/30.", "ratio")  # fmt: skip
 
     def driver(self, driver: Driver) -> Iterator[Finding]:
         """Drivers of what follows already, and beyond limits."""

@@ -86,7 +86,7 @@ def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float
 def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
     """(nq,) the closed position nearest to q. Raises AssemblyError."""
     explicit = explicitly_closed(mech, q, np.zeros(mech.nv, dtype=bool), p)
-    return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t))
+    return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))
 
 
 def _gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> float:

@@ -132,4 +132,4 @@ def test_how_far_a_rocker_misses_its_driver() -> None:
     with pytest.raises(AssemblyError) as raised:
         simulate(mech, 0.1)
     missing = float(raised.value.what.split("it is ")[1].split(" rad")[0])
-    assert missing == pytest.approx(end - 4.0, rel=0.05)
+    assert missing == pytest.approx(end - 4.0, rel=1e-3)

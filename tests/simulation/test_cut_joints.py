@@ -170,3 +170,43 @@ def test_a_gear_follows_a_joint_that_is_cut_over_several_turns(ratio: float) -> 
         assert run["A.q"][-1] > 4.0 * np.pi
         np.testing.assert_allclose(run["W.q"], ratio * run["A.q"], atol=1e-6)
         np.testing.assert_allclose(run["energy.total"], run["energy.total"][0], rtol=1e-7)
+
+
+def two_four_bars(ratio: float, cuts: str) -> Model:
+    """Two of them side by side, crank "A" of the first leading crank "a" of the other; cut where `cuts` says."""
+    first, second = ({name.upper(): {"cut": "yes"} for name in cuts if name in of} for of in ("ABCD", "abcd"))
+    one, two = four_bar(**{**first, "A": {**first.get("A", {}), "start_speed": (20.0,)}}), four_bar(**second)
+    bodies = tuple(dataclasses.replace(body, name=f"{body.name}2") for body in two.bodies)
+    joints = tuple(
+        dataclasses.replace(joint, name=joint.name.lower(), child=f"{joint.child}2",
+                            parent=joint.parent if joint.parent == "world" else f"{joint.parent}2")
+        for joint in two.joints
+    )  # fmt: skip
+    gear = Constraint(name="gear", kind="gear", joint="a", leader="A", ratio=ratio, offset=1.2 * (1.0 - ratio))
+    return dataclasses.replace(one, bodies=(*one.bodies, *bodies), joints=(*one.joints, *joints), constraints=(gear,))
+
+
+@pytest.mark.parametrize("ratio", [2.0 / 3.0, -1.5, 0.5, -2.0])
+def test_a_gear_between_two_joints_that_are_cut_holds_over_turns(ratio: float) -> None:
+    """Both angles are measured; runs are those of other cuts."""
+    start: dict[str, list[float]] = {}
+    shown = []
+    for cuts in ("Cc", "Aa"):
+        mech = Mechanism(two_four_bars(ratio, cuts))
+        assert {loop.cut for loop in mech.loops} == set(cuts)
+        q, v = ([start[name][k] for name in mech.q_names] if start else None for k in (0, 1))
+        run = simulate(mech, 1.0, q0=q, v0=v, rtol=1e-10, atol=1e-11, output=0.05)
+        assert run["A.q"][-1] > 4.0 * np.pi
+        led = ratio * run["A.q"] + 1.2 * (1.0 - ratio)
+        np.testing.assert_allclose(run["a.q"], led, atol=1e-6)
+        start = {joint: [run[f"{joint}.q"][0], run[f"{joint}.v"][0]] for joint in "ABCDabcd"}
+        shown.append(run["A.q"])
+    np.testing.assert_allclose(shown[0], shown[1], atol=1e-6)
+
+
+def test_a_ratio_at_which_turns_of_two_cut_joints_cannot_be_counted_is_told() -> None:
+    for ratio, told in ((np.sqrt(2.0), True), (20.0 / 30.0, False), (3.0, False)):
+        doubts = [doubt for doubt in check(two_four_bars(ratio, "Aa")) if doubt.field == "ratio"]
+        assert bool(doubts) == told
+        assert not [doubt for doubt in check(two_four_bars(ratio, "Ac")) if doubt.field == "ratio"]
+        assert all("teeth" in doubt.remedy for doubt in doubts)
