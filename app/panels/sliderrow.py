@@ -38,8 +38,9 @@ class Quantity(NamedTuple):
 
 LONGEST = "-0.0444444 m"
 """What a value's box has room for."""
-NOISE = 9
-"""Decimals of rad and m of a joint that are shown: what is smaller is rounding of a run."""
+FINEST = 2e-7
+"""Step (rad or m) to which a joint's value is shown, in round numbers of the unit: what is smaller closing loops
+or a run left."""
 BUTTONS = 30
 """Pixels for the steps up and down, and the frame."""
 
@@ -117,7 +118,7 @@ class SliderRow(QObject):
     ) -> None:
         super().__init__()
         self.quantity = quantity
-        self._session, self.preview = session, preview
+        self._session, self._settings, self.preview = session, settings, preview
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
@@ -172,11 +173,20 @@ class SliderRow(QObject):
         share = (value - low) / (high - low) if high > low else 0.0
         self._position = round(share * STEPS)
         self.slider.setValue(self._position)
-        self.box.show_value(round(value, NOISE) if self.quantity.ref.collection != "parameters" else value)
+        self.box.show_value(self._seen(value))
+
+    def _seen(self, value: float) -> float:
+        """The value as the box shows it: of a joint without what no one set."""
+        if self.quantity.ref.collection == "parameters":
+            return value
+        factor = self._settings.display(self.quantity.dimension).factor
+        return round(value / factor, math.ceil(math.log10(factor / FINEST))) * factor
 
     def refresh(self, settings: Settings) -> None:
         """Show the value again after a change of unit."""
         self._explain(settings)
+        if math.isfinite(self._value):
+            self.box.show_value(self._seen(self._value))
         self.box.refresh()
 
     @property

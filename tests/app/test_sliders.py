@@ -39,6 +39,23 @@ def test_one_slider_per_coordinate_inside_its_limits(bench):
         assert rows[coordinate.name].box.value() == pytest.approx(bench.session.rest[coordinate.index])
 
 
+def test_what_closing_left_is_not_shown_in_any_unit(bench):
+    """A millionth of a degree beside a round value is nobody's wish; steps that can be meant are shown."""
+    bench.example("puma560")
+    row = bench.window.sliders.rows["joint1"]
+    for degrees, dust, meant, texts in (
+        (True, math.radians(4.69825e-6), math.radians(2e-5), ("0°", "30°", "2e-5°")),
+        (False, 3e-8, 2e-7, ("0 rad", "0.523599 rad", "2e-7 rad")),
+    ):
+        bench.window.settings.degrees = degrees
+        for value, text in zip((dust, math.pi / 6.0 - dust, meant), texts, strict=True):
+            row.show_value(value)
+            assert row.box.text() == text
+    row.show_value(math.radians(30.0) + 1e-8)
+    bench.window.settings.degrees = True
+    assert row.box.text() == "30°"
+
+
 def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypatch):
     bench.example("puma560")
     session = bench.session
