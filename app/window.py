@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QSize, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.actions import Actions
-from app.docks import PLACES, Docks
+from app.dialogs import Dialogs
+from app.docks import Docks
 from app.documents import Documents
 from app.ellipsoids import LiveEllipsoid
-from app.examples import ExamplesGallery
 from app.films import Films
 from app.guard import Guard
 from app.icons import icon
 from app.interactive import Interactive
 from app.jobs import Jobs
-from app.messages import MessageCard, MessageLog
+from app.menus import add_files, add_panels
+from app.messages import MessageCard
 from app.motions import MotionKeeper
 from app.panels.console import ConsolePanel
 from app.panels.derivation import DerivationPanel
@@ -42,10 +43,8 @@ from app.timeline import Timeline
 from app.viewport import Viewport
 from app.welcome import Welcome
 from app.what_if import WhatIf
-from resources import examples
 
 if TYPE_CHECKING:
-    from app.dialogs.film import FilmDialog
     from core.functions.results import Result
 
 SIZE = (1480, 920)
@@ -61,6 +60,7 @@ class Window(QMainWindow):
     theme: Theme
     viewport: Viewport
     documents: Documents
+    dialogs: Dialogs
     docks: Docks
     functions: FunctionPanel
     output: OutputPanel
@@ -94,6 +94,7 @@ class Window(QMainWindow):
         self.interactive = Interactive(self.viewport, self.simulation, self.jobs, self)
         self.viewport.interactive = self.interactive
         self.documents = Documents(self)
+        self.dialogs = Dialogs(self)
         self.recovery = Recovery(self)
         self.ellipsoid = LiveEllipsoid(self.viewport)
         self.docks = Docks(self, self._panels())
@@ -163,38 +164,13 @@ class Window(QMainWindow):
 
     def _fill_menus(self) -> None:
         actions = self.actions_
-        panels = actions.menu("View/Panels")
-        first = panels.actions()[0] if panels.actions() else None
-        for place in PLACES:
-            toggle = self.docks.docks[place.id].toggleViewAction()
-            panels.insertAction(first, toggle) if first is not None else panels.addAction(toggle)
-        menu = actions.menu("File/Open example")
-        menu.setStyleSheet("QMenu { icon-size: 56px; }")
-        for example in examples():
-            entry = menu.addAction(QIcon(str(example.thumbnail)), example.title)
-            entry.setToolTip(example.about)
-            entry.setStatusTip(example.about)
-            entry.triggered.connect(lambda _=False, path=example.path: self.documents.start_example(path))
-        recent = actions.menu("File/Open recent")
-        recent.aboutToShow.connect(self._fill_recent)
-        for inner in (recent, menu):
-            actions.menu("File").insertMenu(actions.by_id["file.reload"], inner)
+        add_panels(actions, self.docks)
+        add_files(actions, self.documents, self.settings)
         self.welcome = Welcome(self.viewport, actions.by_id)
         self.timeline.fill(actions.by_id)
         self.simulation_panel.fill(actions.by_id)
         self.viewport.overlay.fill(actions.by_id, actions.menu("View/Manipulability"))
         self.viewport.open_menu_at = self._open_menu
-
-    def _fill_recent(self) -> None:
-        menu = self.actions_.menu("File/Open recent")
-        menu.clear()
-        for path in self.settings.recent:
-            entry = menu.addAction(path.name, lambda path=path: self.documents.open(path))
-            entry.setToolTip(str(path))
-            entry.setStatusTip(str(path))
-        if self.settings.recent:
-            menu.addSeparator()
-        menu.addAction(self.actions_.by_id["file.forget_recent"])
 
     def _listen(self) -> None:
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
@@ -217,13 +193,13 @@ class Window(QMainWindow):
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
             (self.interactive.changed, refresh),
-            (self.simulation.began, lambda _: self.viewport.player.play()),
+            (self.simulation.began, lambda _: self.viewport.player.present(self.simulation.wishes.duration)),
         )
         for signal, slot in self._pairs:
             signal.connect(slot)
         self.simulation_panel.runs.stranger.connect(self.documents.open_run)
-        self.functions.help_wanted.connect(self.show_help)
-        self.derivation.help_wanted.connect(self.show_help)
+        self.functions.help_wanted.connect(self.dialogs.help)
+        self.derivation.help_wanted.connect(self.dialogs.help)
         self.derivation.changed.connect(refresh)
         self.docks.docks["derivation"].visibilityChanged.connect(self.derivation.set_seen)
         self.output.added.connect(self._bring_output)
@@ -289,57 +265,6 @@ class Window(QMainWindow):
         """Fill the screen, or not."""
         self.showNormal() if self.isFullScreen() else self.showFullScreen()
 
-    def show_examples(self) -> None:
-        """The gallery of examples."""
-        gallery = ExamplesGallery(self)
-        gallery.chosen.connect(self.documents.start_example)
-        gallery.open()
-
-    def show_palette(self) -> None:
-        """Find a command, function or element."""
-        from app.palette import CommandPalette
-
-        CommandPalette(self).open_palette()
-
-    def show_help(self, topic: str = "") -> None:
-        """Help on a function or command; without a topic on the function chosen in the panel."""
-        from app.dialogs.help import HelpDialog
-
-        chosen = self.functions.chosen
-        HelpDialog.open_on(self, topic or (chosen.id if chosen else ""))
-
-    def show_film(self) -> None:
-        """File, size and camera of a film of the current run."""
-        from app.dialogs.film import FilmDialog
-
-        if self._film_dialog is None:
-            self._film_dialog = FilmDialog(self)
-        self._film_dialog.open_film()
-
-    _film_dialog: FilmDialog | None = None
-
-    def show_keyboard_map(self) -> None:
-        """All keys and mouse gestures."""
-        from app.dialogs.keyboard import KeyboardMap
-
-        KeyboardMap(self).open()
-
-    def show_messages(self) -> None:
-        """All messages so far."""
-        MessageLog(self.messages.log, self).open()
-
-    def show_about(self) -> None:
-        """Version and system."""
-        from app.dialogs.about import About
-
-        About(self).open()
-
-    def show_licences(self) -> None:
-        """Licences of the program and its libraries."""
-        from app.dialogs.licences import Licences
-
-        Licences(self).open()
-
     # ----------------------------------------------------------------------------- files dropped, closing
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -382,8 +307,7 @@ class Window(QMainWindow):
         self.documents.opening.wait()
         self.jobs.close()
         self.films.close()
-        if self._film_dialog is not None:
-            self._film_dialog.close_dialog()
+        self.dialogs.close()
         self.recovery.close()
         self.ellipsoid.close()
         for panel in self.docks.panels.values():

@@ -28,7 +28,7 @@ COMMANDS = (
     Command(
         "file.examples",
         "Examples…",
-        lambda w: w.show_examples(),
+        lambda w: w.dialogs.examples(),
         "File",
         "",
         "examples",

@@ -6,7 +6,7 @@ COMMANDS = (
     Command(
         "help.palette",
         "Command palette…",
-        lambda w: w.show_palette(),
+        lambda w: w.dialogs.palette(),
         "Help",
         "Ctrl+Shift+P",
         "palette",
@@ -17,7 +17,7 @@ COMMANDS = (
     Command(
         "help.help",
         "Help",
-        lambda w: w.show_help(),
+        lambda w: w.dialogs.help(),
         "Help",
         "F1",
         "help",
@@ -27,7 +27,7 @@ COMMANDS = (
     Command(
         "help.keyboard",
         "Keyboard and mouse",
-        lambda w: w.show_keyboard_map(),
+        lambda w: w.dialogs.keyboard(),
         "Help",
         "Ctrl+/",
         "keyboard",
@@ -37,7 +37,7 @@ COMMANDS = (
     Command(
         "help.messages",
         "Messages",
-        lambda w: w.show_messages(),
+        lambda w: w.dialogs.messages(),
         "Help",
         "",
         "info",
@@ -47,7 +47,7 @@ COMMANDS = (
     Command(
         "help.licences",
         "Licences",
-        lambda w: w.show_licences(),
+        lambda w: w.dialogs.licences(),
         "Help",
         "",
         "info",
@@ -57,7 +57,7 @@ COMMANDS = (
     Command(
         "help.about",
         "About Kinetostat",
-        lambda w: w.show_about(),
+        lambda w: w.dialogs.about(),
         "Help",
         "",
         "kinetostat",

@@ -190,7 +190,7 @@ COMMANDS = (
     Command(
         "file.export_film",
         "Export film…",
-        lambda w: w.show_film(),
+        lambda w: w.dialogs.film(),
         "File",
         icon="film",
         section="export",

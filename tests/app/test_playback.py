@@ -123,7 +123,7 @@ def test_a_sequence_is_filmed_from_the_window_with_exact_times(bench, tmp_path):
     bench.session.produced.emit(sequence(bench, "animate", 5))
     bench.view.player.hold()
     bench.window.run("file.export_film")
-    dialog = bench.window._film_dialog
+    dialog = bench.window.dialogs.film_dialog
     assert "Swing" in dialog.windowTitle()
     last = 5 * 0.5
     assert (dialog.from_.value(), dialog.to.value()) == pytest.approx((0.0, last))

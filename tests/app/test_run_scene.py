@@ -173,7 +173,7 @@ def test_other_visible_runs_are_ghosts_at_the_same_time(arm):
 
 def test_a_film_is_made_from_the_window_while_it_can_be_used(arm, tmp_path):
     arm.window.run("file.export_film")
-    dialog = arm.window._film_dialog
+    dialog = arm.window.dialogs.film_dialog
     assert dialog.isVisible()
     path = tmp_path / "film.mp4"
     dialog.file.setText(str(path))
@@ -196,7 +196,7 @@ def test_a_film_is_made_from_the_window_while_it_can_be_used(arm, tmp_path):
 
 def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
     arm.window.run("file.export_film")
-    dialog = arm.window._film_dialog
+    dialog = arm.window.dialogs.film_dialog
     dialog.fps.setCurrentText("often")
     assert "often" in dialog.note.words
     assert not dialog.start.isEnabled()
@@ -210,7 +210,7 @@ def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
 
 def test_a_film_that_is_there_already_is_said_to_be_replaced(arm, tmp_path):
     arm.window.run("file.export_film")
-    dialog = arm.window._film_dialog
+    dialog = arm.window.dialogs.film_dialog
     (tmp_path / "film.gif").write_bytes(b"older")
     (tmp_path / "picture_0001.png").write_bytes(b"older")
     for name, there in (("film.gif", "film.gif"), ("new.gif", ""), ("picture.png", "picture_0001.png"), ("a.png", "")):
@@ -222,7 +222,7 @@ def test_a_film_that_is_there_already_is_said_to_be_replaced(arm, tmp_path):
 
 def test_a_film_in_the_making_tells_the_time_left_and_leaves_the_older_one_if_it_is_stopped(arm, tmp_path):
     arm.window.run("file.export_film")
-    dialog = arm.window._film_dialog
+    dialog = arm.window.dialogs.film_dialog
     path = tmp_path / "film.mp4"
     path.write_bytes(b"older")
     dialog.file.setText(str(path))

@@ -1,0 +1,52 @@
+"""Entries of the menus that no command declares: panels, examples, files opened last."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction, QIcon
+from PySide6.QtWidgets import QMenu
+
+from app.actions import Actions
+from app.docks import PLACES, Docks
+from app.documents import Documents
+from app.settings import Settings
+from resources import examples
+
+
+def add_panels(actions: Actions, docks: Docks) -> None:
+    """A switch for every panel."""
+    menu = actions.menu("View/Panels")
+    first = menu.actions()[0] if menu.actions() else None
+    for place in PLACES:
+        toggle = docks.docks[place.id].toggleViewAction()
+        menu.insertAction(first, toggle) if first is not None else menu.addAction(toggle)
+
+
+def add_files(actions: Actions, documents: Documents, settings: Settings) -> None:
+    """The examples and the files opened last."""
+    recent, gallery = actions.menu("File/Open recent"), actions.menu("File/Open example")
+    recent.aboutToShow.connect(lambda: _fill_recent(recent, actions, documents, settings))
+    _fill_examples(gallery, documents)
+    for menu in (recent, gallery):
+        actions.menu("File").insertMenu(actions.by_id["file.reload"], menu)
+
+
+def _fill_examples(menu: QMenu, documents: Documents) -> None:
+    menu.setStyleSheet("QMenu { icon-size: 56px; }")
+    for example in examples():
+        entry = menu.addAction(QIcon(str(example.thumbnail)), example.title)
+        entry.triggered.connect(lambda _=False, path=example.path: documents.start_example(path))
+        _explain(entry, example.about)
+
+
+def _fill_recent(menu: QMenu, actions: Actions, documents: Documents, settings: Settings) -> None:
+    menu.clear()
+    for path in settings.recent:
+        _explain(menu.addAction(path.name, lambda path=path: documents.open(path)), str(path))
+    if settings.recent:
+        menu.addSeparator()
+    menu.addAction(actions.by_id["file.forget_recent"])
+
+
+def _explain(entry: QAction, text: str) -> None:
+    entry.setToolTip(text)
+    entry.setStatusTip(text)
