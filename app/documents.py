@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.opening import Opened, Opening
 from core.files import FORMATS
 from core.model import Model
+from resources import examples
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -88,6 +89,7 @@ class Documents(QObject):
             self.source = before
             return
         self._window.settings.add_recent(opened.path)
+        self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))
         serious = [finding for finding in opened.findings if finding.severity != "hint"]
         if serious:
             more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""

@@ -75,7 +75,7 @@ class MessageCard(QFrame):
         """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
         text = self._words(text)
         self.log.append(Message(datetime.now(), severity, text))
-        self._picture.setPixmap(icon(severity).pixmap(20, 20))
+        self._draw()
         self._text.setText(text)
         self._text.setAccessibleName(f"{severity}: {text}")
         self._offer(choices or {})
@@ -87,6 +87,16 @@ class MessageCard(QFrame):
         self._timer.stop()
         if duration:
             self._timer.start(duration)
+
+    def _draw(self) -> None:
+        """The sign of the message, in the colours of the present look."""
+        if self.log:
+            self._picture.setPixmap(icon(self.log[-1].severity).pixmap(20, 20))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._draw()
 
     def _offer(self, choices: dict[str, Callable[[], object]]) -> None:
         """One button for each answer, in the place of those of the message before."""

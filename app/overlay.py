@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QToolButton
 
 from app.icons import icon
+from viz.cube import shown_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +24,11 @@ BUTTONS = ("view.fit", "view.iso", "view.front", "view.right", "view.top", "view
 MARGIN = 12
 TOP = 126
 """Below the orientation cube."""
+CUBE = 126
+"""Room for the orientation cube in the corner."""
 GAP = 8
 MOST = 3
-"""Columns."""
+"""Columns below the cube."""
 
 
 class Overlay(QFrame):
@@ -62,16 +65,21 @@ class Overlay(QFrame):
         self.place()
 
     def place(self) -> None:
-        """Stay at the right edge, below the orientation cube, in the middle where there is room."""
+        """Stay at the right edge, below the orientation cube, in the middle where there is room. In a viewport too low
+        for that it stands to the left of the cube."""
         host = self.parentWidget()
         room = max(host.height() - TOP - MARGIN, MARGIN)
         heights = [GAP if button is None else button.sizeHint().height() for button in self._buttons]
-        self._lay_out(min(max(1, ceil((sum(heights) + 6) / room)), MOST))
+        wanted = max(1, ceil((sum(heights) + 6) / room))
+        cube = shown_in(host.width(), host.height())
+        beside = wanted > MOST
+        if beside:
+            wanted = ceil((sum(heights) + 6) / max(host.height() - 2 * MARGIN, MARGIN))
+        self._lay_out(min(max(1, wanted), len(heights)))
         self.adjustSize()
-        self.move(
-            host.width() - self.width() - MARGIN,
-            max(min(TOP, host.height() - self.height() - MARGIN), (host.height() - self.height()) // 2, MARGIN),
-        )
+        right = CUBE if beside and cube else MARGIN
+        top = MARGIN if beside else max(TOP, (host.height() - self.height()) // 2)
+        self.move(max(host.width() - self.width() - right, MARGIN), top)
 
     def _lay_out(self, columns: int) -> None:
         """Put the buttons in so many columns; gaps only in a single one."""

@@ -1,8 +1,9 @@
-"""The command palette: any command, function or element by some letters of its name."""
+"""The command palette: any command, function, element or example by some letters of its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
@@ -12,7 +13,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidge
 from app.commands import table
 from app.icons import icon
 from app.session import Ref
+from app.widgets.element_icons import icon_of
 from core.model import WORDS
+from resources import examples
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 SHOWN = 60
 """Most entries shown."""
 SIZE = QSize(620, 440)
+COLLECTIONS_FOUND = ("bodies", "joints", "frames", "forces", "sensors", "constraints", "drivers", "assemblies",
+                     "junctions", "chains", "parameters", "materials")  # fmt: skip
+"""Whose elements are found."""
 
 
 class Entry(NamedTuple):
@@ -49,7 +55,7 @@ def _in_order(typed: str, text: str) -> float | None:
         if found < 0:
             return None
         start = found == 0 or not text[found - 1].isalnum()
-        points += 1.0 + (2.0 if start else 0.0) + (1.5 if found == last + 1 else 0.0)
+        points += 1.0 + (2.0 if start else 0.0) + (0.5 if found == 0 else 0.0) + (1.5 if found == last + 1 else 0.0)
         last = found
     return points - 0.01 * len(text)
 
@@ -74,8 +80,8 @@ class CommandPalette(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("overlay")
         self._window = window
-        self._entries = [*self._commands(), *self._elements()]
-        self.line = QLineEdit(placeholderText="Type some letters of a command, function or element")
+        self._entries = [*self._commands(), *self._elements(), *self._examples()]
+        self.line = QLineEdit(placeholderText="Type some letters of a command, function, element or example")
         self.line.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.line.textChanged.connect(self._filter)
         self.line.installEventFilter(self)
@@ -118,14 +124,21 @@ class CommandPalette(QFrame):
     def _elements(self) -> list[Entry]:
         session = self._window.session
         entries = []
-        for collection in ("bodies", "joints", "frames", "chains", "parameters", "materials"):
+        for collection in COLLECTIONS_FOUND:
             own = {element.name: element for element in getattr(session.model, collection)}
             brought = {element.name: element for element in getattr(session.model.expanded, collection)}
             for name, element in (brought | own).items():
-                picture = getattr(element, "kind", "") if collection == "joints" else WORDS[collection]
+                picture = icon_of(collection, element)
                 run = lambda name=name, collection=collection: session.select(Ref(collection, name))  # noqa: E731
                 entries.append(Entry(name, f"select {WORDS[collection]}", picture, "", run))
         return entries
+
+    def _examples(self) -> list[Entry]:
+        documents = self._window.documents
+        return [
+            Entry(example.title, "open example", "examples", "", partial(documents.start_example, example.path))
+            for example in examples()
+        ]
 
     def _filter(self, typed: str) -> None:
         found = []

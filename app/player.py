@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 TICK = 16
 """Milliseconds between two pictures at most."""
-SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+SPEEDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+BLINK, WATCHED = 0.5, 3.0
+"""Seconds below which a run is too short to be watched, and for how long it then is played at least."""
 """Ratios of shown to real time that can be chosen."""
 LONGEST_GAP = 0.5
 """Seconds between two pictures at most; after a longer stall of the window the motion goes on where it was."""
@@ -118,6 +120,8 @@ class Player(QObject):
         self._other: Strip | None = None
         self.speed = 1.0
         """Shown time per real time."""
+        self._slowed = False
+        """The speed was chosen for a short run, not by the person."""
         self.loops = False
         self.paced = True
         """Paced to the wall's time; else as fast as pictures can be made."""
@@ -177,6 +181,15 @@ class Player(QObject):
         self._timer.start()
         self.changed.emit()
 
+    def present(self, duration: float) -> None:
+        """Play a new run that will last so long, s: one that would be over in a blink is played slowly, unless the
+        person chose a speed."""
+        if self.speed == 1.0 or self._slowed:
+            slow = max((speed for speed in SPEEDS if speed * WATCHED <= duration), default=SPEEDS[0])
+            self.set_speed(slow if duration < BLINK else 1.0)
+            self._slowed = duration < BLINK
+        self.play()
+
     def hold(self) -> None:
         """Stop where it is."""
         if self._timer.isActive():
@@ -205,6 +218,7 @@ class Player(QObject):
 
     def set_speed(self, speed: float) -> None:
         """Shown time per real time."""
+        self._slowed = False
         self.speed = min(max(speed, SPEEDS[0]), SPEEDS[-1])
         self.changed.emit()
 

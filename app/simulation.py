@@ -6,6 +6,7 @@ import dataclasses
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from psygnal import Signal
@@ -97,6 +98,9 @@ class Simulation(QObject):
         self._whole: list[Run] = []
         """The run as it ended, also when it was stopped: the job itself drops what it made then."""
         self._origin: tuple[str, Record | None, float | None] = ("", None, None)
+        self._lent: dict[str, Any] = {}
+        """The person's wishes in whose place those of the open example stand."""
+        self._wished_for = session.document
         self._document = session.document
         self._timer = QTimer(self, interval=GROW)
         self._timer.timeout.connect(self._grow)
@@ -112,7 +116,16 @@ class Simulation(QObject):
         wishes = dataclasses.replace(self.wishes, **values)
         if wishes != self.wishes:
             self.wishes = wishes
-            self._settings.remember(KEY, wishes.kept())
+            self._lent = {name: value for name, value in self._lent.items() if name not in values}
+            self._settings.remember(KEY, {**wishes.kept(), **self._lent})
+            self.changed.emit()
+
+    def suggest(self, values: Mapping[str, Any]) -> None:
+        """Wishes that suit the machine just opened, as long as it is open: what the person had comes back then."""
+        if values or self._lent:
+            own = {**self.wishes.kept(), **self._lent}
+            self._lent = {name: own[name] for name in values}
+            self.wishes = dataclasses.replace(self.wishes, **{**own, **values})
             self.changed.emit()
 
     @property
@@ -223,6 +236,9 @@ class Simulation(QObject):
 
     def _changed(self, old: Any, new: Any) -> None:
         """Start speeds and forces of joints that are gone are dropped; another document begins without any."""
+        if self._wished_for != self._session.document:
+            self._wished_for = self._session.document
+            self.suggest({})
         if old.model is new.model:
             return
         if self._is_stale:

@@ -147,7 +147,7 @@ class Timeline(QWidget):
         self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.speed = QComboBox(toolTip="Speed: shown time per real time")
         self.speed.setAccessibleName("Speed")
-        self.speed.setMaximumWidth(64)
+        self.speed.setMaximumWidth(80)
         self.speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys step
         for value in SPEEDS:
             self.speed.addItem(f"{value:g} ×", value)

@@ -44,6 +44,11 @@ _AXES = g.Triad(1.55)
 Direction = tuple[int, int, int]
 
 
+def shown_in(width: float, height: float) -> bool:
+    """Whether a picture of this size, in pixels of the person, has room for the cube."""
+    return width > 3 * SIDE and height > 2 * SIDE
+
+
 class Cube:
     """The cube and its own small renderer."""
 
@@ -75,7 +80,7 @@ class Cube:
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, visible: bool) -> None:
         """Turn with the view; keep the corner's size in pixels."""
         side, margin = round(SIDE * pixel_ratio), round(MARGIN * pixel_ratio)
-        self.visible = visible and size[0] > 3 * side and size[1] > 2 * side
+        self.visible = visible and shown_in(size[0] / pixel_ratio, size[1] / pixel_ratio)
         self.renderer.SetDraw(self.visible)
         self._corner = (size[0] - margin - side, margin, side)
         left, top, _ = self._corner

@@ -192,8 +192,10 @@ def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) 
 
 
 _PARTS = {
-    "position": "xyz", "velocity": "xyz", "omega": "xyz", "acceleration": "xyz", "alpha": "xyz", "linear": "xyz",
-    "angular": "xyz", "orientation": ("qx", "qy", "qz", "qw"), "reaction": ("tx", "ty", "tz", "fx", "fy", "fz"),
+    **dict.fromkeys(("position", "velocity", "omega", "acceleration", "alpha", "linear", "angular"),
+                    ("x", "y", "z", "magnitude")),
+    "orientation": ("qx", "qy", "qz", "qw"),
+    "reaction": ("force", "fx", "fy", "fz", "torque", "tx", "ty", "tz"),
 }  # fmt: skip
 
 
@@ -247,6 +249,14 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
         found[f"Path of {tool}"] = f"{tool}.position.{across}", (f"{tool}.position.{up}",)
     if len(moving) == 1:
         found["Phase portrait"] = f"{moving[0]}.q", (f"{moving[0]}.v",)
+    if loaded := tuple(f"{name}.reaction.force" for name in _jointed(run)[:6]):
+        found["Forces in joints"] = "time", loaded
     if run.mech.loops:
         found["Constraint residual"] = "time", ("constraint.residual",)
     return found
+
+
+def _jointed(run: Run) -> list[str]:
+    """Joints that move, those that close loops, too, whose reactions the run tells."""
+    kinds = {joint.name: joint.kind for joint in run.model.expanded.joints}
+    return [name for name in kinds if kinds[name] != "fixed" and f"{name}.reaction" in run.channels]

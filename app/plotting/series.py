@@ -18,6 +18,7 @@ from core.kernel import Mechanism
 from core.kernel.cut_joints import closes_loop
 from core.simulation.columns import suffixes
 from core.simulation.run import Run
+from core.simulation.voids import void_words
 
 Array = NDArray[np.float64]
 STORED = ("q", "v", "a", "tau")
@@ -35,7 +36,9 @@ def column(run: Run, name: str) -> Array:
         return values
     flat = values.reshape(len(values), -1)
     suffixes = run._channels.components(channel, flat.shape[1])
-    return flat[:, suffixes.index(component)] if component in suffixes else flat[:, 0]
+    if component in suffixes:
+        return flat[:, suffixes.index(component)]
+    return run[name] if component else flat[:, 0]
 
 
 def expanded(run: Run, name: str) -> tuple[str, ...]:
@@ -122,6 +125,7 @@ class Series:
         self._problems: dict[tuple[int, str, str], Exception] = {}
         self._scaled: dict[tuple[int, str], tuple[Column, float, GrowingArray]] = {}
         self._measures: dict[tuple[int, str], tuple[Mechanism, Measure]] = {}
+        self._voids: dict[tuple[int, str], tuple[Run, str]] = {}
 
     def pair(self, record: Record, x: str, y: str) -> tuple[Pair | None, bool]:
         """The numbers of one channel of a record against another; None if there are none (yet). And whether newer
@@ -147,6 +151,17 @@ class Series:
                 self._problems[key] = error
             self._pairs[key] = run, pair
         return pair
+
+    def void(self, record: Record, pair: Pair, x: str, y: str) -> str:
+        """Why a curve has no point to draw: a column without a finite number; '' if both have some."""
+        for name, rows in ((y, pair.y.rows), (x, pair.x.rows)):
+            if len(rows) and not np.isfinite(rows[0]) and not np.isfinite(rows).any():
+                of, words = self._voids.get((record.id, name), (None, ""))
+                if of is not pair.run:
+                    words = void_words(pair.run, name)
+                    self._voids[record.id, name] = pair.run, words
+                return words
+        return ""
 
     def problem(self, record: Record, x: str, y: str) -> str | None:
         """Why there is no such pair; '' if there is one, None while that is not known."""
@@ -192,7 +207,8 @@ class Series:
 
     def keep(self, ids: set[int]) -> None:
         """Forget the columns of other records."""
-        kept: tuple[dict[Any, Any], ...] = self._columns, self._pairs, self._problems, self._scaled, self._measures
+        kept: tuple[dict[Any, Any], ...] = (self._columns, self._pairs, self._problems, self._scaled, self._measures,
+                                            self._voids)  # fmt: skip
         for one in kept:
             for key in list(one):
                 if key[0] not in ids:

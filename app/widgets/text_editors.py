@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -207,13 +208,28 @@ def swatch(color: tuple[float, ...] | None, side: int = 16) -> QIcon:
     return QIcon(picture)
 
 
+NOTES_LEAST, NOTES_MOST = 3, 12
+"""Lines that are seen of notes; with more one scrolls."""
+
+
 class _NotesField(QPlainTextEdit):
     def __init__(self, editor: NotesEditor) -> None:
         super().__init__(editor)
         self.editor = editor
         self.setTabChangesFocus(True)
         FieldKeys(self, self.document().isModified)
-        self.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 12)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self, *_: object) -> None:
+        """As high as the lines there are, within bounds; no line is cut in the middle."""
+        lines = self.document().size().height()  # its unit is a line
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > NOTES_MOST else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(policy)
+        edges = 2 * (self.frameWidth() + self.document().documentMargin() + 1)
+        height = ceil(min(max(lines, NOTES_LEAST), NOTES_MOST) * self.fontMetrics().height() + edges)
+        if height != self.height():
+            self.setFixedHeight(height)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

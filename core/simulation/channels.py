@@ -30,6 +30,8 @@ _COMPONENTS = {
     "linear": "xyz", "angular": "xyz",
 }  # fmt: skip
 _WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
+MAGNITUDES = {"magnitude": tuple("xyz"), "force": _WRENCH[3:], "torque": _WRENCH[:3]}
+"""Suffixes of lengths of vectors, and the components they are the lengths of."""
 _OPERATORS = frozenset("+*/^()")
 """What a formula has and the name of a channel has not."""
 
@@ -58,7 +60,8 @@ class Channels:
     origin; frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
     (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
     constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
-    `core.simulation.element_channels`. A suffix takes one column: tool.position.x, elbow.reaction.fz
+    `core.simulation.element_channels`. A suffix takes one column: tool.position.x, elbow.reaction.fz; or a magnitude:
+    tool.velocity.magnitude, elbow.reaction.force
     """
 
     def __init__(self, mech: Mechanism, p: Array, samples: Samples) -> None:
@@ -152,7 +155,12 @@ class Channels:
         """One column of a channel of several, "tool.position.x"; None if it has no such column."""
         values = self[channel]
         suffixes = self.components(channel, _width(values)) if values.ndim > 1 else ()
-        return values.reshape(len(values), -1)[:, suffixes.index(suffix)] if suffix in suffixes else None
+        flat = values.reshape(len(values), -1)
+        if suffix in suffixes:
+            return flat[:, suffixes.index(suffix)]
+        if suffix not in MAGNITUDES or not set(MAGNITUDES[suffix]) <= set(suffixes):
+            return None
+        return np.asarray(np.linalg.norm(flat[:, [suffixes.index(part) for part in MAGNITUDES[suffix]]], axis=1))
 
     def _whole(self, channel: str) -> Array:
         q, v = self.samples.q, self.samples.v

@@ -134,6 +134,27 @@ def test_the_palette_finds_commands_functions_and_elements(bench):
     assert bench.session.selection == Ref("bodies", "link3")
 
 
+def test_the_palette_finds_forces_and_opens_examples(bench):
+    from PySide6.QtCore import Qt
+
+    from app.palette import CommandPalette
+
+    bench.example("damped_pendulum")
+    force = bench.session.model.forces[0].name
+    for typed, place, check in (
+        (force, "select force", lambda: bench.session.selection == Ref("forces", force)),
+        ("four", "open example", lambda: bench.session.model.name == "Four-bar linkage"),
+    ):
+        palette = CommandPalette(bench.window)
+        palette.open_palette()
+        QTest.keyClicks(palette.line, typed)
+        entries = [palette.list.item(i).data(Qt.ItemDataRole.UserRole) for i in range(3)]
+        for _ in range([entry.place for entry in entries].index(place)):
+            QTest.keyClick(palette.line, Qt.Key.Key_Down)
+        QTest.keyClick(palette.line, Qt.Key.Key_Return)
+        bench.wait(check)
+
+
 def test_help_has_a_page_for_everything(bench):
     from app.dialogs.help import topics
 

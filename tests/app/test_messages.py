@@ -96,3 +96,20 @@ def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
     bench.window.messages.tell("error", "Told while something changes.")
     session.apply("Name", lambda model: edits.rename(model, "bodies", "arm", "leg"))
     assert bench.window.messages.isVisible()
+
+
+def test_the_sign_follows_the_look(bench):
+    card = bench.window.messages
+    bench.window.run("view.look_light")
+    card.tell("hint", "Short.")
+    pump()
+    (sign,) = (label for label in card.findChildren(QLabel) if not label.pixmap().isNull())
+    lightness = {}
+    for look in ("light", "dark"):
+        bench.window.run(f"view.look_{look}")
+        pump()
+        image = sign.pixmap().toImage()
+        ink = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
+        lightness[look] = max(c.lightness() for c in ink if c.alpha() > 200)
+    bench.window.run("view.look_light")
+    assert lightness["light"] < 128 < lightness["dark"]

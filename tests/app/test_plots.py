@@ -160,6 +160,31 @@ def test_a_channel_of_several_components_becomes_one_curve_each(plots):
         assert curve.y == pytest.approx(run.mech.frame(run.q, tool)[:, k, 3])
 
 
+def test_a_formula_without_a_number_at_any_time_says_where_it_breaks(plots):
+    """Nothing can be drawn: plot and legend say it, with the first time and the part that has no number."""
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["2*log(joint1.q - 5)"])
+    chart = shown(plots)[0]
+    bench_words = "'2*log(joint1.q - 5)' gives no finite number at any time of the run: at t = 0 s"
+    assert chart.hint.isVisible()
+    assert chart.hint.text().startswith(bench_words)
+    assert "log(joint1.q - 5) has none, with joint1.q = 0." in chart.hint.text()
+    assert chart.legend.rows[0].value.text() == "no number"
+    assert "joint1.q = 0" in chart.legend.rows[0].toolTip()
+    plots.add(["joint1.q"])
+    chart = shown(plots)[0]
+    assert not chart.hint.isVisible(), "another curve is drawn: the legend alone says it"
+    assert [row.value.text() == "no number" for row in chart.legend.rows] == [True, False]
+
+
+def test_a_formula_with_numbers_at_some_times_is_drawn_there(plots):
+    plots.runs.add(motion(plots.session.mech))
+    plots.add(["log(time - 1)"])
+    chart = shown(plots)[0]
+    assert not chart.hint.isVisible()
+    assert np.isfinite(chart.curves[0].y).sum() == 100
+
+
 def test_a_formula_is_drawn_and_a_wrong_one_explained(bench, plots):
     plots.runs.add(motion(plots.session.mech))
     shown(plots)
@@ -271,6 +296,23 @@ def test_what_an_element_acts_along_decides_what_its_channels_measure(channel, d
     run = at_rest(mech, mech.rest())
     assert column(run, channel).shape == (1,)
     assert channels.measure(run, channel).dimension == dimension
+
+
+def test_forces_in_joints_are_proposed_those_that_close_loops_too():
+    from core.files import load
+    from core.kernel import Mechanism
+    from resources import EXAMPLES
+
+    mech = Mechanism(load(EXAMPLES / "slider_crank.kst"))
+    run = at_rest(mech, mech.rest())
+    _, names = channels.likely(run)["Forces in joints"]
+    assert set(names) == {f"{j}.reaction.force" for j in ("shaft", "crank_pin", "cylinder", "piston_pin")}
+    for name in names:
+        wrench = run[name.removesuffix(".force")]
+        assert column(run, name) == pytest.approx(np.linalg.norm(wrench[:, 3:], axis=1))
+        assert channels.measure(run, name).dimension == "force"
+    texts = {leaf.channel for leaf in channels.leaves(channels.tree(run))}
+    assert {"cylinder.reaction.torque", "piston.velocity.magnitude"} <= texts
 
 
 def test_the_tree_calls_an_angle_an_angle_and_a_torque_a_torque():

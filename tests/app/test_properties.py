@@ -152,6 +152,18 @@ def write_notes(qtbot, editor: NotesEditor) -> None:
     qtbot.keyClick(editor.box, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
 
+def test_notes_show_all_their_lines(qtbot, session, panel):
+    (editor,) = panel.findChildren(NotesEditor)
+    least = editor.box.height()
+    session.apply("notes", lambda model: dataclasses.replace(model, description="one line\n" * 6 + "the last"))
+    bar = editor.box.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() == 0 and editor.box.height() > least)
+    session.apply("notes", lambda model: dataclasses.replace(model, description="many lines\n" * 60))
+    qtbot.waitUntil(lambda: bar.isVisible() and editor.box.height() < 300)
+    session.apply("notes", lambda model: dataclasses.replace(model, description="few"))
+    qtbot.waitUntil(lambda: editor.box.height() == least)
+
+
 def choose(qtbot, combo: QComboBox) -> None:
     combo.setFocus()
     key = Qt.Key.Key_Down if combo.currentIndex() < combo.count() - 1 else Qt.Key.Key_Up

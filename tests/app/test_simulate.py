@@ -40,6 +40,51 @@ def test_f5_makes_a_run_that_plays(bench):
     assert bench.session.undo_label == ""
 
 
+def test_plots_come_in_the_place_of_an_empty_output(bench):
+    bench.example("pendulum")
+    window = bench.window
+    window.docks.show("output")
+    bench.wait(lambda: not window.output.visibleRegion().isEmpty())
+    simulated(bench, duration=0.6, output=None)
+    bench.wait(lambda: not window.plots.visibleRegion().isEmpty())
+    window.choose_function("gravity")
+    window.functions.run()
+    bench.wait(lambda: window.output.cards and not window.output.visibleRegion().isEmpty())
+    simulated(bench)
+    bench.draw()
+    assert not window.output.visibleRegion().isEmpty()
+
+
+def test_short_runs_are_played_slowly_unless_the_person_chose_a_speed(bench):
+    bench.example("pendulum")
+    player = bench.view.player
+    simulated(bench, duration=0.03, output=None)
+    assert player.speed == 0.01
+    simulated(bench, duration=2.0)
+    assert player.speed == 1.0
+    player.set_speed(0.5)
+    simulated(bench, duration=0.03)
+    assert player.speed == 0.5
+
+
+def test_an_example_brings_its_own_duration_and_gives_the_persons_back(bench):
+    from app.wishes import Wishes
+
+    bench.example("pendulum")
+    simulation, settings = bench.window.simulation, bench.window.settings
+    simulation.wish(duration=7.0, rtol=1e-7)
+    bench.example("squeezer")
+    assert simulation.wishes.duration == 0.03
+    simulation.wish(rtol=1e-6)
+    assert Wishes.recalled(settings.value("simulation")).duration == 7.0
+    bench.example("pendulum")
+    assert (simulation.wishes.duration, simulation.wishes.rtol) == (7.0, 1e-6)
+    bench.example("squeezer")
+    simulation.wish(duration=0.02)  # the person's from now on
+    bench.example("pendulum")
+    assert simulation.wishes.duration == 0.02
+
+
 def test_a_file_opened_anew_says_nothing_of_the_last_run(bench):
     bench.example("pendulum")
     simulated(bench, duration=0.5, output=None)

@@ -61,6 +61,18 @@ def test_formulas_take_components(swing):
     np.testing.assert_array_equal(swing["phi2.reaction.fz"], swing["phi2.reaction"][:, 5])
 
 
+def test_vectors_have_magnitudes(swing):
+    wrench = swing["phi2.reaction"]
+    np.testing.assert_allclose(swing["phi2.reaction.torque"], np.linalg.norm(wrench[:, :3], axis=1), rtol=1e-15)
+    np.testing.assert_allclose(swing["2*phi2.reaction.force"], 2 * np.linalg.norm(wrench[:, 3:], axis=1), rtol=1e-15)
+    speed = swing["sqrt(rod2.velocity.x^2 + rod2.velocity.y^2 + rod2.velocity.z^2)"]
+    np.testing.assert_allclose(swing["rod2.velocity.magnitude"], speed, atol=1e-12)
+    with pytest.raises(ModelError):
+        swing["rod2.velocity.force"]
+    with pytest.raises(ModelError):
+        swing["phi1.q.magnitude"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
