@@ -154,7 +154,9 @@ class Chart(QFrame):
         self.across.setVisible(bool(self.curves))
         inside = self.view.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
         self.hint.setGeometry(inside.adjusted(8, 4, -8, -4))
-        self.hint.setVisible(not self.curves)
+        empty = [curve.void for curve in self.curves if curve.opacity >= 1.0]
+        self.hint.setText("\n".join(dict.fromkeys(empty)) if empty and all(empty) else EMPTY)
+        self.hint.setVisible(not self.curves or self.hint.text() != EMPTY)
 
     def _x_title(self) -> str:
         unit = self.curves[0].x_unit if self.curves else "s"

@@ -41,6 +41,8 @@ class Curve:
     over_time: bool = False
     waiting: bool = False
     """Its numbers are being computed; there are none yet."""
+    void: str = ""
+    """Why there is nothing to draw: none of its numbers is finite."""
 
     @property
     def style(self) -> tuple[str, Dash, float]:
@@ -82,17 +84,18 @@ def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs
     if pair is None and not late:
         return None
     across, up = (series.measure(record, name).display(units) for name in (x_name, channel))
-    times, x, y = record.run.time, NOTHING, NOTHING
+    times, x, y, void = record.run.time, NOTHING, NOTHING, ""
     if pair is not None:
         times = pair.run.time
         x = series.shown(record, x_name, pair.x, across.factor)
         y = series.shown(record, channel, pair.y, up.factor)
+        void = series.void(record, pair, x_name, channel)
     color = record.color if several else COLORS[k % len(COLORS)]
     dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
     return Curve(
         (record.id, channel), channel, record.name, times, x, y,
         across.symbol, up.symbol, color, dash, FAINT if record.faint else 1.0, record is runs.current,
-        plot.over_time, pair is None,
+        plot.over_time, pair is None, void,
     )  # fmt: skip
 
 

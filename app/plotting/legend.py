@@ -20,6 +20,7 @@ WIDEST = "−0.88888"
 
 WAITING = "…"
 BUSY = "being computed …"
+VOID = "no number"
 
 
 def pen_of(curve: Curve, width: float = 1.0) -> QPen:
@@ -76,7 +77,8 @@ class _Row(QFrame):
 
     def say(self, text: str) -> None:
         if text != self.value.text():
-            self.setToolTip(f"{self._about}: {BUSY}" if text == WAITING else self._about)
+            said = {WAITING: BUSY, VOID: self.curve.void}.get(text, "")
+            self.setToolTip(f"{self._about}: {said}" if said else self._about)
             self.value.setText(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -172,6 +174,8 @@ def _facts(curve: Curve) -> tuple[object, ...]:
 def _text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
     if curve.waiting:
         return WAITING
+    if curve.void:
+        return VOID
     if pair is not None:
         ends = [curve.at(each) for each in pair]
         if ends[0] is None or ends[1] is None:
