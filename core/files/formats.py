@@ -18,11 +18,22 @@ from core.files.native_reader import read_native
 from core.files.native_writer import write_native
 from core.files.robotica_reader import read_robotica
 from core.files.robotica_writer import write_robotica
-from core.files.source import Options, Reading, Source, Writing, encoded, source_of_file, source_of_text, write_whole
+from core.files.source import (
+    Options,
+    Reading,
+    Source,
+    Writing,
+    encoded,
+    path_of,
+    source_of_file,
+    source_of_text,
+    write_whole,
+)  # fmt: skip
 from core.files.urdf_reader import read_urdf
 from core.files.urdf_writer import write_urdf
 from core.files.xacro_reader import read_xacro
 from core.model import Finding, Model, plausibility
+from core.model.model import needed
 
 
 class Format(NamedTuple):
@@ -141,7 +152,7 @@ def check(model: Model) -> tuple[Finding, ...]:
 def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold. Raises
     FileError."""
-    file = os.fspath(path)
+    file = path_of(path)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
     if not able:
         raise FileError(f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.", file=file,
@@ -162,7 +173,7 @@ def write(model: Model, format: str = "kst") -> Writing:
     chosen = _by_id(format)
     if chosen.write is None:
         raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
-    result = chosen.write(model)
+    result = chosen.write(needed(model))
     return result if chosen is NATIVE else Writing(result.text, (*result.findings, *_left_out(model, chosen)))
 
 

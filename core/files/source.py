@@ -88,9 +88,16 @@ def source_of_text(text: str, file: str = "") -> Source:
     return Source(encoded(text, file), file, decoded=True)
 
 
+def path_of(path: object) -> str:
+    """A path as text, or a FileError."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(found := os.fspath(path), str):
+        raise FileError(f"A path is needed, not {type(path).__name__}.", remedy="Give the name of a file as text.")
+    return found
+
+
 def source_of_file(path: str | os.PathLike[str]) -> Source:
     """The content of a regular file of bearable size. Raises FileError."""
-    file = os.fspath(path)
+    file = path_of(path)
     try:
         place = Path(file)
         if place.is_dir():

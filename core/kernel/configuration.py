@@ -11,9 +11,22 @@ from core.errors import ModelError, near_misses
 from core.kernel.coordinates import Coordinate, Coordinates
 from core.kernel.evaluation import Evaluation
 from core.kernel.evaluator import Array
+from core.kernel.parameter_values import Values
 from core.kernel.program import Program
 from core.kernel.topology import Loop, topology_of
 from core.model import Joint, Model
+
+
+def states(word: str, given: Any, size: int) -> Array:
+    """(…, size) one state or an array of states as floats, or a ModelError. word : "q" or "v"."""
+    try:
+        array = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{word} is not an array of numbers.", remedy="Give numbers in SI units.") from None
+    if array.shape[-1:] != (size,):
+        raise ModelError(f"{word} has shape {array.shape}; {size} numbers are needed.",
+                         remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
+    return array
 
 
 class Configuration(Evaluation):
@@ -58,37 +71,48 @@ class Configuration(Evaluation):
         """Where a joint's speeds are in v (its leader's, if it follows another)."""
         return self._coordinates.slice_v(self._known_joint(name))
 
-    def _known_joint(self, name: str) -> str:
+    def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
+        """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
+        1 and 0 of one that leads."""
+        values = self.parameter_values(p)
+        rows = values.reshape(-1, values.shape[-1]) if p is not None else values[None]
+        found = []
+        for row in rows:
+            own = self._coordinates
+            if p is not None:
+                own = Coordinates(topology_of(self.model), self.model.values(dict(zip(self.p_names, row, strict=True))))
+            found.append(own.coupling(joint)[1:])
+        both = np.array(found).reshape(*values.shape[:-1], 2)
+        return both[..., :1], both[..., 1:]
+
+    def _known_joint(self, name: Any) -> str:
         if name not in self.joint_names:
-            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, self.joint_names))
+            raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(str(name), self.joint_names))
         return name
 
-    def _known_frame(self, name: str) -> str:
-        if name not in self._program.frame_index and name != "world":
-            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(name, self.frame_names))
+    def _known_frame(self, name: Any) -> str:
+        if not isinstance(name, str) or (name not in self._program.frame_index and name != "world"):
+            raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(str(name), self.frame_names))
         return name
 
     # --------------------------------------------------------------------------- positions
 
-    def neutral(self) -> Array:
-        """(nq,) zeros and unit quaternions."""
+    def neutral(self, *, p: Values = None, t: float = 0.0) -> Array:
+        """(nq,) zeros and unit quaternions, whatever the parameters and the time."""
         return self._coordinates.neutral()
 
     def clamp(self, q: Any) -> Array:
         """(…, nq) q inside the limits, quaternions at length one."""
-        return self._coordinates.clamp(np.asarray(q, dtype=float))
+        return self._coordinates.clamp(states("q", q, self.nq))
 
     def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
         """(…, nq) q after moving with speeds v for dt seconds, on the manifold of coordinates."""
-        for word, given, size in (("q", q, self.nq), ("v", v, self.nv)):
-            if np.shape(given)[-1:] != (size,):
-                raise ModelError(f"{word} has shape {np.shape(given)}; {size} numbers are needed.",
-                                 remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
+        q, v = states("q", q, self.nq), states("v", v, self.nv)
         return self._coordinates.integrate(q, v, dt)
 
     def difference(self, q0: Any, q1: Any) -> Array:
-        """(nv,) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
-        return self._coordinates.difference(q0, q1)
+        """(…, nv) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
+        return self._coordinates.difference(states("q", q0, self.nq), states("q", q1, self.nq))
 
     def random(self, seed: int | np.random.Generator = 0) -> Array:
         """(nq,) a random position inside the limits."""

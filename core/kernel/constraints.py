@@ -157,12 +157,13 @@ def singular(
 def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
     """Tree forces τ replaced by equivalent ones at the actuators: B f + Gᵀ λ = τ."""
     q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
+    wished = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (_rows(x, leading) for x in (q, tau, values))
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
         G = mech.loop_jacobian(state, p=row)
-        chosen = independent(G) if actuators is None else [_speed(mech, name) for name in actuators]
+        chosen = independent(G) if wished is None else [_speed(mech, name) for name in wished]
         matrix = np.concatenate([np.eye(mech.nv)[:, chosen], G.T], axis=1)
         solution, _, _, _ = np.linalg.lstsq(matrix, force, rcond=RANK)
         if np.max(np.abs(matrix @ solution - force), initial=0.0) > 1e-6 * max(
@@ -204,7 +205,7 @@ def assembled(
 ) -> Any:  # fmt: skip
     """See `Mechanism.assemble`."""
     held, cost = np.zeros(mech.nv, dtype=bool), np.ones(mech.nv)
-    for name in fixed:
+    for name in (fixed,) if isinstance(fixed, str) else fixed:
         held[mech.joint_v(name)] = True
     for name, weight in weights.items():
         if not 0.0 < weight < math.inf:

@@ -34,7 +34,7 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: 
             target[at] = value
             held[mech.joint_v(mech.coordinates[at].joint)] = True
         elif name in coordinates.followers:
-            _, ratio, offset = coordinates.coupling(name)
+            ratio, offset = (float(each[0]) for each in mech.following(name, p))
             if ratio != 0.0:
                 target[coordinates.slice_q(name)] = (value - offset) / ratio
                 held[coordinates.slice_v(name)] = True

@@ -12,13 +12,14 @@ from core.errors import ModelError, SimulationError
 from core.kernel import assembly, constraints, cut_joints, dragging, long_machines, reactions
 from core.kernel.closed_forms import closed_forms_of
 from core.kernel.closed_forms_words import Step
-from core.kernel.configuration import Configuration
+from core.kernel.configuration import Configuration, states
 from core.kernel.cut_limits import CutLimit, cut_limits, limited, outside
 from core.kernel.evaluator import Array, Evaluator
 from core.kernel.fitting import upright, wrong_way_round
 from core.kernel.parameter_values import Values
 from core.kernel.program import Program, program_of
 from core.model import Model
+from core.model.model import needed
 
 if TYPE_CHECKING:
     from core.analysis.mobility import Mobility
@@ -53,9 +54,7 @@ class Mechanism(Configuration):
     """
 
     def __init__(self, model: Model) -> None:
-        if not isinstance(model, Model):
-            raise ModelError(f"A model is needed, not {type(model).__name__}.", remedy="Read one with load(path).")
-        self._setup(model, program_of(model))
+        self._setup(needed(model), program_of(model))
 
     def _setup(self, model: Model, program: Program) -> None:
         super()._setup(model, program)
@@ -83,15 +82,16 @@ class Mechanism(Configuration):
         q = self._coordinates.rest()
         return self._closed(q, np.ones(self.nv), np.zeros(self.nv, dtype=bool), None, anywhere=True)[0]
 
-    def coordinate(self, q: Any, joint: str) -> Array:
+    def coordinate(self, q: Any, joint: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n) the n coordinates of a joint at q, rad or m: those of a following joint computed from its leader's,
         those of a joint that closes a loop measured (angles within half a turn)."""
+        q = states("q", q, self.nq)
         if cut_joints.closes_loop(self, self._known_joint(joint)):
             still = np.zeros((*np.shape(q)[:-1], self.nv))
-            return cut_joints.motion(self, joint, q, still, still).q
-        own = np.asarray(q, dtype=float)[..., self.joint_q(joint)]
-        _, ratio, offset = self._coordinates.coupling(joint)
-        return own if (ratio, offset) == (1.0, 0.0) else ratio * own + offset
+            return cut_joints.motion(self, joint, q, still, still, p).q
+        own = q[..., self.joint_q(joint)]
+        ratio, offset = self.following(joint, p)
+        return ratio * own + offset
 
     # --------------------------------------------------------------------------- kinematics
 
@@ -112,7 +112,7 @@ class Mechanism(Configuration):
 
     def jacobian(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, 6, nv) rows [ω; v] of the frame's origin, world axes."""
-        evaluator = self._jacobians.get(name)
+        evaluator = self._jacobians.get(name) if isinstance(name, str) else None
         if evaluator is None:
             evaluator = self._jacobians[name] = self._evaluator("jacobian:" + self._known_frame(name))
         return evaluator.call(q) if p is None else evaluator(q, p=self.parameter_values(p))

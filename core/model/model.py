@@ -237,3 +237,10 @@ def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
     for circle in circles({frame.name: frame.parent for frame in frames}):
         raise ModelError(f"The frames hang on each other in a circle: {' → '.join(circle)}.",
                          where=f"frame '{circle[0]}', parent", remedy="Fix one of them to a body.")  # fmt: skip
+
+
+def needed(given: object) -> Model:
+    """What a caller gave as a model, or a ModelError."""
+    if not isinstance(given, Model):
+        raise ModelError(f"A model is needed, not {type(given).__name__}.", remedy="Read one with load(path).")
+    return given

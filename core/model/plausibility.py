@@ -20,7 +20,7 @@ from core.model.doubtful_formulas import bad_formulas, number_or_nan, parameters
 from core.model.fields import Element, fields_of, nested_elements
 from core.model.findings import Finding, Severity
 from core.model.joints import Joint, Limit
-from core.model.model import WORDS, Model
+from core.model.model import WORDS, Model, needed
 from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
 from core.model.units import amount
 from core.model.wrong_units import wrong_units
@@ -42,7 +42,7 @@ FindFile = Callable[[str, str], object]
 
 def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...]:
     """What is questionable in a model. With `find_file` missing mesh files are told too."""
-    checks = _Checks(model.expanded, find_file)
+    checks = _Checks(needed(model).expanded, find_file)
     elements = doubtful_forces.check(model.expanded, checks.values)
     return (*bad_formulas(model), *wrong_units(model), *parameters(model), *doubtful_forces.assemblies(model),
             *checks.all(), *elements)  # fmt: skip

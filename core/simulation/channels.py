@@ -122,6 +122,8 @@ class Channels:
         )  # fmt: skip
 
     def __getitem__(self, channel: str) -> Array:
+        if not isinstance(channel, str):
+            raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists them.")
         if channel not in self._kept:
             values = self._value(channel)
             values.setflags(write=False)
@@ -181,14 +183,14 @@ class Channels:
         if not self._freedom(joint):
             raise ModelError("The joint has no coordinates of its own: it is fixed.",
                              where=f"joint '{joint}'", remedy="Ask for its reaction.")  # fmt: skip
-        leader, ratio, _ = self.mech._coordinates.coupling(joint)
+        leader = self.mech._coordinates.coupling(joint)[0]
         if what == "q":
-            values = self.mech.coordinate(self.samples.q, joint)
+            values = self.mech.coordinate(self.samples.q, joint, p=self.p)
         elif what == "tau" and leader != joint:
             raise ModelError(f"The joint follows '{leader}', so it has no force of its own.",
                              where=f"joint '{joint}'", remedy=f"Ask for '{leader}.tau'.")  # fmt: skip
         else:
-            values = ratio * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
+            values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _of_cut(self, joint: str, what: str) -> Array:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.files.source import path_of
 from core.kernel import Mechanism
 from core.model import Model
 from core.simulation.channels import Channels
@@ -119,7 +120,7 @@ class Run:
         """
         from core.simulation.run_file import save
 
-        save(self, os.fspath(path), channels)
+        save(self, path_of(path), channels)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
@@ -129,7 +130,7 @@ class Run:
         """
         from core.simulation.run_file import load
 
-        return load(os.fspath(path))
+        return load(path_of(path))
 
     def summary(self) -> dict[str, Any]:
         """Statistics as plain data."""

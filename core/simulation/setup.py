@@ -78,7 +78,9 @@ def settings(
                          remedy=f"Use one of {', '.join(METHODS)}.")  # fmt: skip
     positive = {"duration": duration, "step": step, "rtol": rtol, "atol": atol, "output": output}
     for name, value in positive.items():
-        if value is not None and not (_is_number(value) and 0.0 < value < math.inf):
+        if value is None and name in ("step", "output"):
+            continue
+        if value is None or not (_is_number(value) and 0.0 < value < math.inf):
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy="Give seconds, or a tolerance.")
     if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
         raise ModelError(f"{max_steps!r} is not a whole number above zero.", where="max_steps",
@@ -138,7 +140,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     if q0 is None:
         q = mech.rest(given, t=t)
     elif isinstance(q0, Mapping):
-        wanted = {name: number(f"q0 of '{name}'", value) for name, value in q0.items()}
+        wanted = _by_coordinate(mech, q0)
         q = mech.move(mech.rest(given, t=t), wanted, given, t=t)
     else:
         q = numbers("q0", q0)
@@ -159,12 +161,28 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             name = names[int(np.argmin(np.isfinite(array)))]
             raise SimulationError("The initial value is not a finite number.", where=f"{label} of '{name}'",
                                   remedy="Begin from a finite state.")  # fmt: skip
+    q = mech.integrate(q, np.zeros(mech.nv))
     if mech.held:
         held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
         weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
         closed = float(np.max(np.abs(mech.gaps(q, p=given, t=t)), initial=0.0)) < CLOSED
         q, v = mech.assemble(q, v, p=given, weights=weights, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
+
+
+def _by_coordinate(mech: Mechanism, q0: Mapping[str, Any]) -> dict[str, float]:
+    """Coordinates by name; a joint's name stands for all of its own, in their order."""
+    wanted: dict[str, float] = {}
+    for name, value in q0.items():
+        own = [each.name for each in mech.coordinates if each.joint == name]
+        if name in mech.q_names or np.ndim(value) == 0 or not own:
+            wanted[name] = number(f"q0 of '{name}'", value)
+        elif np.shape(value) == (len(own),):
+            wanted |= {each: number(f"q0 of '{each}'", x) for each, x in zip(own, value, strict=True)}
+        else:
+            raise ModelError(f"{len(own)} numbers are needed.", where=f"q0 of '{name}'",
+                             remedy="In order: " + ", ".join(own) + ".")  # fmt: skip
+    return wanted
 
 
 def _refuse_negative_masses(mech: Mechanism, p: Array) -> None:

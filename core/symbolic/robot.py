@@ -11,6 +11,7 @@ from typing import Any
 
 from core.errors import ModelError
 from core.model import Model
+from core.model.model import needed
 from core.spatial.scalar import Scalar
 from core.symbolic.chain import Chain, Rows
 from core.symbolic.forms import Form
@@ -34,7 +35,7 @@ def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = 
 
     Raises ModelError for machines with loops, joints with quaternions, and formulas that are no polynomials.
     """
-    named = with_gravity_symbol(model)
+    named = with_gravity_symbol(needed(model))
     if symbols == "all":
         named = with_symbols(named)
     known = {name: x for name, x in named.values().items()

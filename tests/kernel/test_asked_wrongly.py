@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from core.errors import ModelError
-from core.files import load
+from core.errors import FileError, ModelError
+from core.files import check, dumps, load, save
 from core.kernel import Mechanism
+from core.model import Body, Inertia, Joint, Mimic, Model, Parameter, Pose
+from core.simulation import Run, simulate
+from core.symbolic import robot
 from resources import EXAMPLES
 from tests.kernel.test_contradictions import four_bar
 
@@ -23,6 +28,17 @@ WRONG = {
     "no joint 'elbow'": lambda: BAR.reactions(REST, STILL, STILL)["elbow"],
     "v has shape": lambda: BAR.integrate(REST, STILL[:1]),
     "q has shape": lambda: BAR.integrate(REST[:2], STILL),
+    "q is not an array": lambda: BAR.integrate("abc", STILL),
+    "q has shape \\(\\)": lambda: BAR.coordinate(0, "A"),
+    "q is not an array of numbers. Give": lambda: BAR.clamp([[0, 0], [0]]),
+    "q has shape \\(1,\\)": lambda: BAR.difference([0.0], REST),
+    "no body or frame 'None'": lambda: BAR.frame(REST, None),
+    "no body or frame '\\['": lambda: BAR.jacobian(REST, ["tip"]),
+    "no joint '5'": lambda: BAR.joint_q(5),
+    "no speed 'nix'": lambda: BAR.inverse_dynamics(REST, STILL, STILL, actuators="nix"),
+    "model is needed, not NoneType": lambda: check(None),
+    "model is needed, not str": lambda: robot("panda.urdf"),
+    "model is needed, not list": lambda: dumps([]),
 }
 
 
@@ -48,3 +64,58 @@ def test_one_position_and_many_forces() -> None:
     states = np.stack([REST, BAR.move(REST, {"A": 1.5})])
     one_force = BAR.forward_dynamics(states, STILL, forces[0, 0])
     np.testing.assert_allclose(one_force[1], BAR.forward_dynamics(states[1], STILL, forces[0, 0]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("path", [None, 3, [], b"four_bar.kst"])
+def test_what_is_no_path(path: object) -> None:
+    for call in (load, Run.load, lambda given: save(BAR.model, given)):
+        with pytest.raises(FileError, match="A path is needed"):
+            call(path)
+
+
+def test_one_actuator_by_its_name_alone() -> None:
+    accelerations = BAR.forward_dynamics(REST, STILL, STILL)
+    one = BAR.inverse_dynamics(REST, STILL, accelerations, actuators="A")
+    np.testing.assert_array_equal(one, BAR.inverse_dynamics(REST, STILL, accelerations, actuators=["A"]))
+
+
+def follower() -> Mechanism:
+    """A wheel that turns `ratio` times as far as another, and a little more."""
+    joints = (
+        Joint(name="first", parent="world", child="wheel", axis=(1, 0, 0)),
+        Joint(name="second", parent="world", child="other", axis=(1, 0, 0),
+              mimic=Mimic(leader="first", ratio="ratio", offset="more")),
+    )  # fmt: skip
+    parameters = (Parameter(name="ratio", value=2.0), Parameter(name="more", value=0.5))
+    bodies = tuple(Body(name=name, mass=1.0, inertia=Inertia(ixx=1.0)) for name in ("wheel", "other"))
+    return Mechanism(Model(parameters=parameters, bodies=bodies, joints=joints))
+
+
+def test_a_coupling_follows_its_parameters() -> None:
+    """q = ratio · q_leader + offset with the parameters of the call, one row per state, and of the run."""
+    mech = follower()
+    assert mech.coordinate([0.3], "second") == pytest.approx([2.0 * 0.3 + 0.5])
+    assert mech.coordinate([0.3], "second", p={"ratio": 3.0, "more": 0.1}) == pytest.approx([1.0])
+    rows = mech.coordinate([[0.3], [0.4]], "second", p={"ratio": [3.0, 5.0]})
+    np.testing.assert_allclose(rows, [[1.4], [2.5]], rtol=1e-15)
+    run = simulate(mech, 0.1, q0=[0.3], v0=[1.0], parameters={"ratio": 3.0, "more": 0.1})
+    np.testing.assert_allclose(run["second.q"], 3.0 * run["first.q"] + 0.1, rtol=1e-14)
+    np.testing.assert_allclose(run["second.v"], 3.0 * run["first.v"], rtol=1e-14)
+
+
+def test_a_measured_coordinate_follows_the_parameters() -> None:
+    """Frame a of the joint that closes the loop turns with a parameter: the angle from there to b is less by that."""
+    joints = tuple(
+        dataclasses.replace(joint, cut="yes", a=Pose(position=(0.8, 0, 0), rotation=(0, 0, "turn")))
+        if joint.name == "C" else joint for joint in BAR.model.joints
+    )  # fmt: skip
+    model = dataclasses.replace(BAR.model, joints=joints, parameters=(Parameter(name="turn", value=0.1),))
+    mech = Mechanism(model)
+    q = mech.rest()
+    (angle,) = mech.coordinate(q, "C")
+    assert mech.coordinate(q, "C", p={"turn": 0.4}) == pytest.approx([angle - 0.3], abs=1e-12)
+
+
+def test_a_drag_of_a_follower_follows_the_parameters() -> None:
+    mech = follower()
+    assert mech.move([0.0], {"second": 1.1}, {"ratio": 5.0, "more": 0.1}) == pytest.approx([0.2])

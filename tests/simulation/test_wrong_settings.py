@@ -23,7 +23,9 @@ def test_max_steps_is_a_whole_number_above_zero(value):
 
 @pytest.mark.parametrize(
     ("option", "value", "where"),
-    [("duration", "x", "duration"), ("duration", NAN, "duration"), ("start", "x", "start"), ("start", NAN, "start"),
+    [("duration", "x", "duration"), ("duration", None, "duration"), ("rtol", None, "rtol"),
+     ("q0", {"theta": [1.0, 2.0]}, "q0 of 'theta'"),
+     ("duration", NAN, "duration"), ("start", "x", "start"), ("start", NAN, "start"),
      ("rtol", NAN, "rtol"), ("atol", math.inf, "atol"), ("step", NAN, "step"), ("output", "1", "output"),
      ("q0", {"theta": "x"}, "q0 of 'theta'"), ("q0", {"theta": None}, "q0 of 'theta'"),
      ("v0", {"theta": "x"}, "v0 of 'theta'"), ("v0", {"theta": NAN}, "v0 of 'theta'"),
