@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -24,6 +24,7 @@ ORDER = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", 
          "closure_bias", "reduced", "states", "closure_time", "settle", "slopes", "torque_slopes", "conditions",
          "torque_conditions")  # fmt: skip
 """Functions in the order of `System.words`."""
+NOTHING = nullcontext()
 
 
 _known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
@@ -132,18 +133,21 @@ class Assembly:
                    np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
                    np.full(1 + independent**2, np.nan), self.latches, *mech.splines(p)[:3])
         )  # fmt: skip
-        self._latches = [self.system.now[len(self.system.now) - self.latches :]]
+        self._latches = [self.system.now[len(self.system.now) - self.latches :]] if self.latches else []
         for name in ("torque", "torque_slopes"):
-            if self.entries[name].words[0]:
+            if self.entries[name].words[0] and self.switches > self.latches:
                 first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
-                self._latches.append(memory[first : first + max(self.switches - self.latches, 0)])
+                self._latches.append(memory[first : first + self.switches - self.latches])
         at = begins[0] + int(chosen[0].words[-1])
         self.u = memory[at : at + mech.nv] if chosen[0].words[0] else u
         """(nv,) joint forces, those evaluated last."""
 
-    @contextmanager
-    def released(self) -> Iterator[None]:
+    def released(self) -> AbstractContextManager[None]:
         """Conditions as they are, for evaluations beside the steps."""
+        return self._set_aside() if self._latches else NOTHING
+
+    @contextmanager
+    def _set_aside(self) -> Iterator[None]:
         held = [(array, array.copy()) for array in self._latches]
         for array, _ in held:
             array[:] = 0.0

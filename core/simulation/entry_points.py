@@ -10,12 +10,12 @@ from core.simulation.constrained import project, project_free
 from core.simulation.equations import by_mass_matrix, by_recursion
 from core.simulation.explicit import derivative as by_closed_forms
 from core.simulation.explicit import project as project_by_closed_forms
-from core.simulation.native import address_of, call_entry, native, scratch, view
+from core.simulation.native import address_of, call_entry, merged, native, scratch, view
 from core.simulation.slopes import slopes
 from core.simulation.system import FINE, NOT_FINITE, UNSUITABLE, load_system, rates
 
 
-@native
+@merged
 def length(place: int) -> int:
     """Of y."""
     s = load_system(place)

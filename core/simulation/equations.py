@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.constrained import by_matrix
-from core.simulation.native import address_of, inserted, native, view
+from core.simulation.native import address_of, inserted, merged, native, view
 from core.simulation.system import (
     BASE,
     FIRST,
@@ -29,7 +29,7 @@ from core.simulation.system import (
 )
 
 
-@native
+@merged
 def begin(place: int, t: float, y: Any) -> Any:
     """Time, x and ẋ, where traces find them; false if they are not finite."""
     s = load_system(place)
@@ -37,7 +37,7 @@ def begin(place: int, t: float, y: Any) -> Any:
     return put_states(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
 
 
-@native
+@merged
 def forces_place(place: int, t: float, y: Any) -> Any:
     """Address of u, evaluated if it changes."""
     s = load_system(place)
@@ -55,7 +55,7 @@ def joint_forces(place: int, t: float, y: Any) -> Any:
     return view(forces_place(place, t, y), load_system(place).nv)
 
 
-@native
+@merged
 def finish(place: int, y: Any, out: Any) -> Any:
     """q̇ and ẋ into out (n,), that has the accelerations; false if it is not finite."""
     s = load_system(place)
@@ -69,7 +69,7 @@ def finish(place: int, y: Any, out: Any) -> Any:
     return total == 0.0
 
 
-@native
+@merged
 def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
     """ẏ of a tree into out; false if it is not finite."""
     s = load_system(place)

@@ -62,8 +62,8 @@ def _folder(function: Callable[..., Any]) -> str:
     return str(target)
 
 
-def _made(function: Any, how: Callable[..., Any], *arguments: Any) -> Any:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+def _made(function: Any, how: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **more}
     before = config.CACHE_DIR
     config.CACHE_DIR = _folder(function)
     try:
@@ -83,6 +83,12 @@ def inserted(function: Function) -> Function:
 def native(function: Function) -> Function:
     """The function in machine code, made when it is first called, or read from the cache."""
     made: Function = _made(function, jit)
+    return made
+
+
+def merged(function: Function) -> Function:
+    """The same, its machine code put where it is called: for a few lines that are called for each evaluation."""
+    made: Function = _made(function, jit, forceinline=True)
     return made
 
 

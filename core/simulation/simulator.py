@@ -17,10 +17,30 @@ from core.simulation import setup
 from core.simulation.assembled import Assembly
 from core.simulation.dead_ends import RACING, DeadEnd, dead_end, racing
 from core.simulation.driver_jumps import refuse_jumps
+from core.simulation.entry_points import sampled_accelerations
 from core.simulation.methods import begun
 from core.simulation.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
+from core.simulation.stepper import advance_adaptive, advance_fixed
 from core.simulation.torques import Torque
+from core.simulation.work import (
+    ACCEPTED,
+    BUDGET,
+    CALLS,
+    COLLAPSED,
+    FACTORISATIONS,
+    FINE,
+    JACOBIANS,
+    LONGEST,
+    NOT_FINITE,
+    PAUSED,
+    REJECTED,
+    SAMPLE,
+    SELF,
+    SHORTEST,
+    TIME,
+    TORN,
+)
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -148,31 +168,24 @@ class Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        from core.simulation.entry_points import sampled_accelerations
-        from core.simulation.stepper import advance_adaptive, advance_fixed
-        from core.simulation.work import BUDGET, NOT_FINITE, PAUSED, SAMPLE, SELF, TIME
-
-        mech = self.mech
+        mech, work, place = self.mech, self.state, int(self.state.addresses[SELF])
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
-        self.state.counts[BUDGET] = min(self.budget, STEPS)
-        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(
-            int(self.state.addresses[SELF]), out
-        )
-        out = out[: int(self.state.counts[SAMPLE]) - first]
-        times = self.state.times[first : first + len(out)]
+        work.counts[BUDGET] = min(self.budget, STEPS)
+        happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(place, out)
+        out = out[: int(work.counts[SAMPLE]) - first]
+        times = work.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         with self.assembly.released():
             bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
-        q, v, x = (part.copy() for part in np.split(out, [mech.nq, mech.nq + mech.nv], axis=1))
-        if bad and happened in (0, PAUSED):
-            self.state.numbers[TIME], happened = times[-1], NOT_FINITE
+        if bad and happened in (FINE, PAUSED):
+            work.numbers[TIME], happened = times[-1], NOT_FINITE
+        last = mech.nq + mech.nv
+        q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)
         return piece, 0 if happened == PAUSED else int(happened)
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
-        from core.simulation.work import ACCEPTED, CALLS, FACTORISATIONS, JACOBIANS, LONGEST, REJECTED, SHORTEST
-
         t, q, v, a, tau, x = (np.concatenate([getattr(piece, name) for piece in self.pieces])
                               for name in ("time", "q", "v", "a", "tau", "x"))  # fmt: skip
         counts, numbers = self.state.counts, self.state.numbers
@@ -185,8 +198,6 @@ class Job:
 
     def error(self, happened: int) -> SimulationError:
         """The message for a run that ended before its time."""
-        from core.simulation.work import COLLAPSED, NOT_FINITE, TIME, TORN
-
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "
         worst = self.component()
@@ -243,8 +254,6 @@ class Job:
 
     def broken(self) -> str:
         """The force, constraint or driver whose formula broke at the last good state or just after it."""
-        from core.simulation.work import TIME
-
         mech, y = self.mech, self.state.y
         if not np.isfinite(y).all():
             return ""

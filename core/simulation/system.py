@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from core.simulation.native import address_of, call_single, call_table, inserted, loader, native, store, view
+from core.simulation.native import address_of, call_single, call_table, inserted, loader, merged, native, store, view
 
 FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
 """What a call says: all is well; a result is not a finite number; a loop does not close any more; the equations do not
@@ -116,7 +116,7 @@ def stored(value: Any) -> tuple[Any, Any]:
     return value, memory
 
 
-@native
+@merged
 def evaluate(place: int, function: int) -> Any:
     """Call an entry on its memory; false if a result that must be finite is not."""
     s = load_system(place)
@@ -128,7 +128,7 @@ def evaluate(place: int, function: int) -> Any:
     return call_table(w[ADDRESS], base, w[TABLE], w[ROWS], w[PLACES], w[COUNT], result) == 0
 
 
-@native
+@merged
 def put(place: int, function: int, offset: int, x: Any) -> None:
     """x into the arguments of an entry."""
     s = load_system(place)
@@ -137,7 +137,7 @@ def put(place: int, function: int, offset: int, x: Any) -> None:
         s.memory[at + i] = x[i]
 
 
-@native
+@merged
 def result_place(place: int, function: int) -> Any:
     """Address of an entry's result."""
     s = load_system(place)
@@ -150,7 +150,7 @@ def result(place: int, function: int, count: int) -> Any:
     return view(result_place(place, function), count)
 
 
-@native
+@merged
 def put_rest(place: int, function: int) -> None:
     """x, ẋ and time into the arguments of an entry that takes them."""
     s = load_system(place)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from core.simulation.native import address_of, call_entry, loader, native, store
+from core.simulation.native import address_of, call_entry, loader, merged, native, store
 
 FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
 """What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
@@ -92,7 +92,7 @@ def stored(value: Any) -> tuple[int, Any]:
     return place, memory
 
 
-@native
+@merged
 def derivative(work: int, t: float, y: Any, out: Any) -> Any:
     """ẏ into out; false if it is not finite."""
     w = load_work(work)
@@ -110,7 +110,7 @@ def project(work: int, t: float, y: Any, error: Any) -> Any:
     return call_entry(w.addresses[PROJECT], w.addresses[SYSTEM], t, address_of(y), place)
 
 
-@native
+@merged
 def copy(source: Any, target: Any) -> None:
     """target ← source, (n,)."""
     for j in range(len(target)):
