@@ -260,6 +260,8 @@ class SimulationPanel(QWidget):
             if self._document != self._session.document:
                 self._document = self._session.document
                 self.words.setText("")
+        elif self.isVisible():
+            self.rows.refresh()  # what follows from loops depends on the pose
 
 
 def _side_by_side(**edits: QWidget) -> QWidget:

@@ -15,9 +15,11 @@ from app.settings import Settings
 from app.simulation import Simulation
 from app.widgets.note import severity_color
 from app.widgets.quantity_text import Measure, Units, number, quantity, read
+from app.wishes import start_of
 from core.errors import KinetostatError
 from core.model.expression import names, parse
 from core.model.parameters import value_of
+from core.simulation.setup import start_state
 from core.simulation.start_speeds import start_speeds
 
 STEPS = 200
@@ -31,6 +33,8 @@ MEASURES = {
 """Of speeds and forces."""
 DIGITS = 6
 GRAVITY = 9.81
+STILL = 1e-9
+"""Speed (rad/s or m/s) that is none: what making others consistent left."""
 LEAST_FORCE = 10.0
 """End of the slider of a force at least, N·m and N."""
 WORDS = {
@@ -88,6 +92,13 @@ class WishRow(QWidget):
         self.slider.setEnabled(not isinstance(value, str))
         self._write(value)
         self._say("")
+
+    def expect(self, value: float) -> None:
+        """What the value will be as long as nobody sets it: told by the empty line, and by the slider."""
+        self.line.setPlaceholderText(quantity(value, self.measure, self.units, DIGITS))
+        if not self._written and not self.slider.isSliderDown():
+            self._position = round(STEPS * min(max(value / self.end, -1.0), 1.0))
+            self.slider.setValue(self._position)
 
     def _write(self, value: float | str) -> None:
         text = value if isinstance(value, str) else number(value, self.measure, self.units, DIGITS)
@@ -253,8 +264,24 @@ class StartRows(QTabWidget):
             for name, row in rows.items():
                 if not (row.slider.isSliderDown() or row.line.hasFocus()):
                     row.show_value(wishes.get(name, row.own))
+        self._expect()
         self.setTabText(0, _counted("Start speeds", len(self._simulation.wishes.speeds)))
         self.setTabText(1, _counted("Joint forces", len(self._simulation.wishes.forces)))
+
+
+    def _expect(self) -> None:
+        """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
+        mech, rows = self._session.mech, self.rows["speeds"]
+        if not (rows and mech.held and self.isVisible() and list(rows) == list(mech.v_names)):
+            return
+        try:
+            start = start_of(self._simulation.wishes, self._session)
+            p = mech.parameter_values(dict(self._session.edited_parameters) or None)
+            state = start_state(mech, start.q, start.v, p, start.time)
+        except KinetostatError:  # told when the run is started
+            return
+        for row, speed in zip(rows.values(), state[mech.nq : mech.nq + mech.nv], strict=True):
+            row.expect(float(speed) if abs(speed) > STILL else 0.0)
 
 
 def _counted(title: str, count: int) -> str:

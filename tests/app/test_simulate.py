@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.panels.start_rows import StartRows
 from app.timeline import EDGE
+from app.widgets.quantity_text import read
 from app.wishes import start_of
 from core.simulation import simulate
 
@@ -347,6 +348,30 @@ def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero
     shaft.line.editingFinished.emit()
     assert dict(bench.window.simulation.wishes.speeds) == {}
     assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 10.0
+
+
+def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
+    """The line of a dependent speed tells the one with which the run will begin: here, that of a slider–crank."""
+    bench.example("slider_crank")
+    bench.window.docks.show("simulation")
+    session, mech = bench.session, bench.session.mech
+    rows = bench.window.findChild(StartRows).rows["speeds"]
+    bench.wait(lambda: bool(rows))
+    first, *others = rows.values()
+    first.line.setText("2 rad/s")
+    first.line.editingFinished.emit()
+    lead = mech.v_names.index(next(iter(rows)))
+    ratios = np.linalg.svd(mech.loop_jacobian(session.edited_pose))[2][-1]
+    ratios /= ratios[lead]
+    for name, row in list(rows.items())[1:]:
+        shown = float(read(row.line.placeholderText(), row.measure, row.units, {}, fold=True))
+        assert shown == pytest.approx(2.0 * ratios[mech.v_names.index(name)], rel=1e-5, abs=1e-9)
+        assert row.line.text() == ""
+    assert any(row.slider.value() for row in others)
+    assert list(bench.window.simulation.wishes.speeds.values()) == [2.0]
+    first.line.setText("")
+    first.line.editingFinished.emit()
+    bench.window.simulation.wish(speeds={})
 
 
 @pytest.mark.parametrize(
