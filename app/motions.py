@@ -32,7 +32,7 @@ class MotionKeeper:
         known = next((record for record in runs.items if record.run is motion.run), None)
         runs.select(known) if known is not None else runs.add(motion.run, motion.title)
         if known is None and dict(motion.run.settings.parameters) != dict(self._view.session.p):
-            self._view.fit()  # a robot of other lengths has another size
+            self._view.viewpoint.fit()  # a robot of other lengths has another size
         if motion.curves:
             self._plot(motion)
         if motion.trace:

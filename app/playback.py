@@ -179,39 +179,36 @@ class Playback:
     def _bring_in(self, side: str) -> None:
         """See all of the sequence: a planar arm flat from a side, anything else by stepping back if need be."""
         view = self._view
-        before = view.goal
+        before = view.viewpoint.goal
         if side:
             self._look_flat(side)
         elif not self._following:
-            whole = self._round_all()
+            whole = self._round_all(view.scene.view)
             if whole is None:
-                view.keep_in_view()
-            elif not camera.sees(view.goal, view.scene.size, self._around()):
-                view.fly_to(whole)
-        self._trip = (before, view.goal) if view.goal != before else None
+                view.viewpoint.keep_in_view()
+            elif not camera.sees(view.viewpoint.goal, view.scene.size, self._around()):
+                view.viewpoint.fly_to(whole)
+        self._trip = (before, view.viewpoint.goal) if view.viewpoint.goal != before else None
 
     def _return(self) -> None:
         """Look again as before the sequence, unless the person has moved the view since."""
         trip, self._trip = self._trip, None
-        if trip is not None and self._view.goal == trip[1]:
-            self._view.fly_to(trip[0])
+        if trip is not None and self._view.viewpoint.goal == trip[1]:
+            self._view.viewpoint.fly_to(trip[0])
 
     def _look_flat(self, side: str) -> None:
         """Look at a planar arm as a drawing, from this side; "": as the person looks."""
         if side in camera.PRESETS:
-            view = self._view
-            now = view.scene.view
-            view.scene.view = replace(camera.preset(now, side), parallel=True)
-            goal = self._round_all() or view.scene.fit()
-            view.scene.view = now
-            view.fly_to(goal)
+            viewpoint = self._view.viewpoint
+            flat = replace(camera.preset(self._view.scene.view, side), parallel=True)
+            viewpoint.fly_to(self._round_all(flat) or viewpoint.fitted(flat))
 
-    def _round_all(self) -> camera.View | None:
-        """The scene's view moved so that all poses of an animation are seen; None without, or if ranges are fixed."""
+    def _round_all(self, view: camera.View) -> camera.View | None:
+        """A view moved so that all poses of an animation are seen; None without, or if ranges are fixed."""
         scene = self._view.scene
         if scene.range_box.fixed or not self.animated:
             return None
-        return camera.fit(scene.view, self._around(), scene.size[0] / scene.size[1])
+        return camera.fit(view, self._around(), scene.size[0] / scene.size[1])
 
     def _around(self) -> list[float]:
         """The box round all poses, one of which stands in the scene now."""
@@ -222,7 +219,7 @@ class Playback:
         view = self._view
         view.session.ranges = result.ranges
         view.scene.range_box.fix([end for pair in result.ranges for end in pair])
-        view.fit()
+        view.viewpoint.fit()
         view.update()
 
     def _show_all(self) -> None:

@@ -63,7 +63,7 @@ class SceneFollower:
         if old.model is not new.model:
             self._show()
             if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
-                self._view.fit_at_once()
+                self._view.viewpoint.fit_at_once()
             elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
                 known = {body.name for body in old.model.expanded.bodies}
                 added = [body.name for body in new.model.expanded.bodies if body.name not in known]
@@ -74,7 +74,7 @@ class SceneFollower:
         view = self._view
         boxes = (view.scene.bounds(Ref("bodies", name)) for name in added)
         if not all(sees(view.scene.view, view.scene.size, box) for box in boxes):
-            view.fit()
+            view.viewpoint.fit()
 
     def _moved(self) -> None:
         view, session = self._view, self._view.session

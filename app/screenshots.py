@@ -69,7 +69,7 @@ def puma(window: Window) -> None:
     if job is not None:
         pump(lambda: not window.jobs.running, PATIENCE)
     window.docks.show("output")
-    window.viewport.fit_at_once()
+    window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
@@ -86,7 +86,7 @@ def meshes(window: Window) -> None:
     session.select(Ref("bodies", session.model.expanded.bodies[3].name))
     window.docks.show("tree")
     window.docks.show("findings")
-    window.viewport.fit_at_once()
+    window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
@@ -109,7 +109,7 @@ def plots(window: Window) -> None:
     window.plots.picker.hide()
     window.plots.add_plot(Plot(("crank_pin.v", "energy.kinetic")))
     window.plots.add_plot(Plot(("coupler_point.position.z",), "coupler_point.position.x"))
-    window.viewport.fit_at_once()
+    window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
@@ -127,7 +127,7 @@ def derivation(window: Window) -> None:
     panel.list.setCurrentRow(next(k for k, step in enumerate(panel.steps) if step.label == "J[:,2]"))
     pump(lambda: panel.page.part is not None and panel.page.numbers is not None, PATIENCE)
     window.resizeDocks([window.docks.docks["derivation"]], [330], Qt.Orientation.Vertical)
-    window.viewport.fit_at_once()
+    window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
@@ -143,7 +143,7 @@ def equations(window: Window) -> None:
         pump(lambda: not window.jobs.running, PATIENCE)
     window.docks.show("output")
     window.session.select(Ref("bodies", "link2"))
-    window.viewport.fit_at_once()
+    window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
@@ -195,7 +195,7 @@ def sheet(window: Window) -> None:
     form.run_button.click()
     pump(lambda: not window.jobs.running, PATIENCE)
     window.docks.show("robotica")
-    window.viewport.fit_at_once()
+    window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
     pump(seconds=2.0)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, QVariantAnimation
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
     QContextMenuEvent,
     QImage,
@@ -36,8 +36,8 @@ from app.tools.gestures import Gestures
 from app.tools.navigate import WHEEL_STEP, set_centre, zoom_to
 from app.tools.pointer import Pointer
 from app.vector_legend import VectorLegend
+from app.viewpoint import Viewpoint
 from viz import camera
-from viz.camera import View
 from viz.scene import Scene
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ Glyph = tuple[Any, Any, Any, str]
 """Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
 CALM = 150
 """Milliseconds without a new picture after which the scene counts as still and gets its smoothest picture."""
-FLIGHT = 220
-"""Milliseconds of a camera movement."""
 BUTTONS = {
     Qt.MouseButton.LeftButton: "left",
     Qt.MouseButton.MiddleButton: "middle",
@@ -63,10 +61,9 @@ class Viewport(Surface):
 
     expects = Signal(str)
     place = Signal(object)
-    looked = Signal()
-    """The camera moved."""
     run_scene: RunScene
     scene: Scene
+    viewpoint: Viewpoint
     legend: VectorLegend
 
     def __init__(self, session: Session, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
@@ -75,13 +72,11 @@ class Viewport(Surface):
         self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
         self.interactive: Interactive | None = None
         self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
-        self._fit_wanted = True
         self.scene = Scene(self.vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
-        self._flight = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=FLIGHT)
-        self._flight.valueChanged.connect(self._fly)
-        self._way: tuple[View, View] | None = None
+        self.viewpoint = Viewpoint(self)
         self._ellipsoids: dict[str, list[Glyph]] = {}
         self._again = QTimer(self, singleShot=True, interval=60)
+        self.viewpoint.looked.connect(lambda: self._again.start())
         self._calm = QTimer(self, singleShot=True, interval=CALM)
         self._calm.timeout.connect(self._rest)
         self._resting = True
@@ -111,9 +106,7 @@ class Viewport(Surface):
             return
         self.scene.pixel_ratio = self.devicePixelRatioF()
         self.prepare()
-        if self._fit_wanted:
-            self._fit_wanted = False
-            self.scene.view = self.scene.fit()
+        self.viewpoint.prepare()
         self.scene.render(hasty=not self._resting)
         self.annotations.update()
         self._resting = False
@@ -128,7 +121,7 @@ class Viewport(Surface):
     def close_view(self) -> None:
         """Listen no more and free the scene's memory."""
         self.gestures.cancel()
-        self._flight.stop()
+        self.viewpoint.stop()
         self._again.stop()
         self._calm.stop()
         self.player.close()
@@ -155,74 +148,6 @@ class Viewport(Surface):
 
         return picture(self, scale)
 
-    # ----------------------------------------------------------------------------- camera
-
-    def look(self, view: View) -> None:
-        """Move the camera at once."""
-        self._flight.stop()
-        self._look(view)
-
-    def _look(self, view: View) -> None:
-        self.scene.view = view
-        self.looked.emit()
-        self._again.start()
-        self.update()
-
-    def fly_to(self, view: View) -> None:
-        """Move the camera smoothly."""
-        if not self.ready or not self.isVisible():
-            self._look(view)
-            return
-        self._flight.stop()
-        self._way = self.scene.view, view
-        self._flight.start()
-
-    def _fly(self, share: float) -> None:
-        if self._way is not None:
-            self._look(self._way[1] if share >= 1.0 else camera.between(*self._way, share))
-
-    @property
-    def goal(self) -> View:
-        """Where the camera is, or flies to."""
-        flying = self._flight.state() == QVariantAnimation.State.Running
-        return self._way[1] if flying and self._way is not None else self.scene.view
-
-    def look_from(self, name: str) -> None:
-        """Look from a named side."""
-        self.fly_to(camera.preset(self.goal, name))
-
-    def fit(self, ref: Ref | None = None) -> None:
-        """Bring an element, or everything, into the picture."""
-        if not self.ready:
-            self._fit_wanted = True
-            return
-        now, self.scene.view = self.scene.view, self.goal
-        wanted = self.scene.fit(ref)
-        self.scene.view = now
-        self.fly_to(wanted)
-
-    def keep_in_view(self) -> None:
-        """Step back if machine, poses or ellipsoids reach beyond the picture."""
-        if not camera.sees(self.goal, self.scene.size, self.scene.bounds(overlays=True)):
-            self.fit()
-
-    def fit_at_once(self) -> None:
-        """Fit everything with the next picture."""
-        self._flight.stop()
-        self._fit_wanted = True
-        self.update()
-
-    @property
-    def ortho(self) -> bool:
-        """Parallel projection."""
-        return self.goal.parallel
-
-    def set_ortho(self, on: bool) -> None:
-        """Choose parallel or perspective projection."""
-        from dataclasses import replace
-
-        self.look(replace(self.goal, parallel=on))
-
     # ----------------------------------------------------------------------------- places
 
     def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
@@ -245,7 +170,7 @@ class Viewport(Surface):
         """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
         direction = self.scene.cube.pick(pointer.x, pointer.y)
         if direction is not None:
-            self.fly_to(camera.toward(self.goal, direction))
+            self.viewpoint.fly_to(camera.toward(self.viewpoint.goal, direction))
         return direction is not None
 
     def hover_cube(self, pointer: Pointer | None) -> bool:
@@ -288,7 +213,7 @@ class Viewport(Surface):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A gesture begins."""
-        self._flight.stop()
+        self.viewpoint.stop()
         if event.button() in BUTTONS:
             self.gestures.press(self._of(event))
 
@@ -336,9 +261,9 @@ class Viewport(Surface):
             zoom_to(self, pointer, WHEEL_STEP ** (pixels.y() / 40.0))
         elif pointer.shift:
             turn = 3.0 / height
-            self.look(camera.orbit(self.scene.view, -pixels.x() * turn, pixels.y() * turn))
+            self.viewpoint.look(camera.orbit(self.scene.view, -pixels.x() * turn, pixels.y() * turn))
         else:
-            self.look(camera.pan(self.scene.view, pixels.x() / height, -pixels.y() / height))
+            self.viewpoint.look(camera.pan(self.scene.view, pixels.x() / height, -pixels.y() / height))
         event.accept()
 
     def event(self, event: QEvent) -> bool:

@@ -152,7 +152,7 @@ class Window(QMainWindow):
         panel = RoboticaPanel(self.session, self.settings, self.jobs)
         panel.opened.connect(self.documents.replace)
         panel.running.connect(self.functions.show_robotica)
-        panel.resized.connect(self.viewport.keep_in_view)
+        panel.resized.connect(self.viewport.viewpoint.keep_in_view)
         self.functions.abort_wanted.connect(panel.abort)
         self.functions.line_wanted.connect(self._enter_line)
         return panel
@@ -184,7 +184,7 @@ class Window(QMainWindow):
             (self.settings.changed, refresh),
             (self.viewport.run_scene.changed, refresh),
             (self.viewport.gestures.chosen, refresh),
-            (self.viewport.looked, self._looked),
+            (self.viewport.viewpoint.looked, self._looked),
             (self.viewport.expects, self.status.expect),
             (self.viewport.place, self.status.point),
             (self.viewport.playback.changed, refresh),
@@ -220,7 +220,7 @@ class Window(QMainWindow):
 
     def _looked(self) -> None:
         action = self.actions_.by_id["view.ortho"]
-        if action.isChecked() != self.viewport.ortho:
+        if action.isChecked() != self.viewport.viewpoint.ortho:
             self.actions_.refresh()
 
     def _retitle(self) -> None:

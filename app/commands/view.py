@@ -32,7 +32,7 @@ FLAGS = {
 
 
 def _preset(name: str) -> Run:
-    return lambda window: window.viewport.look_from(name)
+    return lambda window: window.viewport.viewpoint.look_from(name)
 
 
 def _flag(name: str) -> Run:
@@ -47,7 +47,7 @@ COMMANDS = (
     Command(
         "view.fit",
         "Fit all",
-        lambda w: w.viewport.fit(),
+        lambda w: w.viewport.viewpoint.fit(),
         "View",
         "Shift+F",
         "fit",
@@ -58,7 +58,7 @@ COMMANDS = (
     Command(
         "view.frame",
         "Frame selection",
-        lambda w: w.viewport.fit(w.session.selection),
+        lambda w: w.viewport.viewpoint.fit(w.session.selection),
         "View",
         "F",
         "fit_selection",
@@ -69,11 +69,11 @@ COMMANDS = (
     Command(
         "view.ortho",
         "Orthographic",
-        lambda w: w.viewport.set_ortho(not w.viewport.ortho),
+        lambda w: w.viewport.viewpoint.set_ortho(not w.viewport.viewpoint.ortho),
         "View",
         "5",
         "ortho",
-        checked=lambda w: w.viewport.ortho,
+        checked=lambda w: w.viewport.viewpoint.ortho,
         section="fit",
         help="Parallel projection, without perspective.",
     ),

@@ -148,7 +148,7 @@ class DerivationPanel(QWidget):
         self.steps = steps(self.robot)
         self._fill()
         self.scene.measure()
-        self._view.keep_in_view()
+        self._view.viewpoint.keep_in_view()
         self._stack.setCurrentIndex(1)
         self.list.setCurrentRow(min(row, len(self.steps) - 1))
         self.list.setFocus()

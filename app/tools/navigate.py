@@ -28,10 +28,10 @@ def orbit(view: Viewport, press: Pointer) -> Gesture:
         while (pointer := (yield)) is not None:
             height = view.scene.size[1]
             yaw, pitch = (last.x - pointer.x) / height * TURN, (pointer.y - last.y) / height * TURN
-            view.look(camera.orbit(view.scene.view, yaw, pitch))
+            view.viewpoint.look(camera.orbit(view.scene.view, yaw, pitch))
             last = pointer
     except GeneratorExit:
-        view.look(before)
+        view.viewpoint.look(before)
         raise
 
 
@@ -58,16 +58,17 @@ def pan(view: Viewport, press: Pointer) -> Gesture:
     try:
         while (pointer := (yield)) is not None:
             height = view.scene.size[1]
-            view.look(camera.pan(view.scene.view, (pointer.x - last.x) / height, (last.y - pointer.y) / height))
+            right, up = (pointer.x - last.x) / height, (last.y - pointer.y) / height
+            view.viewpoint.look(camera.pan(view.scene.view, right, up))
             last = pointer
     except GeneratorExit:
-        view.look(before)
+        view.viewpoint.look(before)
         raise
 
 
 def zoom_to(view: Viewport, pointer: Pointer, factor: float) -> None:
     """Change the distance by a factor; the point under the pointer keeps its place."""
-    view.look(camera.zoom(view.scene.view, factor, view.point_under(pointer)))
+    view.viewpoint.look(camera.zoom(view.scene.view, factor, view.point_under(pointer)))
 
 
 def set_centre(view: Viewport, pointer: Pointer) -> None:
@@ -75,7 +76,7 @@ def set_centre(view: Viewport, pointer: Pointer) -> None:
     hit = view.scene.pick(pointer.x, pointer.y)
     if hit is not None:
         x, y, z = map(float, hit.position)
-        view.fly_to(replace(view.scene.view, target=(x, y, z)))
+        view.viewpoint.fly_to(replace(view.scene.view, target=(x, y, z)))
 
 
 def other_buttons(view: Viewport, press: Pointer) -> Gesture:

@@ -57,7 +57,7 @@ class Bench:
 
     def draw(self):
         """Have the picture brought up to date."""
-        self.view.look(self.view.goal)
+        self.view.viewpoint.look(self.view.viewpoint.goal)
         pump()
         self.view.repaint()
 
@@ -142,7 +142,7 @@ def fresh(bench):
         settings.forget(key)
     for key in ("look", "units/degrees", "units/millimetres", "view/grid", "view/handles", "ellipsoid/shown"):
         settings.changed.emit(key)
-    window.viewport.look(View())
+    window.viewport.viewpoint.look(View())
     window.documents.source = None
     window.session.start(Model(name="untitled"))
     put_pointer_away(window)

@@ -35,7 +35,7 @@ def machine() -> Model:
 @pytest.fixture
 def blocks(bench):
     bench.session.start(machine())
-    bench.view.fit_at_once()
+    bench.view.viewpoint.fit_at_once()
     bench.draw()
     return bench
 
@@ -252,7 +252,7 @@ def test_a_four_bar_is_closed_by_two_clicks_and_stays_as_it_was_built(bench, axi
     session = bench.session
     session.start(bars(axis))
     session.pose("Bend", np.array([1.7, -1.5, -1.4]))
-    bench.view.fit_at_once()
+    bench.view.viewpoint.fit_at_once()
     bench.draw()
     before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     end = (before["rocker"] @ np.array([0.3, 0.0, 0.0, 1.0]))[:3]

@@ -34,7 +34,7 @@ def aim(bench, part):
         direction = -direction
     wanted = camera.toward(view.scene.view, direction)
     target = tuple(float(x) for x in spot.centre)
-    view.look(camera.View(target, 0.9, wanted.azimuth, wanted.elevation))
+    view.viewpoint.look(camera.View(target, 0.9, wanted.azimuth, wanted.elevation))
     bench.draw()
 
 
@@ -200,7 +200,7 @@ def test_a_ring_seen_from_its_edge_still_turns(bench):
     view, session = bench.view, bench.session
     spot = view.scene.handles.spot(part)
     side = camera.toward(view.scene.view, np.cross(spot.axis, [0.0, 1.0, 0.2]))
-    view.look(camera.View(tuple(float(x) for x in spot.centre), 0.9, side.azimuth, 0.0))
+    view.viewpoint.look(camera.View(tuple(float(x) for x in spot.centre), 0.9, side.azimuth, 0.0))
     bench.draw()
     ray = view.scene.ray(*view.scene.project(spot.centre))
     assert abs(ray.direction @ spot.axis) < EDGE_ON

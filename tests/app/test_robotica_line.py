@@ -225,14 +225,14 @@ def test_ranges_fix_the_view_until_they_are_released(bench, panel):
                 across, down = scene.project((x, y, z))
                 assert 0.0 < across < width
                 assert 0.0 < down < height
-    fixed = bench.view.goal
+    fixed = bench.view.viewpoint.goal
     typed(bench, panel, "ShowRobot[{{q1, 0, 1, 4}}, {animate}]")
     bench.wait(lambda: bench.view.playback.index >= 2)
-    assert bench.view.goal.target == fixed.target
+    assert bench.view.viewpoint.goal.target == fixed.target
     typed(bench, panel, "SetRanges[]")
     bench.draw()
     assert scene.range_box.words == []
-    assert bench.view.goal.distance < fixed.distance
+    assert bench.view.viewpoint.goal.distance < fixed.distance
 
 
 def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, panel, tmp_path):
@@ -259,20 +259,20 @@ def test_ranges_follow_the_unit_of_lengths_and_show_in_exported_pictures(bench, 
 def test_after_a_far_sequence_the_view_is_where_it_was(bench, panel):
     bench.example("puma560")
     view = bench.view
-    before = view.goal
+    before = view.viewpoint.goal
     typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}]")
-    assert view.goal.distance > 3.0 * before.distance
+    assert view.viewpoint.goal.distance > 3.0 * before.distance
     typed(bench, panel, "ShowRobot[{{q1, 0, 0.2, 2}}]")
-    assert view.goal == before
+    assert view.viewpoint.goal == before
     typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}, {animate}]")
-    assert view.goal.distance > 3.0 * before.distance
+    assert view.viewpoint.goal.distance > 3.0 * before.distance
     bench.window.run("play.close")
-    assert view.goal == before
+    assert view.viewpoint.goal == before
     typed(bench, panel, "ShowRobot[{{a2, 0.4, 20, 3}}]")
-    chosen = dataclasses.replace(view.goal, distance=7.0)
-    view.look(chosen)
+    chosen = dataclasses.replace(view.viewpoint.goal, distance=7.0)
+    view.viewpoint.look(chosen)
     bench.window.run("play.close")
-    assert view.goal == chosen
+    assert view.viewpoint.goal == chosen
 
 
 def test_a_single_ellipsoid_has_its_title_and_can_be_closed(bench, panel):
@@ -290,7 +290,7 @@ def test_a_single_ellipsoid_has_its_title_and_can_be_closed(bench, panel):
 
 def test_a_planar_arm_is_drawn_flat_with_a_box_round_it(bench, panel):
     typed(bench, panel, "ShowRobot[{{q1, 0, 90 Degree}}, {frame}]")
-    goal = bench.view.goal
+    goal = bench.view.viewpoint.goal
     assert goal.parallel
     assert goal.elevation == pytest.approx(np.pi / 2)
     box = bench.view.scene.range_box.bounds
