@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QStyle, QStyleOption
 
 from app.session import Ref, Session
 from app.settings import Settings
-from app.widgets.quantity import QuantitySpinBox
+from app.widgets.quantity_box import QuantitySpinBox
 
 STEPS = 4000
 """Positions of a slider over its range."""

@@ -1,13 +1,17 @@
-"""A label that is cut where there is no room for all of it, instead of keeping the window wide."""
+"""Texts that are cut where there is no room for all of them, instead of keeping the window wide."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QToolTip
 
 LEGIBLE = "A few letters…"
 """So much is always shown."""
+FEWEST_DIGITS = 2
+"""Digits shown in the narrowest field; the tool tip and the focused field have all."""
 
 
 class ElidedLabel(QLabel):
@@ -38,3 +42,18 @@ class ElidedLabel(QLabel):
             QToolTip.showText(event.globalPos(), self.text(), self)
             return True
         return super().event(event)
+
+
+def fitting(text: Callable[[int], str], digits: int, room: int, metrics: QFontMetrics) -> str:
+    """`text(digits)` in the room in pixels. What does not fit is cut with "…" behind the decimal point, so that no
+    rounded number is taken for the exact one; a number whose exponent would go is rounded to fewer digits."""
+    whole = text(digits)
+    if metrics.horizontalAdvance(whole) <= room:
+        return whole
+    cut = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
+    if "e" not in whole and "." in cut.rstrip("…").rstrip("."):
+        return cut
+    for count in range(digits - 1, FEWEST_DIGITS, -1):
+        if metrics.horizontalAdvance(text(count)) <= room:
+            return text(count)
+    return text(FEWEST_DIGITS)

@@ -1,61 +1,42 @@
-"""Editors of one number: a line that takes units and formulas, and a spin box for sliders."""
+"""The editor of one number: a line that takes units and formulas."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
-    QFontMetrics,
     QKeyEvent,
     QPalette,
     QResizeEvent,
-    QValidator,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
+from app.widgets.elided import fitting
 from app.widgets.note import severity_color
 from app.widgets.plain_keys import FieldKeys
-from app.widgets.quantity_text import PLAIN, Measure, SIUnits, Units, number, quantity, read, value_in, with_unit
+from app.widgets.quantity_text import (
+    PLAIN,
+    Measure,
+    SIUnits,
+    Units,
+    number,
+    quantity,
+    read,
+    step_of,
+    value_in,
+    with_unit,
+)
 from core.errors import KinetostatError
 from core.model.fields import Value
 
-_STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
-FEWEST = 2
-"""Digits shown in the narrowest field; the tool tip and the focused field have all."""
 MARGIN = 5
 """Pixels between the frame of a field and its text."""
 _NOTHING: Mapping[str, float] = {}
-
-
-def step_of(value: float, measure: Measure, units: Units) -> float:
-    """A sensible step in SI: a degree, a centimetre, or a tenth of the number's own decade."""
-    factor = measure.display(units).factor
-    if measure.dimension == "angle":
-        return factor if units.degrees else 0.01
-    if measure.dimension == "length" and abs(value) >= 0.01:
-        return 0.01
-    magnitude = abs(value) or 10 * _STEPS.get(measure.dimension, 0.1)
-    return 10.0 ** (math.floor(math.log10(magnitude)) - 1)
-
-
-def fitting(text: Callable[[int], str], digits: int, room: int, metrics: QFontMetrics) -> str:
-    """`text(digits)` in the room in pixels. What does not fit is cut with "…" behind the decimal point, so that no
-    rounded number is taken for the exact one; a number whose exponent would go is rounded to fewer digits."""
-    whole = text(digits)
-    if metrics.horizontalAdvance(whole) <= room:
-        return whole
-    cut = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room)
-    if "e" not in whole and "." in cut.rstrip("…").rstrip("."):
-        return cut
-    for count in range(digits - 1, FEWEST, -1):
-        if metrics.horizontalAdvance(text(count)) <= room:
-            return text(count)
-    return text(FEWEST)
 
 
 class QuantityEdit(QLineEdit):
@@ -300,101 +281,3 @@ class QuantityEdit(QLineEdit):
 
 def _sentence(error: KinetostatError) -> str:
     return f"{error.what} {error.remedy}".strip()
-
-
-class QuantitySpinBox(QDoubleSpinBox):
-    """A number in SI, shown and typed in the preferred unit. `value()`, `setRange` and `setSingleStep` are SI.
-
-    `valueEdited(float)`: the person changed it, also while stepping; `committed()`: the change is finished.
-    Programmatic `show_value` emits neither.
-    """
-
-    valueEdited = Signal(float)
-    committed = Signal()
-
-    _made = False  # while it is set up Qt asks for the text of every bound
-    PAUSE_MS = 500  # after which a run of steps is finished
-
-    def __init__(
-        self, dimension: str | Measure = "none", settings: Units | None = None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self.measure = Measure(dimension) if isinstance(dimension, str) else dimension
-        self.settings: Units = settings or SIUnits()
-        self.values: Mapping[str, float] = _NOTHING
-        self.setDecimals(15)
-        self.setKeyboardTracking(False)
-        self.setRange(-1e12, 1e12)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
-        self.setSingleStep(step_of(0.0, self.measure, self.settings))
-        self._shown = 0.0
-        self._made = True
-        FieldKeys(self, self.lineEdit().isModified)
-        self.lineEdit().setText(self.textFromValue(0.0))
-        self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
-        self._pause.timeout.connect(self.committed)
-        self.valueChanged.connect(self._changed)
-        self.editingFinished.connect(self._finished)
-
-    def show_value(self, value: float) -> None:
-        """Show a value (SI) without reporting it as edited."""
-        self._shown = value
-        blocker = QSignalBlocker(self)  # QDoubleSpinBox has no signal for edits alone
-        self.setValue(value)
-        blocker.unblock()
-        self._shown = self.value()
-
-    def refresh(self) -> None:
-        """Show the number again, after a change of unit."""
-        self.setSingleStep(step_of(0.0, self.measure, self.settings))
-        if not (self.hasFocus() and self.lineEdit().isModified()):
-            self.lineEdit().setText(self.textFromValue(self.value()))
-            self.lineEdit().setModified(False)
-
-    def textFromValue(self, value: float) -> str:
-        return quantity(value, self.measure, self.settings, 6) if self._made else ""
-
-    def valueFromText(self, text: str) -> float:
-        try:
-            result = read(text, self.measure, self.settings, self.values, fold=True)
-            return float(result) if not isinstance(result, str) else (value_in(result, self.values) or 0.0)
-        except KinetostatError:
-            return self.value()
-
-    def validate(self, text: str, position: int) -> object:
-        try:
-            read(text, self.measure, self.settings, self.values, fold=True)
-        except KinetostatError:
-            return QValidator.State.Intermediate, text, position
-        return QValidator.State.Acceptable, text, position
-
-    def fixup(self, text: str) -> str:
-        return self.textFromValue(self.value())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        line = self.lineEdit()
-        if event.key() == Qt.Key.Key_Escape and line.isModified():
-            line.setText(self.textFromValue(self.value()))
-            line.setModified(False)
-        else:
-            super().keyPressEvent(event)
-
-    def stepBy(self, steps: int) -> None:
-        super().stepBy(steps)
-        self._pause.start()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-    def _changed(self, value: float) -> None:
-        if value != self._shown:
-            self._shown = value
-            self.valueEdited.emit(value)
-
-    def _finished(self) -> None:
-        self._pause.stop()
-        self.committed.emit()

@@ -53,6 +53,8 @@ class Measure(NamedTuple):
 
 
 PLAIN = Measure()
+STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
+"""First steps of numbers that are zero, by dimension, SI."""
 
 
 # ------------------------------------------------------------------------------- writing
@@ -77,6 +79,17 @@ def with_unit(text: str, measure: Measure, units: Units) -> str:
 def quantity(value: float, measure: Measure, units: Units, digits: int = 8) -> str:
     """Number and unit."""
     return with_unit(number(value, measure, units, digits), measure, units)
+
+
+def step_of(value: float, measure: Measure, units: Units) -> float:
+    """A sensible step in SI: a degree, a centimetre, or a tenth of the number's own decade."""
+    factor = measure.display(units).factor
+    if measure.dimension == "angle":
+        return factor if units.degrees else 0.01
+    if measure.dimension == "length" and abs(value) >= 0.01:
+        return 0.01
+    magnitude = abs(value) or 10 * STEPS.get(measure.dimension, 0.1)
+    return 10.0 ** (math.floor(math.log10(magnitude)) - 1)
 
 
 # ------------------------------------------------------------------------------- reading

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 
 from app.icons import icon
 from app.widgets.element_form import replaced
+from app.widgets.elided import fitting
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.grid import CellDelegate, Grid
 from app.widgets.note import MARKS, severity_color
 from app.widgets.presentation import columns_of, coordinate_titles, coordinates_of, measure_of, title_of
-from app.widgets.quantity import fitting
 from app.widgets.quantity_text import Measure, number, quantity, read, value_in
 from app.widgets.section import Section
 from core.errors import KinetostatError

@@ -8,7 +8,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from app.settings import Settings
-from app.widgets.quantity import QuantityEdit, QuantitySpinBox
+from app.widgets.quantity import QuantityEdit
+from app.widgets.quantity_box import QuantitySpinBox
 from app.widgets.quantity_text import Measure, number, quantity, read
 from core.errors import ExpressionError
 
