@@ -40,6 +40,8 @@ class Session:
     """The selection: a `Ref` or None."""
     hovered = Signal(object)
     """What the pointer is on: a `Ref` or None."""
+    grounded = Signal()
+    """The row of the ground was clicked, where elements are chosen by name; nothing is selected then."""
     saved_changed = Signal()
     """The file path or the unsaved mark changed."""
     told = Signal(str, str)

@@ -268,7 +268,6 @@ class StartRows(QTabWidget):
         self.setTabText(0, _counted("Start speeds", len(self._simulation.wishes.speeds)))
         self.setTabText(1, _counted("Joint forces", len(self._simulation.wishes.forces)))
 
-
     def _expect(self) -> None:
         """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
         mech, rows = self._session.mech, self.rows["speeds"]

@@ -37,7 +37,7 @@ from app.chain_members import assembly_of
 from app.commands import elements as verbs
 from app.diagnosis import Diagnosis
 from app.icons import icon
-from app.panels.tree_menus import fill_add_menu, row_menu
+from app.panels.tree_menus import fill_add_menu, row_menu, tell_ground
 from app.panels.tree_sections import nodes
 from app.panels.treenodes import Node
 from app.session import Ref, Session, State
@@ -172,6 +172,7 @@ class ModelTree(QWidget):
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.customContextMenuRequested.connect(self._context_menu)
         view.currentItemChanged.connect(self._chosen)
+        view.itemClicked.connect(lambda item: tell_ground(self, item.data(0, NODE)))
         view.itemCollapsed.connect(lambda item: self._fold(item, True))
         view.itemExpanded.connect(lambda item: self._fold(item, False))
         self.note = Note(self)

@@ -32,6 +32,12 @@ def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
     return menu
 
 
+def tell_ground(tree: ModelTree, node: Node) -> None:
+    """The ground's row was clicked: tools that ask for a point may mean it."""
+    if node.selects_model:
+        tree.session.grounded.emit()
+
+
 SHOWING = ("view.trace", "vectors.", "plots.add")
 """How ids of commands begin that show of an element what a run has."""
 

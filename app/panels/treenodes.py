@@ -92,8 +92,20 @@ class Machine:
             node = Node(f"frames:{frame.name}", frame.name, "frame", "frame", Ref("frames", frame.name),
                         self._derived("frames", frame.name), channels=(f"{frame.name}.position",))  # fmt: skip
             node.children = self._frame_nodes(frame.name)
-            found.append(node)
+            assembly = self.assembly_of.get(Ref("frames", frame.name))
+            if assembly is None or self._brought(holder, assembly):
+                found.append(node)
+                continue
+            if frame.name == assembly.ground:
+                node.detail, node.icon = f"ground of {assembly.name}", "ground"
+            if assembly.name not in self.assembly_rows:
+                found.append(self.assembly_row(assembly))
+            self.assembly_row(assembly).children.append(node)
         return found
+
+    def _brought(self, holder: str, assembly: SubAssembly) -> bool:
+        """Whether a body or frame belongs to a sub-assembly."""
+        return any(self.assembly_of.get(Ref(collection, holder)) is assembly for collection in ("bodies", "frames"))
 
     def _outgoing(self, body: str) -> list[Joint]:
         """Joints that lead from a body to bodies not met before, and those that close a loop here."""

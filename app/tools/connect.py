@@ -47,6 +47,8 @@ class Asking:
     menu: QMenu | None = None
     heard: Callable[[object], None] | None = None
     """Listens to what is selected elsewhere, in the model tree."""
+    grounded: Callable[[], None] | None = None
+    """Listens to the row of the ground there."""
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -70,6 +72,8 @@ def arm(view: Viewport, connection: Connection | None) -> None:
     state = _asking[view] = Asking(connection)
     state.heard = _listener(ReferenceType(view), state)
     view.session.selected.connect(state.heard)
+    state.grounded = _ground_listener(ReferenceType(view), state)
+    view.session.grounded.connect(state.grounded)
     first = _selected(view, state.wants[0])
     if first is not None:
         _take(view, first)
@@ -88,6 +92,21 @@ def _listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[object
     return heard
 
 
+def _ground_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[], None]:
+    """Answers with the ground, at the world's origin, where a point of it may be meant."""
+
+    def heard() -> None:
+        view = known()
+        if view is None or _asking.get(view) is not state or not state.wants:
+            return
+        several = len(state.wants) + len(state.picks) > 1
+        fits = state.wants[0] == "point" or (state.wants[0] == "frame" and several)
+        if fits and WORLD not in [pick.name for pick in state.picks]:
+            _take(view, pick_of(view.session, WORLD))
+
+    return heard
+
+
 def _chosen_elsewhere(view: Viewport, state: Asking) -> None:
     """What is selected in the model tree counts as pointed at, if it is asked for and not what was meant before."""
     pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
@@ -99,7 +118,8 @@ def _listen_no_more(view: Viewport) -> None:
     state = _asking.get(view)
     if state is not None and state.heard is not None:
         view.session.selected.disconnect(state.heard)
-        state.heard = None
+        view.session.grounded.disconnect(state.grounded)
+        state.heard = state.grounded = None
 
 
 def _selected(view: Viewport, want: str) -> Pick | None:

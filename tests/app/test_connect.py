@@ -84,6 +84,27 @@ def test_what_is_asked_for_may_be_chosen_in_the_tree(blocks):
     assert len(session.model.constraints) == 1
 
 
+def test_the_row_of_the_ground_is_an_answer_too(blocks):
+    """Also when it is clicked again; where only a body's frame will do, and a second time, it is none."""
+    session, tree = blocks.session, blocks.window.tree
+    blocks.window.docks.show("tree")
+    item = tree.items["#world"]
+    tree.view.scrollToItem(item)
+    place = tree.view.visualItemRect(item).center()
+    for command, made in (("add.spring", "forces"), ("add.rod", "constraints")):
+        run(blocks, command)
+        for _ in range(2):
+            QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert [pick.name for pick in asking(blocks.view).picks] == ["world"]
+        blocks.click(*at(blocks, "eye"))
+        (element,) = getattr(session.model, made)
+        assert {element.a or "world", element.b} == {"world", "eye"}
+        session.select(None)
+    run(blocks, "add.sensor_velocity")
+    QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert asking(blocks.view).picks == ()
+
+
 def test_a_spring_between_two_clicked_frames_is_slack_and_one_undo_step(blocks):
     session = blocks.session
     run(blocks, "add.spring_damper")

@@ -1,5 +1,7 @@
 """The model tree: what it shows, renaming in place, adding, duplicating, deleting with what depends."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -26,6 +28,7 @@ from core.model import (
     Model,
     Parameter,
     Pose,
+    SubAssembly,
     edits,
     starters,
 )
@@ -474,3 +477,32 @@ def test_the_words_beside_the_names_end_where_the_panel_does(tree):
         tree.fit_columns()
         view = tree.view
         assert view.columnWidth(0) + view.columnWidth(1) == view.viewport().width()
+
+
+def test_what_stands_on_a_part_s_own_ground_is_in_the_part_s_row():
+    """Its ground and the frames there stand with the rest of the part, not among those of the whole machine."""
+    content = Model(
+        name="leg",
+        bodies=(Body(name="thigh", **SOLID),),
+        frames=(Frame(name="mark", parent="world"), Frame(name="deep", parent="mark")),
+        joints=(Joint(name="hip", parent="mark", child="thigh"),),
+    )
+    aside = Pose(position=(0.0, 1.0, 0.0))
+    parts = (
+        SubAssembly(name="one", file="leg.kst", content=content),
+        SubAssembly(name="two", file="leg.kst", content=content, pose=aside),
+        SubAssembly(name="three", file="leg.kst", content=content, parent="upper"),
+    )
+    model = dataclasses.replace(arm(), assemblies=parts)
+    (ground, *_) = nodes(model, frozenset(), SIUnits())
+    assert [node.text for node in ground.children] == ["one", "two", "j1", "ball"]
+    for part, holder in zip(parts, (ground.children, ground.children, list(walk(ground.children))), strict=True):
+        row = next(node for node in holder if node.ref == Ref("assemblies", part.name))
+        assert row.children[0].ref == Ref("frames", f"{part.name}.world")
+        assert (row.children[0].detail, row.children[0].icon) == (f"ground of {part.name}", "ground")
+        inside = {node.text for node in walk(row.children)}
+        assert inside == {f"{part.name}.{x}" for x in ("world", "mark", "deep", "hip", "thigh")}
+    upper = next(node for node in walk(ground.children) if node.text == "upper")
+    assert "three" in [node.text for node in upper.children]
+    every = [node.key for node in walk(ground.children)]
+    assert len(every) == len(set(every))
