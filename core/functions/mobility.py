@@ -108,7 +108,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     present = np.asarray(q)
     columns = (
         Column("Branch"),
-        *(Column(c.name, _dimension(c.dimension)) for c in mech.coordinates),
+        *(Column(c.name, c.dimension) for c in mech.coordinates),
         Column("Present"),
     )
     rows = tuple(
@@ -121,10 +121,6 @@ def assembly_branches(context: Context, hold: str) -> Result:
                          display="composite")  # fmt: skip
     table = Table(title="Coordinates", columns=columns, rows=rows, note="the nearest to the present pose first")
     return Report(title="Assembly branches", parts=(Message(title="", text=text), table, poses))
-
-
-def _dimension(dimension: str) -> str:
-    return dimension if dimension in ("angle", "length") else "none"
 
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:

@@ -62,13 +62,13 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     text = f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}" + (
         _WORDS[found.stability])  # fmt: skip
     rows = tuple(
-        (c.name, Amount(float(before), _dimension(c.dimension)), Amount(float(after), _dimension(c.dimension)),
+        (c.name, Amount(float(before), c.dimension), Amount(float(after), c.dimension),
          _resting(c, float(after), found.stops))
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
     )  # fmt: skip
     measured = ((c, c.value(mech, context.q, p), c.value(mech, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
-        (c.name, Amount(before, _dimension(c.dimension)), Amount(after, _dimension(c.dimension)),
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension),
          _resting(c, after, found.stops))
         for c, before, after in measured
     )  # fmt: skip
@@ -84,10 +84,6 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
 
 def _severity(stability: str) -> str:
     return {"unstable": "warning", "indifferent": "hint"}.get(stability, "done")
-
-
-def _dimension(dimension: str) -> str:
-    return dimension if dimension in ("angle", "length") else "none"
 
 
 def _dimension_of(mech: Any, name: str) -> str:

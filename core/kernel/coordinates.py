@@ -15,6 +15,7 @@ from core.kernel.reading import Numbers
 from core.kernel.topology import Topology
 from core.mechanics import manifold
 from core.model import Joint
+from core.model.signals import component
 
 Array = NDArray[np.float64]
 
@@ -32,11 +33,6 @@ class Coordinate:
     upper: float | None
 
 
-def entry_name(joint: Joint, suffix: str) -> str:
-    """Name of a coordinate or speed: the joint's own if it has just one."""
-    return f"{joint.name}.{suffix}" if suffix else joint.name
-
-
 class Coordinates:
     """The coordinates of a topology, for one set of parameter values."""
 
@@ -48,7 +44,7 @@ class Coordinates:
         """Joints with entries of their own, in the order of q."""
         self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
         self.table = tuple(c for joint in self.joints.values() for c in self._coordinates(joint))
-        self.v_names = tuple(entry_name(j, suffix) for j in self.joints.values() for suffix in j.info.speeds)
+        self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
@@ -60,7 +56,7 @@ class Coordinates:
             zip(joint.info.coordinates, joint.info.coordinate_dimensions, strict=True)
         ):
             lower, upper = self._bounds(joint, k)
-            result.append(Coordinate(entry_name(joint, suffix), joint.name, first + k, dimension, lower, upper))
+            result.append(Coordinate(component(joint.name, suffix), joint.name, first + k, dimension, lower, upper))
         return result
 
     def _bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:

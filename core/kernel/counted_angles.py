@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.kernel.coordinates import entry_name
 from core.kernel.links import Machine
 from core.model import Force, Joint, Model
 from core.model.expression import names, parse
 from core.model.fields import Value, nested_elements
+from core.model.signals import component
 
 
 class Counted(NamedTuple):
@@ -31,7 +31,7 @@ def counted_angles(model: Model, machine: Machine) -> tuple[Counted, ...]:
     """Those of a model, of joints that close loops first."""
     called = called_by_forces(model)
     found = [
-        Counted(entry_name(joint, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
+        Counted(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
         for joint in machine.members if joint.name in machine.laws
         for k, suffix in enumerate(joint.info.coordinates) if _winds(model, joint, k, called)
     ]  # fmt: skip
@@ -49,7 +49,7 @@ def _winds(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
     info = joint.info
     if info.nq > info.nv or info.coordinate_dimensions[k] != "angle" or joint.kind == "screw":
         return False
-    name = entry_name(joint, info.coordinates[k])
+    name = component(joint.name, info.coordinates[k])
     within = any(force.kind == "joint" and force.joint == joint.name and _elastic(force) for force in model.forces)
     return joint.stiffness != 0.0 or within or name in called or f"{name}.q" in called
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.kernel.assembly import Problem
-from core.kernel.coordinates import entry_name
 from core.kernel.cut_joints import motion
 from core.kernel.parameter_values import Values
+from core.model.signals import component
 
 if TYPE_CHECKING:
     from core.kernel.mechanism import Mechanism
@@ -73,7 +73,7 @@ def _limit(mech: Mechanism, name: str, k: int) -> CutLimit | None:
     rest = mech._coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
     base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
     dimension = joint.info.coordinate_dimensions[k]
-    return CutLimit(entry_name(joint, joint.info.coordinates[k]), name, k, dimension, low, high, base)
+    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base)
 
 
 def widened(mech: Mechanism, start: Array, p: Values = None) -> tuple[CutLimit, ...]:

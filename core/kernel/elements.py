@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 from core.errors import ExpressionError, ModelError, near_misses
-from core.kernel.coordinates import entry_name
 from core.kernel.counted_angles import counted_angles, formulas_of_forces
 from core.kernel.latches import Latches
 from core.kernel.links import Machine
@@ -19,11 +18,12 @@ from core.mechanics.forces import End, ForceElement, Law
 from core.mechanics.instant import Instant
 from core.mechanics.line_masses import LineMass
 from core.mechanics.rotors import Rotor
-from core.mechanics.sensors import NOWHERE, Sensor, Share, measured
+from core.mechanics.sensors import Sensor, Share, measured
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
 from core.model.expression import names, parse
+from core.model.signals import component
 from core.spatial.rotation import normalised
 from core.spatial.scalar import is_zero
 from core.spatial.vector import Vector3
@@ -109,7 +109,7 @@ class Elements:
         found: dict[str, tuple[str | None, int, bool]] = {}
         for sensor in self.model.sensors:
             for k, suffix in enumerate(sensor.info.components):
-                value = entry(sensor.name, suffix)
+                value = component(sensor.name, suffix)
                 found[value] = sensor.name, k, False
                 found[f"{value}.rate"] = sensor.name, k, True
         return found
@@ -124,11 +124,11 @@ class Elements:
             link, law = self.joint_link(joint.name), self.machine.laws.get(joint.name)
             for k, suffix in enumerate(joint.info.coordinates):
                 reader = _measured_value(self.joint_chord(joint.name), k) if law else _own_coordinate(link, k)
-                name = entry_name(joint, suffix)
+                name = component(joint.name, suffix)
                 found[name] = found[f"{name}.q"] = reader
             for k, suffix in enumerate(joint.info.speeds):
                 reader = _measured_rate(self.joint_chord(joint.name), k) if law else _own_speed(link, k)
-                found[f"{entry_name(joint, suffix)}.v"] = reader
+                found[f"{component(joint.name, suffix)}.v"] = reader
         return found
 
     def joint_chord(self, name: str) -> Chord:
@@ -271,7 +271,7 @@ class Elements:
         if joint.info.nq > joint.info.nv:
             return CutJointForce(name, self.joint_chord(joint.name), k, law, tuple(map(float, joint.info.neutral)))
         share = Share(1.0, self.joint_chord(joint.name))
-        return ChordForce(name, (share,), 0.0, law, k, self._state(entry_name(joint, joint.info.coordinates[k])))
+        return ChordForce(name, (share,), 0.0, law, k, self._state(component(joint.name, joint.info.coordinates[k])))
 
     def _passive(self) -> list[ForceElement]:
         """Damping, friction and springs of joints that close a loop."""
@@ -293,11 +293,6 @@ class Elements:
                     law = Law(stiffness, 0.0, damping, 0.0, friction)
                     result.append(CutJointForce(name, self.joint_chord(name), k, law, rest))
         return result
-
-
-def entry(name: str, suffix: str) -> str:
-    """Name of a component."""
-    return f"{name}.{suffix}" if suffix else name
 
 
 class _Located:
@@ -341,6 +336,3 @@ def _measured_rate(chord: Chord, k: int) -> Reader:
 
 def _power(wrench: Any, motion: Any) -> Any:
     return motion.dot(wrench)
-
-
-__all__ = ["NOWHERE", "Elements", "entry"]

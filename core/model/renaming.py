@@ -30,6 +30,7 @@ from core.model.joints import Joint
 from core.model.model import NAMESPACES, Model
 from core.model.prefixing import own_names, renamed
 from core.model.sensors import Sensor
+from core.model.signals import component
 
 SPACES = {"body": "frame", "point": "frame"}
 """Namespace of what a reference may name, where it has another name."""
@@ -103,9 +104,9 @@ class Renaming:
 def of_joint(joint: Joint, new: str) -> dict[str, str]:
     """Names of a joint's coordinates and speeds in formulas, and as they are called under its new name."""
     info = joint.info
-    names = {_entry(joint.name, suffix): _entry(new, suffix) for suffix in info.coordinates}
+    names = {component(joint.name, suffix): component(new, suffix) for suffix in info.coordinates}
     names |= {f"{old}.q": f"{name}.q" for old, name in names.items()}
-    speeds = {_entry(joint.name, suffix): _entry(new, suffix) for suffix in info.speeds}
+    speeds = {component(joint.name, suffix): component(new, suffix) for suffix in info.speeds}
     return names | {f"{old}.v": f"{name}.v" for old, name in speeds.items()}
 
 
@@ -116,12 +117,8 @@ def of_body(body: str, new: str) -> dict[str, str]:
 
 def of_sensor(sensor: Sensor, new: str) -> dict[str, str]:
     """Names of a sensor's components and their rates in formulas."""
-    names = {_entry(sensor.name, suffix): _entry(new, suffix) for suffix in sensor.info.components}
+    names = {component(sensor.name, suffix): component(new, suffix) for suffix in sensor.info.components}
     return names | {f"{old}.rate": f"{name}.rate" for old, name in names.items()}
-
-
-def _entry(name: str, suffix: str) -> str:
-    return f"{name}.{suffix}" if suffix else name
 
 
 def _readable(name: str) -> bool:

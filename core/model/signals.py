@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 TIME = ("t", "time")
 
 
+def component(name: str, suffix: str) -> str:
+    """Name of a coordinate, speed or value of a joint or sensor: its own if it has just one (its suffix is '')."""
+    return f"{name}.{suffix}" if suffix else name
+
+
 def signal_names(model: Model) -> frozenset[str]:
     """All names a formula of an expanded model may use, beside parameters and what its element brings."""
     names = set(TIME)
@@ -24,10 +29,10 @@ def signal_names(model: Model) -> frozenset[str]:
     kinds = [(joint.name, joint.info) for joint in model.joints]
     kinds += [(body.name, JOINT_KINDS["free"]) for body in model.bodies if body.name not in children]
     for joint, kind in kinds:
-        coordinates = [f"{joint}.{suffix}" if suffix else joint for suffix in kind.coordinates]
-        speeds = [f"{joint}.{suffix}" if suffix else joint for suffix in kind.speeds]
+        coordinates = [component(joint, suffix) for suffix in kind.coordinates]
+        speeds = [component(joint, suffix) for suffix in kind.speeds]
         names.update(coordinates, (f"{name}.q" for name in coordinates), (f"{name}.v" for name in speeds))
     for sensor in model.sensors:
-        values = [f"{sensor.name}.{suffix}" if suffix else sensor.name for suffix in sensor.info.components]
+        values = [component(sensor.name, suffix) for suffix in sensor.info.components]
         names.update(values, (f"{name}.rate" for name in values))
     return frozenset(names)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from core.errors import ExpressionError, ModelError
 from core.kernel import entry, ir
-from core.kernel.elements import entry as element_name
 from core.kernel.instructions import instructions_of
 from core.kernel.latches import Latches
 from core.kernel.machine import Library
@@ -23,6 +22,7 @@ from core.mechanics.sensors import readings_of
 from core.model import SENSOR_KINDS
 from core.model.expression import evaluate, parse
 from core.model.parameters import environment
+from core.model.signals import component
 
 if TYPE_CHECKING:
     from core.kernel import Mechanism
@@ -67,7 +67,7 @@ def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, An
         values, rates = readings_of(sensor, instant)
         words = SENSOR_KINDS[sensor.kind].components
         for kind, numbers in (("", values), (".rate", rates)):
-            found.update({f"{element_name(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
+            found.update({f"{component(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
     return found
 
 

@@ -25,6 +25,7 @@ from core.model.expression import names, parse
 from core.model.fields import Value
 from core.model.parameters import environment
 from core.model.shapes import Pose as DocumentPose
+from core.model.signals import component
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import from_angles
@@ -367,7 +368,7 @@ def _variables(model: Model, topology: Topology, tip: str) -> tuple[Variable, ..
             while symbol in taken:
                 symbol += "_"
             taken.add(symbol)
-            coordinate = f"{name}.{suffix}" if suffix else name
+            coordinate = component(name, suffix)
             turns = info.coordinate_dimensions[k] == "angle"
             result.append(Variable(symbol, name, coordinate, where.q[name] + k, where.v[name] + k, turns))
     return tuple(result)
