@@ -26,6 +26,11 @@ class Slices(QObject):
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there is work left."""
+        return bool(self._waiting)
+
     def add(self, owner: QObject, work: Work) -> None:
         """Have work of an owner done; it is dropped with the owner. Work that waits already is not added again."""
         if (owner, work) not in self._waiting:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from psygnal import Signal
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from app.settings import Settings
+from app.slices import slices
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,11 @@ DARK = Colors(
     accent="#4aa3ff", on_accent="#10151c", error="#f0857d", warning="#e0b457", done="#7cc795", hover="#343941",
 )  # fmt: skip
 PALETTES = {"light": LIGHT, "dark": DARK}
+ROLES = {
+    "window": "window", "base": "base", "raised": "light", "line": "mid", "text": "text",
+    "muted": "placeholder-text", "accent": "highlight", "hover": "midlight",
+}  # fmt: skip
+"""In style sheets the colours are roles of `palette`, so that the sheet is the same in every look."""
 
 SHEET = """
 QMainWindow::separator {{ background: {line}; width: 1px; height: 1px; }}
@@ -86,8 +94,10 @@ QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 #overlay {{ background: {raised}; border: 1px solid {line}; border-radius: 8px; }}
 #message {{ border-radius: 8px; border: 1px solid {line}; background: {raised}; }}
-#muted, QLabel[muted="true"] {{ color: {muted}; }}
-"""
+#muted, QLabel[muted="true"], #chartHint {{ color: {muted}; }}
+#chartTitle {{ color: {muted}; background: {base}; }}
+#chartNote {{ background: {raised}; color: {text}; border: 1px solid {line}; border-radius: 4px; padding: 1px 5px; }}
+""".format(**{color: f"palette({role})" for color, role in ROLES.items()})
 
 
 class Theme:
@@ -117,7 +127,10 @@ class Theme:
         self.name = name
         app = application()
         app.setPalette(palette(self.colors))
-        app.setStyleSheet(SHEET.format(**vars(self.colors)))
+        if app.styleSheet() != SHEET:
+            app.setStyleSheet(SHEET)
+        else:
+            dress(app)
         self.changed.emit(name)
 
     def close(self) -> None:
@@ -131,6 +144,33 @@ class Theme:
     def _settings_changed(self, key: str) -> None:
         if key == "look":
             self.refresh()
+
+
+def dress(app: QApplication) -> None:
+    """Have the style sheet find the colours of a new palette: for what is seen at once, for the rest in slices.
+
+    Qt remembers the colours that it found for a widget until that is polished. Setting the sheet anew would polish each
+    as often as there are widgets around it.
+    """
+    widgets = app.allWidgets()
+    seen = {id(widget) for widget in widgets if widget.isVisible()}
+    for widget in widgets:
+        if id(widget) in seen:
+            widget.style().polish(widget)
+    hidden = [widget for widget in widgets if id(widget) not in seen]
+
+    def work(seconds: float) -> bool:
+        until = time.perf_counter() + seconds
+        while hidden:
+            widget = hidden.pop()
+            if isValid(widget):
+                widget.style().polish(widget)
+                widget.update()
+            if time.perf_counter() > until:
+                break
+        return not hidden
+
+    slices().add(app, work)
 
 
 def application() -> QApplication:

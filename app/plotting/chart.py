@@ -91,7 +91,9 @@ class Chart(QFrame):
         self.note.move(WIDTH + 6, 4)
         self.note.hide()
         self.across = QLabel(self.view)
+        self.across.setObjectName("chartTitle")  # legible over the playhead
         self.hint = QLabel(EMPTY, self.view, wordWrap=True)
+        self.hint.setObjectName("chartHint")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         for label in (self.across, self.hint):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -249,10 +251,6 @@ class Chart(QFrame):
             line.setHoverPen(pg.mkPen(colors.warning, width=3))
             line.label.setColor(QColor(colors.warning))
         self.across.setFont(font)
-        self.hint.setStyleSheet(f"color: {colors.muted}; background: transparent;")
-        self.across.setStyleSheet(f"color: {colors.muted}; background: {colors.base};")  # legible over the playhead
-        self.note.setStyleSheet(f"background: {colors.raised}; color: {colors.text}; border: 1px solid {colors.line};"
-                                " border-radius: 4px; padding: 1px 5px;")  # fmt: skip
 
     def _paint_axes(self) -> QFont:
         """Give the axes the colours, and the font that they are written in."""

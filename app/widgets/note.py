@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _LIGHT = {"error": "#b3261e", "warning": "#8a5a00", "hint": "#2f5f9e", "done": "#2e6b34"}
@@ -56,10 +56,10 @@ class Note(QLabel):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationPaletteChange:
+        if event.type() == QEvent.Type.PaletteChange:
             self._paint()
 
     def _paint(self) -> None:
-        palette = QPalette(self.parentWidget().palette() if self.parentWidget() else self.palette())
-        palette.setColor(QPalette.ColorRole.WindowText, severity_color(self.severity, palette))
+        palette = QPalette()  # the rest is the parent's
+        palette.setColor(QPalette.ColorRole.WindowText, severity_color(self.severity, QGuiApplication.palette()))
         self.setPalette(palette)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
+    QGuiApplication,
     QKeyEvent,
     QPalette,
     QResizeEvent,
@@ -185,9 +186,12 @@ class QuantityEdit(QLineEdit):
     def _say(self, problem: str) -> None:
         self.problem = problem
         self.explained.emit(problem, "error" if problem else "")
-        palette = QPalette() if self.parentWidget() is None else QPalette(self.parentWidget().palette())
-        if problem:
-            palette.setColor(QPalette.ColorRole.Text, severity_color("error", palette))
+        self._paint()
+
+    def _paint(self) -> None:
+        palette = QPalette()  # the parent's
+        if self.problem:
+            palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
         self.setPalette(palette)
 
     # --------------------------------------------------------------------------- stepping
@@ -273,10 +277,8 @@ class QuantityEdit(QLineEdit):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationPaletteChange:
-            self._say(self.problem)
-            if not self.problem:
-                self._explain()
+        if event.type() == QEvent.Type.PaletteChange:
+            self._paint()
 
 
 def _sentence(error: KinetostatError) -> str:

@@ -194,9 +194,7 @@ class TableEditor(FieldEditor):
             item.setIcon(icon(text))
             item.setText(text[:1].upper())
         item.setToolTip(refused[1] if refused else self._tip(value, row, column))
-        palette = self.palette()
-        color = severity_color("error", palette) if refused else palette.text().color()
-        item.setForeground(QBrush(color))
+        item.setForeground(QBrush(severity_color("error", self.palette())) if refused else QBrush())
         if not is_choice:
             item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
