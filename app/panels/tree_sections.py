@@ -112,9 +112,9 @@ _details: dict[str, Callable[[Any], str]] = {
 
 
 def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
-    value = value_in(parameter.value, {}) if not isinstance(parameter.value, str) else worth
+    value = value_in(parameter.value, {}) if parameter.independent else worth
     shown = "" if value is None else quantity(value, Measure(parameter.dimension), units, 5)
-    detail = f"{parameter.value} = {shown}" if isinstance(parameter.value, str) else shown
+    detail = shown if parameter.independent else f"{parameter.value} = {shown}"
     words = "The file gave this symbol no value; this one is assumed." if parameter.assumed else parameter.description
     return Node(f"parameters:{parameter.name}", parameter.name, detail + (" ?" if parameter.assumed else ""),
                 "parameter", Ref("parameters", parameter.name), help=words)  # fmt: skip

@@ -71,7 +71,7 @@ class _Symbols:
     def _inline(self, model: Model) -> None:
         """Parameters that follow from others are written as their formulas."""
         for parameter in in_order(model.parameters):
-            if isinstance(parameter.value, str):
+            if isinstance(parameter.value, str) and not parameter.independent:
                 self.map[parameter.name] = substitute(parse(parameter.value), self.map)
 
     def text(self, value: Value) -> str:

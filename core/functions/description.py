@@ -107,7 +107,7 @@ def parameters(context: Context) -> Result:
 
     values = context.values
     rows = tuple(
-        (p.name, p.value if isinstance(p.value, str) else "", Amount(float(values[p.name]), p.dimension),
+        (p.name, "" if p.independent else p.value, Amount(float(values[p.name]), p.dimension),
          SI.get(p.dimension, ""), "assumed" if p.assumed else p.description)
         for p in context.model.parameters
     )  # fmt: skip

@@ -74,7 +74,8 @@ class Sample:
 def samples_of(topology: Topology) -> list[Sample]:
     """Random samples; parameters stay as they are where others make no sense."""
     rng = np.random.default_rng(7)
-    plain = {p.name: float(p.value) for p in topology.model.parameters if not isinstance(p.value, str)}
+    values = topology.model.values()
+    plain = {p.name: float(values[p.name]) for p in topology.model.parameters if p.independent}
     result = []
     for _ in range(SAMPLES):
         moved = {

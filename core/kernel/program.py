@@ -165,7 +165,7 @@ def structure(model: Model) -> Any:
     bodies = tuple(_body(body) for body in plain.bodies)
     joints = tuple(_joint(joint) for joint in plain.joints)
     frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
-    parameters = tuple((p.name, p.value if isinstance(p.value, str) else None) for p in plain.parameters)
+    parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
     others = tuple(
         dataclasses.replace(element, description="")
         for collection in ("junctions", "sensors", "forces", "constraints", "drivers")

@@ -52,7 +52,7 @@ class Tracer:
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
         model = topology.model
-        self.p_names = tuple(p.name for p in model.parameters if not isinstance(p.value, str))
+        self.p_names = tuple(p.name for p in model.parameters if p.independent)
         self.p = symbols("p", len(self.p_names))
         values = environment(model.parameters, dict(zip(self.p_names, self.p, strict=True)))
         self.numbers = Numbers(values, model.origin)

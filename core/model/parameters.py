@@ -14,7 +14,8 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Element):
-    """A named number. With a literal value it is independent (a slider); with an expression it follows others."""
+    """A named number. With a number, perhaps with a unit ("50 mm"), it is independent (a slider); with an expression in
+    others it follows them."""
 
     name: str = name()
     value: Value = scalar("none", 0.0, "Value (SI), or an expression in other parameters")
@@ -37,6 +38,11 @@ class Parameter(Element):
         if not readable:
             raise ModelError("This name cannot stand in a formula.", where=where,
                              remedy="Use letters, digits and _ only, perhaps in parts joined by dots.")  # fmt: skip
+
+    @property
+    def independent(self) -> bool:
+        """Whether its value is a number and no expression in others."""
+        return not isinstance(self.value, str) or not names(parse(self.value))
 
 
 def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:

@@ -109,7 +109,7 @@ class Chain:
                              remedy="Open the loop, or use the numeric functions.")  # fmt: skip
         self.variables = _variables(model, self.topology, self.tip)
         values = model.values()
-        free = [p.name for p in model.parameters if not isinstance(p.value, str) and p.name not in (given or {})]
+        free = [p.name for p in model.parameters if p.independent and p.name not in (given or {})]
         free += [name for name in own if not _is_known(model, name, given or {})]
         turned = angle_parameters(model) | angles_in_formulas(model)
         turning = [variable.symbol for variable in self.variables if variable.turns]
@@ -318,11 +318,10 @@ def _unwatched() -> None:
 
 def _is_known(model: Model, name: str, given: Mapping[str, float]) -> bool:
     """True if a parameter follows from parameters that all have values."""
-    formulas = {p.name: p.value for p in model.parameters}
-    value = formulas[name]
-    if not isinstance(value, str):
+    parameter = next(p for p in model.parameters if p.name == name)
+    if parameter.independent:
         return name in given
-    return all(_is_known(model, used, given) for used in names(parse(value)))
+    return all(_is_known(model, used, given) for used in names(parse(str(parameter.value))))
 
 
 def obstacle(model: Model) -> str:

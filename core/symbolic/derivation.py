@@ -169,7 +169,7 @@ def forms(robot: Robot, step: Step) -> Forms:
 def known_values(robot: Robot, p: Mapping[str, float]) -> dict[str, float]:
     """Values of all parameters of the robot's model. p : values of some."""
     chain, model = robot.chain, robot.chain.model
-    free = {each.name for each in model.parameters if not isinstance(each.value, str)}
+    free = {each.name for each in model.parameters if each.independent}
     return dict(model.values({**{name: x for name, x in p.items() if name in free}, **chain.given}))
 
 

@@ -219,7 +219,7 @@ class _Judge:
 
 def _known(robot: Robot) -> dict[str, float]:
     values = robot.chain.model.values()
-    return {p.name: values[p.name] for p in robot.chain.model.parameters if not isinstance(p.value, str)}
+    return {p.name: values[p.name] for p in robot.chain.model.parameters if p.independent}
 
 
 def numbers(forms: Forms, values: Mapping[str, Any]) -> Array:

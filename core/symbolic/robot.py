@@ -39,7 +39,7 @@ def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = 
     if symbols == "all":
         named = with_symbols(named)
     known = {name: x for name, x in named.values().items()
-             if any(p.name == name and not isinstance(p.value, str) for p in named.parameters)}  # fmt: skip
+             if any(p.name == name and p.independent for p in named.parameters)}  # fmt: skip
     given = kept_symbols(symbols)(known) | dict(values or {})
     unknown = sorted(given.keys() - known.keys())
     if unknown:

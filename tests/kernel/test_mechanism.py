@@ -9,6 +9,7 @@ import pytest
 import trimesh
 
 from core.errors import ModelError, SimulationError
+from core.files import loads
 from core.kernel import Mechanism, code_cache, compiler, program
 from core.kernel.evaluator import Interpreter
 from core.kernel.machine import Library, MachineCode
@@ -33,6 +34,7 @@ from core.model import (
     World,
 )  # fmt: skip
 from core.model.edits import add, change, replace
+from core.symbolic import robot
 from tests.kernel.random_machines import state, tree
 
 
@@ -397,3 +399,22 @@ def test_parameter_values_by_name_may_be_arrays():
 def test_a_mechanism_is_made_of_a_model():
     with pytest.raises(ModelError, match="model is needed"):
         Mechanism("puma560.kst")
+
+
+def test_a_parameter_with_a_unit_is_a_number() -> None:
+    """ "50 cm" and "pi/2" are numbers as 0.5 is: arguments of the code, symbols of symbolic results."""
+    text = (
+        "kinetostat: 1\nparameters:\n  l: {value: 50 cm}\n  bend: {value: pi/2}\n  twice: {value: 2*l}\n"
+        "bodies:\n  arm: {mass: 1, center_of_mass: [l/2, 0, 0]}\n"
+        "frames:\n  tip: {parent: arm, pose: {position: [twice, 0, 0], rotation: [bend, 0, 0]}}\n"
+        "joints:\n  pin: {parent: world, child: arm, axis: [0, -1, 0]}\n"
+    )
+    model = loads(text)
+    mech = Mechanism(model)
+    assert mech.p_names == ("l", "bend")
+    np.testing.assert_allclose(mech.gravity([0.0]), [9.81 * 0.25], rtol=1e-15)
+    np.testing.assert_allclose(mech.gravity([0.0], p={"l": 2.0}), [9.81 * 1.0], rtol=1e-15)
+    np.testing.assert_allclose(mech.frame([0.0], "tip")[:3, 1], [0.0, 0.0, 1.0], atol=1e-15)
+    longer = loads(text.replace("50 cm", "0.7"))
+    assert mech.updated(longer)._program is mech._program
+    assert {str(symbol) for symbol in robot(model, tip="tip").G.free_symbols} >= {"l"}
