@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from core.errors import ModelError
 from core.symbolic.conventions import conventions, plain
 from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, names
-from core.symbolic.notation import text
+from core.symbolic.notation import identifier, mathematica_name, text
 from core.symbolic.robot import Forms
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def latex(forms: Forms, label: str) -> str:
 def mathematica(forms: Forms, label: str) -> str:
     """An assignment of a list of lists."""
     rows = ",\n  ".join("{" + ", ".join(text(form, "mathematica") for form in row) + "}" for row in forms)
-    return f"{re.sub(r'[^A-Za-z0-9]', '', label)} = {{{rows}}}\n"
+    return f"{mathematica_name(label)} = {{{rows}}}\n"
 
 
 def sympy_source(forms: Forms, label: str) -> str:
@@ -63,9 +64,9 @@ def sympy_source(forms: Forms, label: str) -> str:
     rows = ",\n    ".join("[" + ", ".join(text(form, "sympy") for form in row) + "]" for row in forms)
     lines = ["from sympy import Matrix, Rational, cos, sin, sqrt, symbols", ""]
     if used:
-        plain = [_identifier(name) for name in used]
+        plain = [identifier(name) for name in used]
         lines.append(f"{', '.join(plain)} = symbols({' '.join(plain)!r}, real=True)")
-    return "\n".join([*lines, f"{_identifier(label)} = Matrix([\n    {rows},\n])", ""])
+    return "\n".join([*lines, f"{identifier(label)} = Matrix([\n    {rows},\n])", ""])
 
 
 def python(forms: Forms, label: str) -> str:
@@ -75,7 +76,7 @@ def python(forms: Forms, label: str) -> str:
     shown = ",\n        ".join("[" + ", ".join(row) + "]" for row in rows)
     return "\n".join([
         "from numpy import array, cos, sin, sqrt", "", "",
-        f"def {_identifier(label)}({', '.join(used)}):", *body, f"    return array([\n        {shown},\n    ])", "",
+        f"def {identifier(label)}({', '.join(used)}):", *body, f"    return array([\n        {shown},\n    ])", "",
     ])  # fmt: skip
 
 
@@ -86,25 +87,25 @@ def c_source(forms: Forms, label: str) -> str:
     body = [f"    const double {name} = {value};" for name, value in definitions]
     columns = len(rows[0])
     body += [f"    out[{i * columns + j}] = {value};" for i, row in enumerate(rows) for j, value in enumerate(row)]
-    front = f"void {_identifier(label)}({arguments + ', ' if arguments else ''}double out[{len(rows) * columns}])"
+    front = f"void {identifier(label)}({arguments + ', ' if arguments else ''}double out[{len(rows) * columns}])"
     return "\n".join(["#include <math.h>", "", front, "{", *body, "}", ""])
 
 
 def _code(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list[str]], list[str]]:
     """Definitions of common subexpressions, the entries in them, and the names a function needs."""
     flat = [form for row in forms for form in row]
-    used = sorted({_identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural)
-    taken = {name for name in used if re.fullmatch(r"x\d+", name)}
-    definitions, short = shared(flat, "t" if taken else "x")
+    used = sorted({identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural)
+    definitions, short = shared(flat, _free_stem(used))
     columns = len(forms[0])
     entries = [text(form, language) for form in short]
     rows = [entries[i : i + columns] for i in range(0, len(entries), columns)]
     return [(name, text(form, language)) for name, form in definitions], rows, used
 
 
-def _identifier(name: str) -> str:
-    plain = re.sub(r"\W", "_", name)
-    return plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
+def _free_stem(used: Iterable[str]) -> str:
+    """What names of common subexpressions begin with, so that no other name is met."""
+    taken = {name.rstrip("0123456789") for name in used}
+    return next(stem for stem in chain(("x", "t", "w"), (f"x{'_' * k}" for k in count(1))) if stem not in taken)
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:

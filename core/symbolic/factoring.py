@@ -132,6 +132,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
     """
     census = _Census()
     roots = [census.number(form) for form in forms]
+    census.uses.update(roots)
     definitions: list[tuple[str, Form]] = []
     named: dict[int, Form] = {}
 

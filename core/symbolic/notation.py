@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
+from keyword import kwlist
 from typing import Any, NamedTuple
 
 from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
@@ -124,14 +125,31 @@ def _readable(x: Fraction) -> str:
 
 
 def _decimal(x: Fraction) -> str:
-    """Exact in floating point code: whole, or a quotient of floats."""
-    return f"{x.numerator}.0" if x.denominator == 1 else f"({x.numerator}.0/{x.denominator}.0)"
+    """Exact in floating point code: a decimal number, or a quotient of floats."""
+    if x.denominator == 1:
+        return f"{x.numerator}.0"
+    decimal = repr(float(x))
+    return decimal if Fraction(decimal) == x else f"({x.numerator}.0/{x.denominator}.0)"
+
+
+def identifier(name: str) -> str:
+    """A name that Python and C take: other signs become underlines, words of the languages get one behind them."""
+    plain = re.sub(r"\W", "_", name)
+    plain = plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
+    return f"{plain}_" if plain in _RESERVED else plain
+
+
+_OF_C = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
+_USED = ("array", "cos", "sin", "sqrt", "tan", "arctan2", "atan2", "out", "Matrix", "Rational", "symbols")
+_RESERVED = {*kwlist, *_OF_C.split(), *_USED}
+"""Words of Python and C, and what written code uses itself."""
 
 
 def _identifier(name: str) -> str:
-    """A name that programming languages take."""
+    """A symbol of a form in code."""
     root = re.fullmatch(r"sqrt\((\d+)\)", name)
-    return f"sqrt({root.group(1)}.0)" if root else re.sub(r"\W", "_", name)
+    return f"sqrt({root.group(1)}.0)" if root else identifier(name)
 
 
 def _repeated(base: str, exponent: int) -> str:
@@ -148,7 +166,13 @@ def _text_trig(trig: Trig) -> str:
 
 def _mathematica_name(name: str) -> str:
     root = re.fullmatch(r"sqrt\((\d+)\)", name)
-    return f"Sqrt[{root.group(1)}]" if root else re.sub(r"[\W_]", "", name)
+    return f"Sqrt[{root.group(1)}]" if root else mathematica_name(name)
+
+
+def mathematica_name(name: str) -> str:
+    """A name that Mathematica takes: without other signs, and none of its own single letters (E is 2.718…)."""
+    plain = re.sub(r"[\W_]", "", name)
+    return f"{plain}$" if plain in ("C", "D", "E", "I", "K", "N", "O", "Pi", "Degree") else plain
 
 
 _mathematica_angle = _angle(_mathematica_name, " ")

@@ -21,6 +21,7 @@ from core.kernel.symbols import column
 from core.mechanics.crba import crba
 from core.mechanics.rnea import rnea
 from core.model.parameters import environment
+from core.symbolic.notation import identifier
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot
@@ -93,7 +94,7 @@ def code(traced: Recursion, language: str = "python", label: str = "") -> str:
         raise ModelError(f"Recursions are written in Python or C, not in '{language}'.", where="language",
                          remedy="Use python or c.")  # fmt: skip
     name = label or traced.what
-    names = [re.sub(r"\W", "_", n) for n in traced.names]
+    names = [identifier(n) for n in traced.names]
     lines, outputs = _statements(traced, names, _PYTHON if language == "python" else _C)
     if language == "c":
         head = f"void {name}({''.join(f'double {n}, ' for n in names)}double out[{traced.rows * traced.columns}])"

@@ -15,6 +15,7 @@ import pytest
 import resources
 from core.errors import ModelError
 from core.files import load
+from core.model import DHChain, DHRow, Inertia, Model, Parameter
 from core.symbolic import robot
 from core.symbolic.conventions import conventions
 from core.symbolic.export import EXPORTS, Cost, export
@@ -173,3 +174,45 @@ def test_names_for_people_stand_for_what_is_worth_one():
         known[name] = evaluate(form, known)
     np.testing.assert_allclose([evaluate(f, known) for f in short], [evaluate(f, values) for f in entries], rtol=1e-12)
     assert any(isinstance(form, Trig) for _, form in shared(entries)[0])
+
+
+def awkward_arm():
+    """An arm whose parameters are words of the languages, or names that written code would take itself."""
+    lengths = {"lambda_": 0.5, "E": 0.7, "x1": 0.3, "t2": 0.4, "double": 0.6}
+    return robot(Model(
+        parameters=tuple(Parameter(name=name, value=value) for name, value in lengths.items()),
+        chains=(DHChain(name="arm", rows=(
+            DHRow(a="E", mass="double", center_of_mass=("-0.5*x1", 0, 0), inertia=Inertia(izz="x1*t2")),
+            DHRow(a="x1 + t2", mass="lambda_", center_of_mass=("-0.125*E", "x1", 0), inertia=Inertia(izz=0.3)),
+        )),),
+    ))  # fmt: skip
+
+
+def test_names_of_parameters_do_not_meet_words_of_the_languages(tmp_path):
+    r = awkward_arm()
+    values = values_of(r)
+    given = {**values, "double_": values["double"]}
+    np.testing.assert_allclose(called(export(r, "M", language="python"), "M", given), numbers(r.form("M"), values))
+    np.testing.assert_allclose(called(code(recursion(r, "M")), "M", given), numbers(r.form("M"), values))
+    for source in (export(r, "M", language="c"), code(recursion(r, "M"), "c")):
+        assert "double double_" in source
+        if shutil.which("cc") is not None:
+            (tmp_path / "m.c").write_text(source)
+            subprocess.run(["cc", "-c", "m.c", "-o", "m.o"], cwd=tmp_path, check=True)
+    written = export(r, "T", 0, 2, language="mathematica", notes=False)
+    assert "E$ Cos[q1]" in written  # E alone is 2.718… there
+    assert export(r, "C", language="mathematica", notes=False).startswith("C$ = ")
+
+
+def test_entries_that_are_equal_are_computed_once():
+    """The mass matrix is symmetric: each entry beside its diagonal stands twice."""
+    r = robot(example("two_link"))
+    source = export(r, "M", language="python", notes=False)
+    assert source.count("I2 +") == 3  # M11, M12 = M21, M22
+    assert re.search(r", (x\d+)\],\s+\[\1, ", source)
+
+
+def test_decimals_of_files_are_decimals_in_code(stanford):
+    source = export(stanford, "G", language="python", notes=False)
+    assert "2.749911*g" in source
+    assert "/" not in source
