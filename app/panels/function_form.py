@@ -6,44 +6,42 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox
 
-from app.icons import icon
-from app.panels.form_area import FormArea, head, row_label
+from app.panels.form_area import FormArea, row_label
 from app.panels.number_options import SymbolsEditor
 from app.panels.option_editor import OptionEditor
 from app.panels.option_editors import editor_of
+from app.panels.panel_form import PanelForm
 from app.settings import Settings
-from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
-from app.widgets.tool_button import tool_button
 from core.errors import ModelError
 from core.functions import Context, Function
 
 
-class FunctionForm(QWidget):
-    """Title, what it does, options, Run."""
+class FunctionForm(PanelForm):
+    """Options of a catalogue function. `live_switched(on)`: whether it shall follow the pose."""
 
-    wanted = Signal()
-    stopped = Signal()
     live_switched = Signal(bool)
-    edited = Signal()
 
     def __init__(self, function: Function, context: Callable[[], Context], settings: Settings) -> None:
-        super().__init__()
-        self.function = function
-        self._settings = settings
+        super().__init__(function, settings, "Stop")
         self.editors: dict[str, OptionEditor] = {}
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2, 6, 2, 0)
-        layout.setSpacing(6)
-        self.area = self._area(context)
-        self.area.help_toggled.connect(self.edited)
-        layout.addLayout(head(function.title, "What this function does", self.area))
-        layout.addWidget(self.area, 1)
-        self.note = Note()
-        layout.addWidget(self.note)
-        layout.addLayout(self._foot())
+        self.live_box = QCheckBox("Live")
+        self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
+        self.live_box.setVisible(function.live)
+        self.live_box.toggled.connect(self.live_switched)
+        self.progress = ProgressBar()
+        self.progress.setRange(0, 1000)
+        self.progress.setTextVisible(True)
+        self.progress.hide()
+        room = self.progress.sizePolicy()
+        room.setHorizontalStretch(1)
+        self.progress.setSizePolicy(room)
+        self.run_button.setDefault(True)
+        self.reset_button.setVisible(bool(function.options))
+        area = self._area(context)
+        self.lay_out(function.title, "What this function does", area, beside=(self.live_box, self.progress))
         self._recall()
         self._follow()
 
@@ -52,39 +50,10 @@ class FunctionForm(QWidget):
     def _area(self, context: Callable[[], Context]) -> FormArea:
         area = FormArea(self.function.summary, self.function.help)
         for option in self.function.options:
-            editor = self.editors[option.id] = editor_of(option, context, self._settings)
+            editor = self.editors[option.id] = editor_of(option, context, self.settings)
             editor.changed.connect(self._edited)
             area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
         return area
-
-    def _foot(self) -> QHBoxLayout:
-        self.run_button = QPushButton(icon("play"), "Run")
-        self.run_button.setDefault(True)
-        self.run_button.clicked.connect(self.wanted)
-        self.stop_button = QPushButton(icon("stop"), "Stop")
-        self.stop_button.clicked.connect(self.stopped)
-        self.stop_button.hide()
-        self.live_box = QCheckBox("Live")
-        self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
-        self.live_box.setVisible(self.function.live)
-        self.live_box.toggled.connect(self.live_switched)
-        self.progress = ProgressBar()
-        self.progress.setRange(0, 1000)
-        self.progress.setTextVisible(True)
-        self.progress.hide()
-        reset = tool_button("reset", "Put all options back to their defaults", self.reset)
-        reset.setVisible(bool(self.function.options))
-        row = QHBoxLayout()
-        for widget in (self.run_button, self.stop_button, self.live_box):
-            row.addWidget(widget)
-        row.addWidget(self.progress, 1)
-        row.addStretch(1)
-        row.addWidget(reset)
-        return row
-
-    def wanted_height(self) -> int:
-        """Height in which all options are seen without scrolling."""
-        return self.area.wanted_height(self)
 
     # ----------------------------------------------------------------------------- values
 
@@ -109,10 +78,10 @@ class FunctionForm(QWidget):
 
     def remember(self) -> None:
         """Keep the options for the next use."""
-        self._settings.remember(f"functions/{self.function.id}", self.options())
+        self.settings.remember(f"functions/{self.function.id}", self.options())
 
     def _recall(self) -> None:
-        kept = self._settings.value(f"functions/{self.function.id}", {})
+        kept = self.settings.value(f"functions/{self.function.id}", {})
         if isinstance(kept, dict):
             for key, value in kept.items():
                 try:
@@ -150,10 +119,6 @@ class FunctionForm(QWidget):
 
     # ----------------------------------------------------------------------------- showing
 
-    def show_problem(self, text: str) -> None:
-        """Say below the options what is wrong with them."""
-        self.note.say(text, "error" if text else "")
-
     def show_reason(self, reason: str) -> None:
         """Why the function is not available; '' if it is."""
         self.run_button.setEnabled(not reason)
@@ -162,8 +127,7 @@ class FunctionForm(QWidget):
 
     def show_busy(self, busy: bool) -> None:
         """A function runs, or none."""
-        self.run_button.setVisible(not busy)
-        self.stop_button.setVisible(busy)
+        super().show_busy(busy)
         if not busy:
             self.progress.hide()
 

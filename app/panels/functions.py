@@ -16,6 +16,7 @@ from app.icons import icon
 from app.jobs import Job, Jobs
 from app.panels.function_form import FunctionForm
 from app.panels.function_work import Growth, timed, without_files, work_of
+from app.panels.panel_form import PanelForm
 from app.panels.robotica_sheet import GROUP, RoboticaSheet, sheets
 from app.session import Session, State
 from app.settings import Settings
@@ -55,9 +56,9 @@ class FunctionPanel(QWidget):
         self._behind = False
         self._seconds: dict[str, float] = {}
         self.functions: dict[str, Function] = {**FUNCTIONS, **sheets(COMMANDS)}
-        self._forms: dict[str, FunctionForm | RoboticaSheet] = {}
+        self._forms: dict[str, PanelForm] = {}
         self._rows: dict[str, QTreeWidgetItem] = {}
-        self.form: FunctionForm | RoboticaSheet | None = None
+        self.form: PanelForm | None = None
         self._robotica_runs = False
         self._build()
         self._room = QTimer(self, singleShot=True, interval=0)
@@ -162,7 +163,7 @@ class FunctionPanel(QWidget):
         form.show_reason(form.function.unavailable(self.context()))
         form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
 
-    def _made(self, chosen: str) -> FunctionForm | RoboticaSheet:
+    def _made(self, chosen: str) -> PanelForm:
         function = self.functions[chosen]
         if function.group == GROUP:
             return RoboticaSheet(function, COMMANDS[function.robotica], self._settings, self._folder)

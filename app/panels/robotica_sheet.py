@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -16,15 +16,12 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from app.icons import icon
-from app.panels.form_area import FormArea, head, row_label
+from app.panels.form_area import FormArea, row_label
+from app.panels.panel_form import PanelForm
 from app.settings import Settings
-from app.widgets.note import Note
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
 from core.functions import Function
@@ -45,18 +42,12 @@ def sheets(commands: Mapping[str, Command]) -> dict[str, Function]:
     return {function.id: function for function in made}
 
 
-class RoboticaSheet(QWidget):
-    """`wanted`: run `line`; `stopped`: stop what runs; `edited`: the sheet's size may have changed."""
-
-    wanted = Signal()
-    stopped = Signal()
-    edited = Signal()
-    live = False
+class RoboticaSheet(PanelForm):
+    """Arguments of one of Robotica's functions: running it runs `line`."""
 
     def __init__(self, function: Function, command: Command, settings: Settings, folder: Callable[[], str]) -> None:
-        super().__init__()
-        self.function, self.command = function, command
-        self._settings, self._folder = settings, folder
+        super().__init__(function, settings, "Abort")
+        self.command, self._folder = command, folder
         self.fields: dict[str, QLineEdit] = {}
         self.boxes: dict[str, QCheckBox] = {}
         self._build()
@@ -65,23 +56,14 @@ class RoboticaSheet(QWidget):
     # ----------------------------------------------------------------------------- building
 
     def _build(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2, 6, 2, 0)
-        layout.setSpacing(6)
-        self.area = self._area()
-        self.area.help_toggled.connect(self.edited)
-        layout.addLayout(head(self.command.name, "What this function and its options do", self.area))
-        layout.addWidget(self.area, 1)
         self.preview = QLabel()
         self.preview.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.preview.setWordWrap(True)
         self.preview.setTextFormat(Qt.TextFormat.PlainText)
         self.preview.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.preview.setToolTip("The line that Run types for you")
-        layout.addWidget(self.preview)
-        self.note = Note()
-        layout.addWidget(self.note)
-        layout.addLayout(self._foot())
+        self.reset_button.setVisible(bool(self.command.arguments))
+        self.lay_out(self.command.name, "What this function and its options do", self._area(), self.preview)
 
     def _area(self) -> FormArea:
         area = FormArea(self.command.help, self.command.manual)
@@ -143,25 +125,6 @@ class RoboticaSheet(QWidget):
     def _value(self, word: Word) -> QWidget:
         return self._line(word.name, word.default or "none", word.help)
 
-    def _foot(self) -> QHBoxLayout:
-        self.run_button = QPushButton(icon("play"), "Run")
-        self.run_button.clicked.connect(self.wanted)
-        self.stop_button = QPushButton(icon("stop"), "Abort")
-        self.stop_button.clicked.connect(self.stopped)
-        self.stop_button.hide()
-        reset = tool_button("reset", "Put everything back to the defaults", self.reset)
-        reset.setVisible(bool(self.command.arguments))
-        row = QHBoxLayout()
-        row.addWidget(self.run_button)
-        row.addWidget(self.stop_button)
-        row.addStretch(1)
-        row.addWidget(reset)
-        return row
-
-    def wanted_height(self) -> int:
-        """Height in which everything is seen without scrolling."""
-        return self.area.wanted_height(self)
-
     # ----------------------------------------------------------------------------- values
 
     def chosen(self) -> dict[str, Any]:
@@ -188,10 +151,10 @@ class RoboticaSheet(QWidget):
         """Keep what stands in the sheet for the next use."""
         kept = {**{name: field.text() for name, field in self.fields.items()},
                 **{name: box.isChecked() for name, box in self.boxes.items()}}  # fmt: skip
-        self._settings.remember(f"functions/{self.function.id}", kept)
+        self.settings.remember(f"functions/{self.function.id}", kept)
 
     def _recall(self) -> None:
-        kept = self._settings.value(f"functions/{self.function.id}", {})
+        kept = self.settings.value(f"functions/{self.function.id}", {})
         self._fill(kept if isinstance(kept, dict) else {})
 
     def reset(self) -> None:
@@ -206,24 +169,7 @@ class RoboticaSheet(QWidget):
             box.setChecked(bool(kept.get(name, False)))
         self._changed()
 
-    def refresh(self) -> None:
-        """Another machine: what is typed stays."""
-
     def _changed(self, *_: object) -> None:
         self.preview.setText(self.line)
         self.show_problem("")
         self.edited.emit()
-
-    # ----------------------------------------------------------------------------- showing
-
-    def show_problem(self, text: str) -> None:
-        """Say below the fields what is wrong with them."""
-        self.note.say(text, "error" if text else "")
-
-    def show_reason(self, _reason: str) -> None:
-        """Robotica's functions say themselves what is missing."""
-
-    def show_busy(self, busy: bool) -> None:
-        """A line runs, or none."""
-        self.run_button.setVisible(not busy)
-        self.stop_button.setVisible(busy)
