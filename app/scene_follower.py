@@ -42,6 +42,8 @@ class SceneFollower:
         for signal, slot in self._pairs:
             signal.connect(slot)
         self._shown_p: dict[str, float] = {}
+        self._settles = False
+        """Whether the ground waits for the pose of a model that has come anew or was edited."""
         view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
         self._units()
         self._display()
@@ -62,6 +64,7 @@ class SceneFollower:
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self._show()
+            self._settles = True
             if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
                 self._view.viewpoint.fit_at_once()
             elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
@@ -83,6 +86,9 @@ class SceneFollower:
         mech = session.mech
         poses = dict(zip(mech.frame_names, mech.poses(session.q, p=session.p), strict=True))
         view.scene.move({**poses, **junctions(mech, session.q, session.p, session.x)})
+        if self._settles:
+            self._settles = False
+            view.scene.settle()
         view.update()
 
     def _selected(self, ref: Ref | None) -> None:

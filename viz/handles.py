@@ -135,7 +135,7 @@ class Handles:
 
     def say(self, text: str) -> None:
         """Show a value beside the dragged (else hovered) part; "" hides it."""
-        self._text.SetInput(text)
+        self._text.SetInput(text.replace("\u202f", " "))  # the letters of the scene lack the narrow gap
         self._text.SetVisibility(bool(text))
 
     def paint(self, look: Look) -> None:

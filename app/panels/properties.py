@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -186,6 +186,8 @@ class PropertyEditor(QWidget):
         holder = holder_of(model, ref)
         self._show_head(element, ref, holder)
         self.form.show_element(element, self._context(element, ref, holder is not None))
+        # at once: level by level, between pictures, fields would be seen squeezed for a while
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     _drawing = "model"
 

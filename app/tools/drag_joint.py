@@ -26,7 +26,7 @@ WORDS = {
     "free": "reached",
     "limit": "at a limit",
     "unreachable": "out of reach: the loop does not let it go farther",
-    "singular": "dead point: here the joint does not decide how the others move",
+    "singular": "dead point: here it does not decide how the others move; drag another joint of the loop",
 }
 """What the hint line says of each state of a handle."""
 SHORT = {"free": "", "limit": "  limit", "unreachable": "  no farther", "singular": "  dead point"}

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from scipy.spatial.transform import Rotation
 
+from app.session import Ref
 from viz import camera
 from viz.dragging import EDGE_ON
 
@@ -82,7 +83,6 @@ def test_each_handle_moves_its_joint_by_what_was_dragged(bench, kind):
     bench.example("joint_kinds")
     session, handles = bench.session, bench.view.scene.handles
     joint = joint_of_kind(bench, kind)
-    from app.session import Ref
 
     session.select(Ref("joints", joint.name))
     bench.draw()
@@ -119,7 +119,6 @@ def test_each_handle_moves_its_joint_by_what_was_dragged(bench, kind):
 
 
 def grab(bench, example, joint):
-    from app.session import Ref
 
     bench.example(example)
     bench.session.select(Ref("joints", joint))
@@ -174,7 +173,6 @@ def test_a_limit_holds_and_is_shown(bench):
 
 
 def test_a_dragged_four_bar_stays_closed(bench):
-    from app.session import Ref
 
     bench.example("four_bar")
     session = bench.session
@@ -211,7 +209,6 @@ def test_a_ring_seen_from_its_edge_still_turns(bench):
 
 
 def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
-    from app.session import Ref
     from core.model import edits
 
     session, view = bench.session, bench.view
@@ -231,3 +228,10 @@ def test_a_body_that_nothing_holds_is_taken_by_its_handles(bench):
             turned = Rotation.from_matrix(after[:3, :3] @ before[:3, :3].T).as_rotvec()
             assert turned @ axis == pytest.approx(amount, abs=0.05)
         assert session.selection == Ref("bodies", "body")
+
+
+def test_values_beside_handles_have_no_letter_that_the_scene_lacks(bench):
+    bench.example("slider_crank")
+    bench.session.select(Ref("joints", "cylinder"))
+    bench.view.scene.handles.say(bench.view.settings.shown(0.25, "length") + "  limit")
+    assert bench.view.scene.handles._text.GetInput() == "0.2500 m  limit"

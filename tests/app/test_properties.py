@@ -152,6 +152,13 @@ def write_notes(qtbot, editor: NotesEditor) -> None:
     qtbot.keyClick(editor.box, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
 
+def test_another_form_is_laid_out_at_once(session, panel):
+    session.select(Ref("bodies", "block"))
+    fields = [field for field in panel.form.findChildren(QLineEdit) if field.isVisible()]
+    assert fields
+    assert all(field.height() >= field.minimumSizeHint().height() for field in fields)
+
+
 def test_notes_show_all_their_lines(qtbot, session, panel):
     (editor,) = panel.findChildren(NotesEditor)
     least = editor.box.height()

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QImage, QWheelEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
 from app.session import Ref
+from viz.cube import SIDE
 
 
 def wheel(bench, x, y, notches=0, pixels=(0, 0), keys=Qt.KeyboardModifier.NoModifier):
@@ -272,3 +273,25 @@ def test_what_is_added_out_of_sight_comes_into_the_picture(bench):
     for number in (1, 2, 3, 4):
         table()["add.link"].run(bench.window)
         bench.wait(lambda number=number: seen(f"link{number}"))
+
+
+@pytest.mark.parametrize("height", [720, 420, 330, 280, 200])
+def test_buttons_and_the_cube_leave_each_other_alone_however_low_the_view_is(bench, height):
+    view = bench.view
+    before = view.size()
+    view.resize(before.width(), height)
+    ratio = view.devicePixelRatioF()
+    view.scene.cube.fit(view.scene.view, (round(view.width() * ratio), round(height * ratio)), ratio, True)
+    corner = QRect(view.width() - SIDE - 6, 6, SIDE, SIDE)
+    buttons = view.overlay.geometry()
+    assert view.rect().contains(buttons)
+    assert not (view.scene.cube.visible and buttons.intersects(corner))
+    assert all(buttons.width() >= b.geometry().right() for b in view.overlay.findChildren(QToolButton))
+    view.resize(before)
+
+
+def test_the_ground_is_as_wide_as_the_pose_that_is_opened(bench):
+    bench.example("point_gravity")
+    data = bench.view.scene.surroundings._grid.GetMapper().GetInput()
+    reach = max(np.linalg.norm(pose[:2, 3]) for pose in bench.view.scene._poses.values())
+    assert data.GetBounds()[1] > 2 * reach
