@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 from core.functions.sequences import VIEWS
 
@@ -25,12 +26,14 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
     type=click.Path(dir_okay=False),
     help="Film: .mp4, .gif, or .png for one numbered picture per frame.",
 )
-@click.option("--duration", type=float, default=10.0, show_default=True, help="Seconds of motion, of a model.")
+@click.option(
+    "--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion of a model, in s."
+)
 @click.option("--fps", type=click.FloatRange(0.1, 240), default=30.0, show_default=True, help="Frames per second.")
 @click.option("--size", type=SizeType(), default="1280x720", show_default=True, help="Pixels.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Ratio to real time: 0.1 is slow motion.")
-@click.option("--from", "start", type=float, metavar="SECONDS", help="Begin at this time of the run.")
-@click.option("--to", "end", type=float, metavar="SECONDS", help="End at this time of the run.")
+@click.option("--from", "start", type=QuantityType("time", False), help="Begin at this time of the run, in s.")
+@click.option("--to", "end", type=QuantityType("time", False), help="End at this time of the run, in s.")
 @click.option(
     "--camera",
     "--view",
@@ -76,14 +79,14 @@ def _run(file: str, options: dict[str, Any]) -> Any:
 
     if Path(file).suffix.lower() in (".h5", ".hdf5"):
         return Run.load(file)
-    from app.cli.run import _formulas
+    from app.cli.run import formulas
 
     reading = {name: options[name] for name in ("floating", "mimic", "packages")}
     machine = context(read(file, **reading).model, options["sets"], options["pose"])
     if sys.stderr.isatty():
         click.echo("Simulating (the integrators are prepared the first time on a machine) …", err=True)
     return simulate(machine.mech, options["duration"], q0=machine.q, method=options["method"],
-                    torque=_formulas(options["torques"]), output=min(1.0 / options["fps"], 0.01))  # fmt: skip
+                    torque=formulas(options["torques"]), output=min(1.0 / options["fps"], 0.01))  # fmt: skip
 
 
 def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:

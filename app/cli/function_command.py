@@ -38,17 +38,17 @@ def command_of(function: Function) -> click.Command:
         machine = context(model, sets, pose)
         present(_called(function, machine, options), machine, as_json, output)
 
-    decorated: Any = run
-    for option in reversed(function.options):
-        decorated = _parameter(option)(decorated)
+    decorated: Any = pose_options(reading_options(run))
+    decorated = click.option("--json", "as_json", is_flag=True, help="The result as JSON, SI units.")(decorated)
     decorated = click.option(
         "-o",
         "--output",
         type=click.Path(dir_okay=False),
         help="Write the result: .txt, .json, .csv, .tex, .py, formulas as .c or .wl, a picture as .png.",
     )(decorated)
-    decorated = click.option("--json", "as_json", is_flag=True, help="The result as JSON, SI units.")(decorated)
-    decorated = FILE(pose_options(reading_options(decorated)))
+    for option in reversed(function.options):
+        decorated = _parameter(option)(decorated)
+    decorated = FILE(decorated)
     return click.command(function.command, help=function.help, short_help=function.summary)(decorated)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import KinetostatError
+from app.cli.quantity import quantity
 
 if TYPE_CHECKING:
     from core.functions import Context
@@ -46,7 +46,7 @@ def read(file: str, floating: bool = False, mimic: bool = True, packages: Sequen
     """The model of a file and the findings of its reader."""
     from core.files import read as read_file
 
-    folders = dict(_pair(item, "--package") for item in packages)
+    folders = dict(pair_of(item, "--package") for item in packages)
     return read_file(file, floating=floating, mimic=mimic, packages=folders)
 
 
@@ -57,7 +57,7 @@ def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]
     machine = model.expanded
     names = {p.name for p in machine.parameters} | {joint.name for joint in machine.joints}
     names |= set(coordinate_aliases(model))
-    own = [item for item in sets if {(name := _pair(item, "--set")[0]), name.partition(".")[0]} & names]
+    own = [item for item in sets if {(name := pair_of(item, "--set")[0]), name.partition(".")[0]} & names]
     return own, [item for item in sets if item not in own]
 
 
@@ -67,9 +67,9 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     from core.functions import Context
     from core.model import edits
 
-    coordinates = [_pair(item, "--pose") for item in pose]
+    coordinates = [pair_of(item, "--pose") for item in pose]
     names = {parameter.name: parameter.dimension for parameter in model.expanded.parameters}
-    for name, text in (_pair(item, "--set") for item in sets):
+    for name, text in (pair_of(item, "--set") for item in sets):
         if name in names:
             model = edits.change(model, "parameters", name, value=_number(name, text, model, names[name]))
         else:
@@ -98,7 +98,8 @@ def _check_reached(mech: Any, q: Any, values: dict[str, float]) -> None:
             click.echo(f"Note: {name} = {values[name]:.6g} is out of reach; it stands at {x:.6g} (SI).", err=True)
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
+def pair_of(text: str, option: str) -> tuple[str, str]:
+    """Name and value of NAME=VALUE. Raises click.UsageError."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise click.UsageError(f"{option}: '{text}' is not of the form NAME=VALUE.")
@@ -106,12 +107,4 @@ def _pair(text: str, option: str) -> tuple[str, str]:
 
 
 def _number(name: str, text: str, model: Model, dimension: str) -> float:
-    from core.model.expression import evaluate, parse
-    from core.model.wrong_units import misfit
-
-    try:
-        if (said := misfit(text, dimension)) is not None:
-            raise click.UsageError(f"{name}: {' '.join(said)}")
-        return float(evaluate(parse(text), model.values()))
-    except KinetostatError as error:
-        raise click.UsageError(f"{name}={text}: {error.what} {error.remedy}") from None
+    return quantity(text, dimension, model.values(), f"{name}={text}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.help_examples import CLOSING, closing_of
 from core.errors import KinetostatError
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of this name, imported now."""
         if name in COMMANDS:
-            return importlib.import_module(f"app.cli.{name}").command
+            command: click.Command = importlib.import_module(f"app.cli.{name}").command
+            command.epilog = closing_of(name, name)
+            return command
         from core.functions import FUNCTIONS
 
         function = FUNCTIONS.get(ALIASES.get(name, name).replace("-", "_"))
@@ -61,7 +64,9 @@ class LazyGroup(click.Group):
             return None
         from app.cli.function_command import command_of
 
-        return command_of(function)
+        command = command_of(function)
+        command.epilog = closing_of(function.id, function.command)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The lists of commands and of functions, without importing them."""
@@ -107,7 +112,10 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @click.group(
-    cls=LazyGroup, help=USAGE, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=LazyGroup,
+    help=USAGE,
+    epilog=CLOSING,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def group() -> None:

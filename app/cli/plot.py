@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ RUN = click.Path(dir_okay=False)
     show_default=True,
     help="Pixels of the screen of one plot; a PNG has twice as many.",
 )
-@click.option("--from", "start", type=float, metavar="SECONDS", help="Show the run from this time on.")
-@click.option("--to", "end", type=float, metavar="SECONDS", help="Show the run up to this time.")
+@click.option("--from", "start", type=QuantityType("time", False), help="Show the run from this time on, in s.")
+@click.option("--to", "end", type=QuantityType("time", False), help="Show the run up to this time, in s.")
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True,
               help="Colours of a PNG.")  # fmt: skip
 @click.option("--angles", type=click.Choice(["deg", "rad"]), default="deg", show_default=True, help="Unit of angles.")

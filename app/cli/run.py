@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from app.cli.interruption import STOPPED, Interruption
-from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.machine import FILE, context, pair_of, pose_options, read, reading_options
+from app.cli.quantity import QuantityType, quantity
 
 METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
 
@@ -18,17 +19,27 @@ METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_imp
 @click.command("run")
 @FILE
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), help="Write the run: .h5 (whole), .csv or .sim (SIMNON)."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="Write the run: .h5 (whole), .csv or .sim (SIMNON); - for CSV on the output stream.",
 )
-@click.option("--duration", type=float, default=10.0, show_default=True, help="Seconds of motion.")
+@click.option("--duration", type=QuantityType("time"), default=10.0, show_default=True, help="Time of motion, in s.")
 @click.option("--method", type=click.Choice(METHODS), default="rk54", show_default=True, help="Integrator.")
-@click.option("--step", type=float, help="Length of fixed steps, longest of variable ones, in s.")
-@click.option("--rtol", type=float, default=1e-8, show_default=True, help="Relative tolerance per step.")
-@click.option("--atol", type=float, default=1e-9, show_default=True, help="Absolute tolerance per step, SI.")
-@click.option("--sample", type=float, help="Seconds between samples.")
+@click.option("--step", type=QuantityType("time"), help="Length of fixed steps, longest of variable ones, in s.")
+@click.option("--rtol", type=QuantityType("none"), default=1e-8, show_default=True, help="Relative tolerance per step.")
+@click.option(
+    "--atol", type=QuantityType("none"), default=1e-9, show_default=True, help="Absolute tolerance per step, SI."
+)
+@click.option("--sample", type=QuantityType("time"), help="Time between samples, in s.")
 @click.option("--q0", multiple=True, metavar="JOINT=VALUE", help="Coordinate at the start, as --pose (repeat).")
 @click.option(
-    "--v0", "--speed", "speeds", multiple=True, metavar="JOINT=VALUE", help="Speed at the start, SI (repeat)."
+    "--v0",
+    "--speed",
+    "speeds",
+    multiple=True,
+    metavar="JOINT=VALUE",
+    help='Speed at the start, e.g. joint1="30 deg/s" (repeat).',
 )
 @click.option(
     "--closed-forms/--no-closed-forms",
@@ -67,21 +78,35 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     try:
         with interruption:
             warm_up((options["method"],))
-            run = simulate(machine.mech, q0=machine.q, v0=_numbers(speeds), torque=_formulas(torques), output=sample,
-                           file=output if growing else None, channels=names if growing else (),
+            run = simulate(machine.mech, q0=machine.q, v0=_start_speeds(speeds, machine), torque=formulas(torques),
+                           output=sample, file=output if growing else None, channels=names if growing else (),
                            progress=progress, cancelled=lambda: interruption.asked, **options)  # fmt: skip
     except SimulationError as error:
         if output and error.run is not None:
             if not growing:
-                error.run.save(output, names)
+                _save(error.run, output, names)
             click.echo(f"The motion until then is in {output}.", err=True)
         raise
     finally:
         progress.waiting.cancel()
     if output and not growing:
-        run.save(output, names)
+        _save(run, output, names)
     _report(run, output, names)
     return STOPPED if run.statistics.ended else 0
+
+
+STREAM = "-"
+"""The output stream as the file to write."""
+
+
+def _save(run: Any, output: str, names: list[str]) -> None:
+    """Write a run that was not written while it went on."""
+    if output != STREAM:
+        run.save(output, names)
+        return
+    from core.simulation.run_file import csv
+
+    click.echo(csv(run, names), nl=False)
 
 
 def _prove(machine: Any, output: str | None, names: list[str]) -> None:
@@ -89,7 +114,7 @@ def _prove(machine: Any, output: str | None, names: list[str]) -> None:
     from core.simulation.moments import at_rest
     from core.simulation.run_file import prove
 
-    if output:
+    if output and output != STREAM:
         prove(output)
     if names:
         list(at_rest(machine.mech, machine.q).table(names))
@@ -130,35 +155,37 @@ class _Progress:
         click.echo(f"\r{100 * part:3.0f} %{said:16}", err=True, nl=part >= 1.0)
 
 
-def _pairs(items: tuple[str, ...], option: str) -> dict[str, str]:
-    pairs = {}
+def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
+    """Start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
+    from core.functions.dynamics import speed_dimensions
+
+    dimensions = dict(zip(machine.mech.v_names, speed_dimensions(machine), strict=True))
+    speeds = {}
     for item in items:
-        name, equals, value = item.partition("=")
-        if not (equals and name.strip() and value.strip()):
-            raise click.UsageError(f"{option}: '{item}' is not of the form NAME=VALUE.")
-        pairs[name.strip()] = value.strip()
-    return pairs
+        name, text = pair_of(item, "--v0")
+        if name not in dimensions:
+            raise click.UsageError(f"--v0: There is no speed '{name}'. There are: {', '.join(dimensions)}.")
+        speeds[name] = quantity(text, dimensions[name], machine.values, f"--v0 {name}")
+    return speeds or None
 
 
-def _numbers(items: tuple[str, ...]) -> dict[str, float] | None:
-    from core.model.expression import evaluate, parse
-
-    return {name: float(evaluate(parse(text), {})) for name, text in _pairs(items, "--speed").items()} or None
-
-
-def _formulas(items: tuple[str, ...]) -> dict[str, str] | None:
-    return _pairs(items, "--torque") or None
+def formulas(items: tuple[str, ...]) -> dict[str, str] | None:
+    """Joint forces by name; None if none are given. Raises click.UsageError."""
+    return dict(pair_of(item, "--torque") for item in items) or None
 
 
 def _report(run: Any, output: str | None, names: list[str]) -> None:
-    """What it cost, and the end of the motion or of the channels asked for."""
+    """What it cost, and the end of the motion or of the channels asked for; beside the numbers on the output stream."""
+    aside = output == STREAM
     s = run.statistics
     implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""
     if s.ended:
-        click.echo(f"Stopped at {run.time[-1]:.6g} s of {run.settings.start + run.settings.duration:g} s.")
+        click.echo(f"Stopped at {run.time[-1]:.6g} s of {run.settings.start + run.settings.duration:g} s.", err=aside)
     span = float(run.time[-1] - run.time[0])
     click.echo(f"{span:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
-               f" {s.evaluations} evaluations{implicit}, {len(run)} samples")  # fmt: skip
+               f" {s.evaluations} evaluations{implicit}, {len(run)} samples", err=aside)  # fmt: skip
+    if aside:
+        return
     for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):
         click.echo(f"{name:>24} {values[-1]: .9g}")
     if output:

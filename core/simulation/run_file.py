@@ -205,14 +205,19 @@ def save(run: Run, path: str, channels: Sequence[str]) -> None:
     if suffix in WHOLE:
         write_whole(path, _hdf5(run, channels))
     elif suffix == ".csv":
-        columns = [("time", run.time), *run.table(channels)]
-        head = ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns)
-        write_whole(path, (head + "\n" + _rows(columns, ",")).encode())
+        write_whole(path, csv(run, channels).encode())
     else:
         columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
         names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
         write_whole(path, ('" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
                            + _rows(columns, " ")).encode())  # fmt: skip
+
+
+def csv(run: Run, channels: Sequence[str]) -> str:
+    """Time and channels with commas between them, a line of names first; SI units."""
+    columns = [("time", run.time), *run.table(channels)]
+    head = ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns)
+    return head + "\n" + _rows(columns, ",")
 
 
 def _rows(columns: Sequence[tuple[str, Any]], separator: str) -> str:

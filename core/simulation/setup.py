@@ -81,7 +81,8 @@ def settings(
         if value is None and name in ("step", "output"):
             continue
         if value is None or not (_is_number(value) and 0.0 < value < math.inf):
-            raise ModelError(f"{value!r} is not a positive number.", where=name, remedy="Give seconds, or a tolerance.")
+            remedy = "Give a tolerance above zero." if name in ("rtol", "atol") else "Give seconds above zero."
+            raise ModelError(f"{value!r} is not a positive number.", where=name, remedy=remedy)
     if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
         raise ModelError(f"{max_steps!r} is not a whole number above zero.", where="max_steps",
                          remedy="Give the most steps that a run may take, or leave it out.")  # fmt: skip

@@ -278,7 +278,7 @@ def test_pictures(run, tmp_path):
 def test_a_unit_of_another_dimension_is_wrong_usage(run, option, given):
     code, out, told = run("jacobian", PUMA, option, given)
     assert (code, out) == (2, "")
-    assert "is wanted here. Give it in" in told
+    assert "is needed here. Use" in told
 
 
 def test_info_of_a_mass_that_is_not_finite_is_json(run, tmp_path):

@@ -1,0 +1,48 @@
+"""What stands at the end of each command's help: lines to copy."""
+
+from __future__ import annotations
+
+CLOSING = """\b
+Numbers take units and formulas: --pose joint1="30 deg", --set l1="50 mm"; without a unit they are SI (rad, m, s, N).
+Exit code 0: done, warnings allowed; 1: errors found; 2: wrong usage.
+"""
+"""At the end of `kinetostat --help`."""
+
+EXAMPLES = {
+    "check": ("check arm.urdf --package my_robot=../my_robot", "check arm.urdf --strict --json"),
+    "info": ('info arm.urdf --pose joint1="30 deg"', "info arm.urdf --json"),
+    "render": ("render arm.urdf -o arm.png --view front --transparent",),
+    "convert": ("convert arm.urdf arm.kst", "convert robot.rob robot.urdf --force"),
+    "run": (
+        'run arm.kst --duration 2 --q0 joint1="30 deg" --torque joint2="40*cos(t)" -o arm.h5',
+        "run four_bar.kst --channels crank_pin.v,energy.total -o - | head",
+    ),
+    "plot": (
+        "plot arm.h5",
+        "plot arm.h5 joint1.q tool.position.x -o arm.pdf",
+        "plot a.h5 joint1.q --with b.h5 -o ab.csv",
+    ),
+    "film": (
+        "film arm.h5 -o arm.mp4 --arrows force --trace tool",
+        "film four_bar.kst --duration 2 --speed 0.25 -o slow.gif",
+    ),
+    "robotica": ('robotica stanford.rob -c "FKin[]; MPrint[T[0,2]]"', "robotica arm.rob --script calls.txt"),
+    "examples": ("examples", "examples four_bar -o work"),
+    "fit_dh_table": ("fit-dh-table arm.urdf --tip tool0 --file arm.kst",),
+    "inverse_kinematics": ("inverse-kinematics arm.kst --position 0.4,0.1,0.6 --show all",),
+    "manipulability": ('ellipsoid arm.rob --ranges joint1=0:"90 deg" --scale',),
+    "response": ('response arm.rob --torques circle.tau --set k1=400 --initial q1="30 deg" --end 10',),
+    "derive": ("derive two_link.rob --what M -o M.tex", "derive two_link.rob --what T --i 0 --j 2"),
+    "write_equations": ("write-equations two_link.rob --what M --language latex --file M.tex",),
+    "simplify_expression": ('simplify-expression arm.rob --expression "Cos[q1]^2 + Sin[q1]^2"',),
+    "picture": ("picture arm.kst --file arm.png --width 2400 --height 1600",),
+    "show_robot": ('show-robot arm.rob --ranges q1=0:"90 deg":4',),
+    "show_in_sequence": ('show-in-sequence arm.rob --sequence q1=0:"90 deg":4 --sequence q2=0:1:4',),
+}  # fmt: skip
+"""Lines without the program's name, by command or function."""
+
+
+def closing_of(name: str, called: str) -> str:
+    """The end of the help of the command or function `name`, which is called so; a plain line where none is listed."""
+    lines = EXAMPLES.get(name, (f'{called} arm.kst --pose joint1="30 deg" --json',))
+    return "\n".join(["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  kinetostat {line}" for line in lines)])
