@@ -26,6 +26,7 @@ from core.spatial.vector import Vector3
 Matrix = NDArray[np.float64]
 DENSITY = 1000.0
 """kg/m³ of a geom that says nothing else."""
+_ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _GREY = "0.5 0.5 0.5 1"
 _SPATIAL = ("plane", "hfield", "sdf")
 
@@ -136,14 +137,17 @@ class Geoms:
     # ------------------------------------------------------------------------------- mass
 
     def mass(self, body: Tag, name: str, geoms: Sequence[tuple[Tag, Shape]]) -> dict[str, Any]:
-        """Mass, centre and inertia of a body as fields."""
+        """Mass, centre and inertia of a body as fields, as the compiler's bounds make them."""
+        return self._bounded(self._weighed(body, name, geoms))
+
+    def _weighed(self, body: Tag, name: str, geoms: Sequence[tuple[Tag, Shape]]) -> dict[str, Any]:
         inertial = self.reader.child(body, "inertial", f"body '{name}'")
         if inertial is not None and self.settings.inertia_from_geom != "true":
             return self._given(inertial, f"body '{name}', inertial")
         if inertial is None and self.settings.inertia_from_geom == "false":
             return {}
         try:
-            parts = [self._weight(tag, shape, name) for tag, shape in geoms]
+            parts = [self._weight(tag, shape, name) for tag, shape in geoms if self._counts(tag, name)]
         except KinetostatError as error:
             self.reader.note(body, "warning", f"Its mass is left out: {error.what}", error.remedy, ("bodies", name))
             return {}
@@ -152,6 +156,40 @@ class Geoms:
             return {}
         mass, center, tensor = split(sum_of(parts))
         return {"mass": mass, "center_of_mass": tuple(center), "inertia": _tensor(tensor)}
+
+    def _counts(self, tag: Tag, name: str) -> bool:
+        """Whether a geom adds to the mass of its body."""
+        if tag.get("shellinertia") == "true" or tag.get("typeinertia") == "shell":
+            self.reader.note(tag, "warning", "The mass of a geom is spread over its inside, not over its surface.",
+                             "Give the body its inertia.", ("bodies", name), "inertia")  # fmt: skip
+        return int(self.reader.number(tag, "group", 0.0, f"body '{name}', geom")) in self.settings.weighing_groups
+
+    def _bounded(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """boundmass, boundinertia, balanceinertia of the compiler."""
+        settings = self.settings
+        if not (settings.least_mass or settings.least_inertia or settings.balanced):
+            return fields
+        given = fields.get("inertia", Inertia())
+        xx, yy, zz, xy, xz, yz = (float(x) for x in (given.ixx, given.iyy, given.izz, given.ixy, given.ixz, given.iyz))
+        moments, axes = np.linalg.eigh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        moments = np.maximum(moments, settings.least_inertia)
+        if settings.balanced and moments[0] + moments[1] < moments[2]:
+            moments[:] = np.mean(moments)
+        I = (axes * moments) @ axes.T
+        tensor = _tensor(Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))))
+        return {**fields, "mass": max(float(fields.get("mass", 0.0)), settings.least_mass), "inertia": tensor}
+
+    def scaled(self, bodies: Sequence[Body]) -> list[Body]:
+        """The bodies with the mass in all that the compiler is to set."""
+        total, wanted = sum(float(body.mass) for body in bodies), self.settings.total_mass
+        if wanted <= 0.0 or total <= 0.0:
+            return list(bodies)
+        factor = wanted / total
+        found = []
+        for body in bodies:
+            entries = {entry: float(getattr(body.inertia, entry)) * factor for entry in _ENTRIES}
+            found.append(dataclasses.replace(body, mass=float(body.mass) * factor, inertia=Inertia(**entries)))
+        return found
 
     def _given(self, tag: Tag, where: str) -> dict[str, Any]:
         mass = self.reader.number(tag, "mass", None, where)
@@ -198,4 +236,4 @@ def _ellipsoid(shape: Box, numbers: Numbers) -> inertias.Inertia:
 
 def _tensor(entries: Symmetric3) -> Inertia:
     values: list[Value] = [float(entry) for entry in entries]
-    return Inertia(**dict(zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), values, strict=True)))
+    return Inertia(**dict(zip(_ENTRIES, values, strict=True)))

@@ -1,8 +1,8 @@
 """Reader of MuJoCo's MJCF: bodies, joints, inertia, geoms as shapes, sites as frames, default classes, included files,
-and equalities as loops (https://mujoco.readthedocs.io/en/stable/XMLreference.html).
+equalities as loops, tendons between two sites as springs (https://mujoco.readthedocs.io/en/stable/XMLreference.html).
 
 A body with several joints becomes a chain of massless parts; a joint's reference value shifts its zero, so that our
-coordinates are MuJoCo's. Actuators, tendons, contacts and sensors are told and left out.
+coordinates are MuJoCo's. Actuators, other tendons, contacts and sensors are told and left out.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from core.errors import FileError, ModelError
+from core.files.mjcf_frames import unfold
 from core.files.mjcf_geoms import Geoms, pose_of
 from core.files.mjcf_settings import Defaults, Settings, with_includes
+from core.files.mjcf_tendons import springs
 from core.files.source import Options, Reading, Source
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml
 from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Mimic, Model, World
@@ -25,6 +27,7 @@ from core.model.shapes import AnyShape
 Matrix = NDArray[np.float64]
 
 KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
+_MADE_ELSEWHERE = ("attach", "composite", "flexcomp")
 _LEFT_OUT = ("actuator", "tendon", "contact", "sensor", "keyframe", "deformable", "custom", "extension")
 
 
@@ -50,6 +53,7 @@ class _Build:
         self.reader = Reader(source.file)
         Defaults(self.reader, root).apply(root)
         self.settings = Settings(self.reader, root)
+        unfold(root, self.reader, self.settings)
         self.geoms = Geoms(self.reader, self.settings, options, root)
         self.frame_names, self.joint_names = Names([WORLD]), Names()
         self.bodies: list[Body] = []
@@ -67,24 +71,42 @@ class _Build:
         for equality in self.reader.children(self.root, "equality"):
             for tag in equality:
                 self._equality(tag)
+        forces = [
+            force for tag in self.reader.children(self.root, "tendon")
+            for force in springs(tag, self.reader, self.sites, self._site_place)
+        ]  # fmt: skip
         for section in self.root:
-            if local_name(section) in _LEFT_OUT and len(section):
-                self.reader.note(section, "hint", f"<{local_name(section)}> is not read ({len(section)} entries).")
+            kind, left = local_name(section), len(section)
+            left -= len(forces) if kind == "tendon" else 0
+            if kind in _LEFT_OUT and left > 0:
+                self.reader.note(section, "hint", f"<{kind}> is not read ({left} entries).")
         model = Model(
             name=self.root.get("model", "") or self.source.stem or "model",
             world=World(gravity=self._gravity()),
             materials=tuple(self.geoms.materials.values()),
-            bodies=tuple(self.bodies),
+            bodies=tuple(self.geoms.scaled(self.bodies)),
             frames=tuple(self.frames),
             joints=tuple(self.joints),
+            forces=tuple(forces),
             origin=self.source.file,
         )
         return Reading(model, tuple(self.reader.findings))
+
+    def _site_place(self, name: str) -> Matrix:
+        """(3,) of a site's frame in the world, at the reference values of all joints."""
+        frame = next(frame for frame in self.frames if frame.name == name)
+        X = self.poses[frame.parent]
+        return X[:3, :3] @ np.array(frame.pose.position, dtype=float) + X[:3, 3]
 
     def _gravity(self) -> Gravity:
         vector = (0.0, 0.0, -9.81)
         for option in self.reader.children(self.root, "option"):
             vector = self.reader.vector(option, "gravity", vector, "option")
+            if any(flag.get("gravity") == "disable" for flag in self.reader.children(option, "flag")):
+                return Gravity(kind="none")
+            if any(self.reader.number(option, key, 0.0, "option") for key in ("density", "viscosity")):
+                self.reader.note(option, "warning", "The drag of a fluid (density, viscosity) is not read.",
+                                 "Add forces with formulas of speeds.")  # fmt: skip
         return Gravity(acceleration=vector) if any(vector) else Gravity(kind="none")
 
     # ------------------------------------------------------------------------------- bodies
@@ -98,24 +120,24 @@ class _Build:
             self.joints.append(Joint(name=self.joint_names.add(name), kind="fixed", parent=WORLD, child=name))
         self._members(world, WORLD)
 
-    def _members(self, tag: Tag, name: str, offset: Matrix | None = None) -> None:
-        """Bodies and sites inside a body, the world, or a `<frame>` there."""
-        offset = np.eye(4) if offset is None else offset
+    def _members(self, tag: Tag, name: str) -> None:
+        """Bodies and sites inside a body or the world."""
         for child in tag:
             kind = local_name(child)
-            if kind == "frame":
-                self._members(child, name, offset @ self.settings.pose(child, "frame"))
-            elif kind == "body":
-                self._body(child, name, offset)
+            if kind == "body":
+                self._body(child, name)
             elif kind == "site" and child.get("name"):
                 given = child.get("name", "")
                 self.sites[given] = self.frame_names.add(given)
-                pose = offset @ self.settings.pose(child, f"site '{given}'")
+                pose = self.settings.pose(child, f"site '{given}'")
                 self.frames.append(Frame(name=self.sites[given], parent=name, pose=pose_of(pose)))
+            elif kind in _MADE_ELSEWHERE:
+                self.reader.note(child, "warning", f"<{kind}> is not read; what it makes is left out.",
+                                 "Save the compiled model with MuJoCo and open that.")  # fmt: skip
 
-    def _body(self, tag: Tag, parent: str, offset: Matrix) -> None:
+    def _body(self, tag: Tag, parent: str) -> None:
         name = self.frame_names.add(tag.get("name") or f"body{len(self.bodies) + 1}")
-        placement = offset @ self.settings.pose(tag, f"body '{name}'")
+        placement = self.settings.pose(tag, f"body '{name}'")
         self.poses[name] = self.poses[parent] @ placement
         shapes = self._shapes(tag, name)
         fields = self.geoms.mass(tag, name, shapes)
@@ -214,8 +236,9 @@ class _Build:
     def _equality(self, tag: Tag) -> None:
         kind = local_name(tag)
         if kind not in ("connect", "weld", "joint") or tag.get("active") == "false":
-            why = "is not active" if tag.get("active") == "false" else "is not read"
-            self.reader.note(tag, "hint", f"The equality <{kind}> {why}; it is left out.")
+            active = tag.get("active") != "false"
+            why = "is not read" if active else "is not active"
+            self.reader.note(tag, "warning" if active else "hint", f"The equality <{kind}> {why}; it is left out.")
             return
         if kind == "joint":
             self._coupling(tag)

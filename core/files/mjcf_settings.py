@@ -19,7 +19,9 @@ from core.files.xml_source import Reader, Tag, local_name, parse_xml
 
 Matrix = NDArray[np.float64]
 MAX_INCLUDES = 50
-_SECTIONS = ("compiler", "option", "default", "asset", "worldbody", "equality")
+_MASSES = ("boundmass", "boundinertia", "settotalmass")
+ORIENTATIONS = ("quat", "euler", "axisangle", "xyaxes", "zaxis")
+_SECTIONS = ("compiler", "option", "default", "asset", "worldbody", "equality", "tendon")
 
 
 def with_includes(root: Tag, source: Source, seen: tuple[str, ...] = ()) -> Tag:
@@ -60,6 +62,15 @@ class Settings:
             )
         self.auto_limits = values.get("autolimits", "true") != "false"
         self.inertia_from_geom = values.get("inertiafromgeom", "auto")
+        numbers = {key: reader.number(tag, key, 0.0, "compiler") for tag in reader.children(root, "compiler")
+                   for key in _MASSES if tag.get(key) is not None}  # fmt: skip
+        self.least_mass, self.least_inertia, self.total_mass = (numbers.get(key, 0.0) for key in _MASSES)
+        self.balanced = values.get("balanceinertia", "false") == "true"
+        groups = values.get("inertiagrouprange", "0 5").split()
+        if len(groups) != 2 or not all(word.isdecimal() for word in groups):
+            raise reader.error(root, "Two whole numbers are needed.", "compiler, inertiagrouprange", "Use e.g. 0 5.")
+        self.weighing_groups = range(int(groups[0]), int(groups[1]) + 1)
+        """Groups of the geoms that count where inertia follows from geoms."""
         self.mesh_folder = values.get("meshdir", values.get("assetdir", ""))
         if values.get("coordinate", "local") != "local":
             raise reader.error(root, "Global coordinates are no longer part of MJCF.", "compiler, coordinate",
@@ -146,12 +157,10 @@ class Defaults:
             kind = local_name(child)
             if not kind:
                 continue
+            kind = "tendon" if kind in ("spatial", "fixed") else kind
             given = self.classes.get(child.get("class", current), self.classes["main"]).get(kind, {})
-            turned = any(child.get(key) is not None for key in _ORIENTATIONS)
+            turned = any(child.get(key) is not None for key in ORIENTATIONS)
             for key, value in given.items():
-                if child.get(key) is None and not (turned and key in _ORIENTATIONS):
+                if child.get(key) is None and not (turned and key in ORIENTATIONS):
                     child.set(key, value)
             self._walk(child, current)
-
-
-_ORIENTATIONS = ("quat", "euler", "axisangle", "xyaxes", "zaxis")

@@ -309,3 +309,83 @@ def test_the_published_arm():
             from scipy.spatial.transform import Rotation
 
             np.testing.assert_allclose(X[:3, :3], Rotation.from_quat((x, y, z, w)).as_matrix(), atol=1e-12)
+
+
+FOLDED = """<mujoco><compiler {compiler}/><default><geom density="700"/></default><worldbody>
+  <replicate count="11" sep="-" offset="1 0 0.1" euler="0 0 20"><body name="r" pos="0 1 0">
+    <joint name="x" axis="0 1 0"/>
+    <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0"/><site name="s" pos="0 0 1"/></body></replicate>
+  <body name="b"><frame pos="1 0 0" euler="0 90 10"><joint name="j" pos="0 0 1" axis="0 1 0"/>
+      <geom type="capsule" size="0.1" fromto="0 0 0 0.3 1 0"/><frame pos="0 1 0" axisangle="1 1 0 30">
+      <geom type="box" size="0.1 0.2 0.3" pos="0 0 1" euler="10 0 0"/><site name="t" pos="0 0 1" zaxis="1 0 0"/>
+    </frame></frame>
+    <replicate count="2" offset="0 0 1"><replicate count="2" offset="1 0 0" euler="90 0 0">
+      <body name="c" pos="0 0.2 0"><joint name="k"/><geom size="0.1" pos="0.1 0 0"/></body></replicate></replicate>
+  </body></worldbody></mujoco>"""
+
+
+def test_frames_and_copies_are_unfolded():
+    """What stands in frames is placed as MuJoCo places it, copies have its names and poses."""
+    mech, _, data, q = compared(FOLDED.format(compiler=""))
+    for site in ("s-00", "s-10", "t"):
+        pose = mech.frame(q, site)
+        np.testing.assert_allclose(pose[:3, 3], data.site(site).xpos, atol=1e-12)
+        np.testing.assert_allclose(pose[:3, :3], data.site(site).xmat.reshape(3, 3), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "compiler",
+    ['boundmass="2" boundinertia="0.3"', 'balanceinertia="true"', 'balanceinertia="true" inertiagrouprange="1 2"',
+     'inertiafromgeom="true" inertiagrouprange="0 1" boundinertia="0.01"'],
+)  # fmt: skip
+def test_the_compiler_bounds_and_balances_masses(compiler):
+    given = '<inertial mass="1" pos="0.1 0 0" diaginertia="0.1 0.1 0.5" euler="10 20 30"/>'
+    geoms = '<geom size="0.1" pos="1 0 0" group="1"/><geom size="0.2"/>'
+    inner = f'<body name="c"><joint name="k" axis="0 1 0"/>{geoms}</body>'
+    compared(arm(joint='<joint name="j" axis="1 1 0"/>' + given, inner=inner, compiler=compiler))
+
+
+def test_no_gravity_by_a_flag():
+    text = arm(joint='<joint name="j" axis="1 1 0"/>', extra='<option><flag gravity="disable"/></option>')
+    assert not Mechanism(loads(text, "mjcf")).gravity([0.3]).any()
+
+
+@pytest.mark.parametrize("length", ["", 'springlength="0.5"', 'springlength="0.5 2.5"', 'springlength="1.9 2.5"'])
+def test_a_tendon_between_two_sites_is_a_spring(length):
+    text = f"""<mujoco><default><tendon damping="1.5"/></default><worldbody><site name="w" pos="0 0 2"/>
+      <body name="r"><joint name="x" axis="0 1 0"/><joint name="y" axis="1 0 0"/>
+        <geom type="box" size="0.1 0.2 0.3" pos="0.1 0 0"/><site name="s" pos="0.2 0 1"/></body></worldbody>
+      <tendon><spatial name="pull" stiffness="10" {length}><site site="w"/><site site="s"/></spatial></tendon>
+      </mujoco>"""
+    mech, model, data, q = compared(text)
+    for q, v in ((np.array([0.2, 0.1]), np.array([0.3, -0.2])), (np.array([2.2, -0.4]), np.array([1.0, 2.0]))):
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_forward(model, data)
+        passive = mech.bias(q, v, passive=False) - mech.bias(q, v)
+        np.testing.assert_allclose(passive, data.qfrc_passive, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [('<body><flexcomp name="f" type="grid"/></body>', "<flexcomp> is not read"),
+     ('<body><geom size="1" shellinertia="true"/></body>', "not over its surface"),
+     ('<body><replicate count="0"/></body>', "0 copies cannot be made"),
+     ('<body><attach model="m"/></body>', "<attach> is not read")],
+)  # fmt: skip
+def test_what_cannot_be_unfolded_is_told(extra, words):
+    text = f"<mujoco><worldbody>{extra}</worldbody></mujoco>"
+    if "copies" in words:
+        with pytest.raises(FileError, match=words):
+            loads(text, "mjcf")
+    else:
+        found = read_text(text).findings
+        assert any(words in finding.text and finding.severity == "warning" for finding in found)
+
+
+def test_springs_of_other_tendons_and_fluids_are_told():
+    text = """<mujoco><option viscosity="0.1"/><worldbody><body name="b">
+      <joint name="j"/><geom size="1"/></body></worldbody><tendon><fixed name="t" stiffness="3">
+      <joint joint="j" coef="2"/></fixed></tendon></mujoco>"""
+    found = [str(each) for each in read_text(text).findings]
+    assert any("tendon 't' is left out" in each for each in found)
+    assert any("drag of a fluid" in each for each in found)
