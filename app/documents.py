@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.opening import Opened, Opening
 from core.files import FORMATS
 from core.model import Model
-from resources import examples
+from resources import examples, is_example
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -141,11 +141,9 @@ class Documents(QObject):
         return True
 
     def _folder(self) -> str:
-        source = self._session.path or self.source
-        if source is not None and not is_example(source):
-            return str(source.parent)
-        recent = self._window.settings.recent
-        return str(recent[0].parent if recent and not is_example(recent[0]) else Path.home())
+        """Where dialogs of files begin: beside the open file, else the last one."""
+        last = next((path.parent for path in self._window.settings.recent[:1] if not is_example(path)), Path.home())
+        return str(self._session.folder or last)
 
     # ----------------------------------------------------------------------------- unsaved changes
 
@@ -191,13 +189,6 @@ class Documents(QObject):
         """Put the view on the clipboard."""
         QGuiApplication.clipboard().setImage(self._window.viewport.picture(2))
         self._session.told.emit("done", "The picture is on the clipboard.")
-
-
-def is_example(path: Path) -> bool:
-    """Whether a file belongs to the examples that ship with the program."""
-    from resources import EXAMPLES
-
-    return EXAMPLES.resolve() in path.resolve().parents
 
 
 def _patterns(writing: bool) -> dict[str, list[str]]:

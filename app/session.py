@@ -25,6 +25,7 @@ from core.functions.function import Context
 from core.kernel import Mechanism
 from core.kernel.carried_pose import carried_pose, same_tree
 from core.model import Finding, Model, edits
+from resources import is_example
 
 Array = NDArray[np.float64]
 
@@ -286,6 +287,12 @@ class Session:
         else:
             self.told.emit("done", f"Saved {path}")
         return True
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the file of the document lies, or the one it was read from; None if there is none, or an example."""
+        source = self.path or Path(self.model.origin)
+        return None if source == Path() or is_example(source) else source.parent
 
     @property
     def unsaved(self) -> bool:

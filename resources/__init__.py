@@ -78,6 +78,11 @@ _WISHES: dict[str, dict[str, float | str]] = {"squeezer": {"duration": 0.03}, "f
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 
+def is_example(path: Path) -> bool:
+    """Whether a file belongs to the examples: they are never written to."""
+    return EXAMPLES.resolve() in path.resolve().parents
+
+
 def examples() -> tuple[Example, ...]:
     """The examples, in the order in which menus show them; the first opens when no file is given."""
     return tuple(Example(Path(file).stem, title, about, EXAMPLES / file) for file, title, about in _TABLE)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QFileDialog
@@ -208,14 +207,10 @@ def _command(each: Connection) -> Command:
 def add_assembly(window: Window) -> None:
     """Ask for the file of a sub-assembly."""
     suffixes = " ".join(f"*{suffix}" for each in FORMATS.values() for suffix in each.suffixes)
-    path, _ = QFileDialog.getOpenFileName(window, "Add the machine of a file", _folder(window.session.model),
+    path, _ = QFileDialog.getOpenFileName(window, "Add the machine of a file", str(window.session.folder or ""),
                                           f"Machines ({suffixes});;All files (*)")  # fmt: skip
     if path:
         bring(window.session, path)
-
-
-def _folder(model: Model) -> str:
-    return str(Path(model.origin).parent) if model.origin else ""
 
 
 def bring(session: Session, path: str) -> bool:

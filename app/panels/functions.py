@@ -173,8 +173,7 @@ class FunctionPanel(QWidget):
 
     def _folder(self) -> str:
         """Where files of the open machine lie."""
-        path = self._session.path
-        return str(path.parent) if path is not None else ""
+        return str(self._session.folder or "")
 
     def _make_room(self) -> None:
         """Give the options the height they ask for, at most most of it; once the person moved the split it stays."""

@@ -277,7 +277,7 @@ class RunsList(QWidget):
     def _folder(self) -> Path:
         if self._last is not None and self._last.is_dir():
             return self._last
-        return self._session.path.parent if self._session.path is not None else Path.home()
+        return self._session.folder or Path.home()
 
     def _open_menu(self, place: QPoint) -> None:
         item = self.tree.itemAt(place)
