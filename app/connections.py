@@ -15,7 +15,7 @@ from core.errors import KinetostatError
 from core.kernel.carried_pose import carried_pose
 from core.kernel.reading import Numbers
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly, edits
-from core.model.connections import Surroundings
+from core.model.connections import Surroundings, joined
 from core.model.numerals import vector_without_noise, without_noise
 from viz.dimensions import Readings, in_si
 from viz.junctions import guesses, in_balance
@@ -125,7 +125,7 @@ def pose_beside(session: Session, made: SubAssembly) -> Pose:
 def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Joint) -> Model:
     """The model with a joint between two points. If it closes a loop, the machine as it now stands becomes the rest
     position of the loop's joints, so that the file opens as it was built."""
-    new = edits.add(model, place_joint(session, picks, joint))
+    new = joined(model, place_joint(session, picks, joint))
     return at_rest_here(session, new, joint.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,16 @@ from app.session import Ref, Session
 from app.widgets.dialogs import DraftDialog, remove
 from app.widgets.quantity_text import Units
 from core.model import JOINT_KINDS, WORDS, WORLD, Joint, Model, Pose, edits, starters
+from core.model.connections import joined
 
 if TYPE_CHECKING:
     from app.window import Window
 
 
 ASIDE = 0.1
-"""How far a copied body stands beside the original, in m, so that it is seen."""
+"""How far a copied or new body stands beside what is there, in m, so that it is seen."""
+GRID = 0.05
+"""Places of new bodies are multiples of this, m."""
 
 
 # ------------------------------------------------------------------------------- what is meant
@@ -56,6 +60,17 @@ def add(session: Session, collection: str, make: Callable[[Model], tuple[Model, 
 # ------------------------------------------------------------------------------- verbs
 
 
+def add_body(window: Window) -> bool:
+    """A free body: beside the machine if there is one, so that it is seen and can be taken."""
+    session = window.session
+    place = None
+    if session.model.expanded.bodies:
+        _, high_x, low_y, high_y, low_z, _ = window.viewport.scene.bounds()
+        at = (high_x + ASIDE, 0.5 * (low_y + high_y), low_z + 0.5 * ASIDE)
+        place = tuple(round(math.ceil(x / GRID - 0.01) * GRID, 6) + 0.0 for x in at)
+    return add(session, "bodies", lambda model: edits.free_body(model, place=place))
+
+
 def add_link(session: Session, kind: str = "revolute") -> bool:
     """Hang a new body on the selection by a joint of a kind."""
     return add(session, "bodies", lambda model: starters.attached_body(model, holder(session), kind))
@@ -85,7 +100,7 @@ def _placed(session: Session) -> Callable[[Model, Joint], Model]:
         X_WP = poses.get(joint.parent, np.eye(4))
         X_WC = poses.get(joint.child, np.eye(4))
         X_PC = np.linalg.inv(X_WP) @ X_WC
-        new = edits.add(model, dataclasses.replace(joint, a=posed(X_PC)))
+        new = joined(model, dataclasses.replace(joint, a=posed(X_PC)))
         return at_rest_here(session, new, joint.name)
 
     return added
@@ -200,12 +215,12 @@ COMMANDS = (
     Command(
         "add.body",
         "Free body",
-        lambda w: add(w.session, "bodies", edits.free_body),
+        add_body,
         "Add",
         icon="body",
         section="body",
         context=("scene",),
-        help="Add a body without a joint: it floats freely.",
+        help="Add a body that floats freely, beside the machine; a joint that is given to it then holds it.",
     ),
     Command(
         "add.joint",

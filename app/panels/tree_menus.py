@@ -91,7 +91,9 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
         session, "frames", lambda model: starters.frame_on(model, verbs.holder(session))))  # fmt: skip
     connect = menu.addAction(icon("connect"), "Joint…", lambda: verbs.ask_joint(session, tree.settings, tree))
     connect.setEnabled(bool(session.model.expanded.bodies))
-    menu.addAction(icon("body"), "Free body", lambda: verbs.add(session, "bodies", edits.free_body))
+    actions = getattr(tree.window(), "actions_", None)  # beside the machine needs the scene
+    alone = lambda: verbs.add(session, "bodies", edits.free_body)  # noqa: E731
+    menu.addAction(icon("body"), "Free body", alone if actions is None else lambda: actions.run("add.body"))
     _add_by_pointing(tree, menu)
     menu.addAction(icon("chain"), "DH chain…", lambda: verbs.ask_chain(session, tree.settings, tree))
     menu.addAction(icon("parameter"), "Parameter", lambda: verbs.add(session, "parameters", starters.parameter))

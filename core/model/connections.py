@@ -4,15 +4,16 @@ as it stands: springs are slack and rods as long as the distance, held sensors a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ModelError
 from core.model.bodies import WORLD
 from core.model.constraints import Constraint, Driver
-from core.model.edits import add, unused_name
+from core.model.edits import add, dependents, remove, unused_name
 from core.model.forces import Force, Junction
+from core.model.joints import Joint
 from core.model.model import Model
 from core.model.numerals import vector_without_noise, without_noise
 from core.model.sensors import SENSOR_KINDS, Sensor
@@ -190,3 +191,38 @@ def name_of_file(path: str) -> str:
     stem = path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem).strip("_")
     return name if name and not name[0].isdigit() else f"part_{name}".rstrip("_")
+
+
+def joined(model: Model, joint: Joint) -> Model:
+    """The model with a joint; a free joint that gave one of its bodies a place until now goes: the body is held."""
+    homes = {frame.name: frame.parent for frame in model.expanded.frames}
+
+    def home(name: str) -> str:
+        while name in homes:
+            name = homes[name]
+        return name
+
+    carriers = {home(each.child): each for each in model.expanded.joints}
+    sides = home(joint.child), home(joint.parent)
+    new = add(model, joint)
+    for side, other in (sides, sides[::-1]):
+        carrier = carriers.get(side)
+        holders = _holders(other, carriers, home)
+        held = side not in holders and (side == sides[0] or holders[-1] == WORLD)
+        if carrier is not None and held and _only_places(model, carrier):
+            return remove(new, "joints", carrier.name)
+    return new
+
+
+def _only_places(model: Model, joint: Joint) -> bool:
+    """Whether a joint of the document itself does no more than give a free body its place."""
+    plain = Joint(name=joint.name, kind="free", parent=WORLD, child=joint.child, rest=joint.rest)
+    return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
+
+
+def _holders(body: str, carriers: Mapping[str, Joint], home: Callable[[str], str]) -> list[str]:
+    """A body, the one that carries it, and so on."""
+    found = [body]
+    while found[-1] in carriers and (next_ := home(carriers[found[-1]].parent)) not in found:
+        found.append(next_)
+    return found

@@ -11,6 +11,7 @@ from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
 from core.model.expression import Node, parse
 from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
+from core.model.joints import Joint
 from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, owner_of
 from core.model.parameters import Parameter
 from core.model.renaming import formulas_with, renaming_of
@@ -214,10 +215,15 @@ def _leaf(holder: Any, path: list[str], where: str) -> tuple[Any, str, Callable[
     raise ModelError("Only a number can become a parameter.", where=where)
 
 
-def free_body(model: Model, stem: str = "body") -> tuple[Model, str]:
-    """The model with a new free body (a 0.1 m cube of 1 kg), and its name."""
+def free_body(model: Model, stem: str = "body", place: tuple[float, float, float] | None = None) -> tuple[Model, str]:
+    """The model with a new free body (a 0.1 m cube of 1 kg), and its name; with a place (m, world) it has a free joint
+    that rests there."""
     new = unused_name(model, "bodies", stem)
-    return add(model, Body(name=new, density=1000.0, shapes=(Box(),))), new
+    model = add(model, Body(name=new, density=1000.0, shapes=(Box(),)))
+    if place is not None:
+        name = unused_name(model, "joints", new)
+        model = add(model, Joint(name=name, kind="free", parent=WORLD, child=new, rest=(*place, 0.0, 0.0, 0.0, 1.0)))
+    return model, new
 
 
 def _with(model: Model, collections: dict[str, Any]) -> Model:

@@ -1,5 +1,7 @@
 """Forces, sensors, constraints and drivers are added by pointing: with the menu, the selection, and real clicks."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -11,8 +13,10 @@ from app.commands.connecting import CONNECTIONS, bring
 from app.connections import Pick, pick_of, surroundings, total_mass
 from app.session import Ref
 from app.tools.connect import asking
-from core.files import dumps
+from core.files import dumps, loads
+from core.kernel import Mechanism
 from core.model import Body, Box, Frame, Inertia, Joint, Model, Pose, Sensor, Sphere, edits
+from core.model.connections import joined
 
 SOLID = {"mass": 2.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
 
@@ -103,6 +107,46 @@ def test_the_row_of_the_ground_is_an_answer_too(blocks):
     run(blocks, "add.sensor_velocity")
     QTest.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert asking(blocks.view).picks == ()
+
+
+def test_a_new_free_body_stands_beside_the_machine_until_a_joint_holds_it(bench):
+    """Where it is seen, also after the file was opened again; a joint then takes the place of the free one."""
+    bench.example("double_pendulum")
+    session = bench.session
+    high = bench.view.scene.bounds()[1]
+    run(bench, "add.body")
+    run(bench, "add.body")
+    first, second = (np.asarray(session.mech.frame(session.q, name))[:3, 3] for name in ("body", "body2"))
+    assert first[0] - 0.05 > high
+    assert second[0] - first[0] > 0.1
+    again = loads(dumps(session.model, "kst"), "kst")
+    mech = Mechanism(again)
+    np.testing.assert_allclose(mech.frame(mech.rest(), "body")[:3, 3], first, atol=1e-12)
+    session.undo()
+    assert "body2" not in session.mech.frame_names
+    assert [joint.name for joint in session.model.joints if joint.kind == "free"] == ["body"]
+    carried = session.model.joints[0].child
+    picks = tuple(pick_of(session, name) for name in (carried, "body"))
+    assert CONNECTIONS["joint_revolute"].build(session, picks)
+    assert not [joint for joint in session.model.joints if joint.kind == "free"]
+    assert not session.mech.loops
+    np.testing.assert_allclose(session.mech.frame(session.q, "body")[:3, 3], first, atol=1e-9)
+
+
+def test_a_free_joint_that_is_said_more_of_stays():
+    """A damped or driven one, one that carries the other body, and one that is a part of the machine's description."""
+    free = Joint(name="f", kind="free", parent="world", child="a", rest=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+    bodies = tuple(Body(name=name, **SOLID) for name in "abc")
+    hang = Joint(name="h", parent="a", child="b")
+    for joint, new, stays in (
+        (free, Joint(name="j", parent="world", child="a"), False),
+        (free, Joint(name="j", parent="a", child="c"), True),
+        (free, Joint(name="j", parent="b", child="a"), True),
+        (free, Joint(name="j", parent="world", child="b"), True),
+        (dataclasses.replace(free, damping=1.0), Joint(name="j", parent="world", child="a"), True),
+    ):
+        model = joined(Model(bodies=bodies, joints=(joint, hang)), new)
+        assert ("f" in [each.name for each in model.joints]) == stays
 
 
 def test_a_spring_between_two_clicked_frames_is_slack_and_one_undo_step(blocks):
