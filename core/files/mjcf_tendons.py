@@ -49,4 +49,4 @@ def _relaxed(tag: Tag, reader: Reader, where: str, length: float) -> tuple[float
     low, *high = reader.numbers(tag, "springlength", min(count, 2), (-1.0,), where)
     if low == -1.0:
         return length, length
-    return low, *(high or [low])
+    return low, (high[0] if high else low)
