@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication, QPixmap
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
-    QPushButton,
-    QScrollArea,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -23,10 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.icons import icon
-from app.mathematics import MatrixView
 from app.panels.formulas_append import append_formulas
 from app.panels.formulas_part import COPIES, FormulasPart
 from app.panels.frame_table_part import FrameTablePart
+from app.panels.result_parts import MatrixPart, PosesPart, TablePart, picture_part
 from app.panels.tables import TableView
 from app.session import Session
 from app.settings import Settings
@@ -47,7 +42,6 @@ from core.functions.results import (
 )
 from core.functions.text import csv_of, latex_of, python_of, text_of
 
-PREVIEW_WIDTH = 360
 AT_ONCE = 0.02
 """Seconds for which widgets of a new card are made at once."""
 
@@ -209,17 +203,17 @@ class ResultCard(QFrame):
             note.say(part.text or part.title, part.severity if isinstance(part, Message) else "done")
             return note
         if isinstance(part, Matrix):
-            return _MatrixPart(part, self.result.title)
+            return MatrixPart(part, self.result.title)
         if isinstance(part, Formulas):
             return FormulasPart(part, self.result.title, self._session)
         if isinstance(part, FrameTable):
             return FrameTablePart(part, self._settings, self._session)
         if isinstance(part, Table):
-            return _TablePart(part, self._settings, self.result.title)
+            return TablePart(part, self._settings, self.result.title)
         if isinstance(part, PoseSequence):
-            return _PosesPart(part, self._session, self)
+            return PosesPart(part, self._session, lambda: self.result)
         if isinstance(part, Picture):
-            return _picture(part)
+            return picture_part(part)
         return QLabel(text_of(part))
 
 
@@ -237,144 +231,12 @@ def _shown(result: Result) -> list[Result]:
 
 
 def _update(widget: QWidget, part: Result) -> None:
-    if isinstance(widget, _MatrixPart | FormulasPart | FrameTablePart | _TablePart | _PosesPart):
+    if isinstance(widget, MatrixPart | FormulasPart | FrameTablePart | TablePart | PosesPart):
         widget.show_part(part)
     elif isinstance(widget, Note) and isinstance(part, Message):
         widget.say(part.text, part.severity)
     elif isinstance(widget, QLabel):
         widget.setText(text_of(part))
-
-
-def _muted(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setWordWrap(True)
-    label.setProperty("muted", True)
-    return label
-
-
-class _MatrixPart(QWidget):
-    """Caption, matrix (scrolls sideways when wide), note."""
-
-    def __init__(self, part: Matrix, heading: str) -> None:
-        super().__init__()
-        self._heading = heading
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        self._caption, self._note = QLabel(), _muted("")
-        self.view = MatrixView(part)
-        self._area = QScrollArea()
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setWidget(self.view)
-        self._area.viewport().setAutoFillBackground(False)
-        self.view.setAutoFillBackground(False)
-        for widget in (self._caption, self._area, self._note):
-            layout.addWidget(widget)
-        self.show_part(part)
-
-    def show_part(self, part: Result) -> None:
-        """Show another matrix."""
-        assert isinstance(part, Matrix)
-        self._caption.setText(part.title)
-        self._caption.setVisible(part.title not in ("", self._heading))
-        self._note.setText(part.note)
-        self._note.setVisible(bool(part.note))
-        self.view.show_matrix(part)
-        self._area.setFixedHeight(self.view.height() + self._area.horizontalScrollBar().sizeHint().height())
-
-
-class _TablePart(QWidget):
-    """Caption, table, note."""
-
-    def __init__(self, table: Table, settings: Settings, heading: str) -> None:
-        super().__init__()
-        self._heading = heading
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        self._caption, self._note = QLabel(), _muted("")
-        self.view = TableView(table, settings)
-        for widget in (self._caption, self.view, self._note):
-            layout.addWidget(widget)
-        self.show_part(table)
-
-    def show_part(self, part: Result) -> None:
-        """Show another table."""
-        assert isinstance(part, Table)
-        self._caption.setText(part.title)
-        self._caption.setVisible(part.title not in ("", self._heading))
-        self._note.setText(part.note)
-        self._note.setVisible(bool(part.note))
-        self.view.show_table(part)
-
-
-class _PosesPart(QWidget):
-    """Which poses there are; one of them can be taken over, all can be shown again."""
-
-    def __init__(self, poses: PoseSequence, session: Session, card: ResultCard) -> None:
-        super().__init__()
-        self._session, self._card = session, card
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        self._number = QComboBox()
-        take = QPushButton("Take this pose")
-        take.setToolTip("Put the machine into this pose (can be undone)")
-        take.clicked.connect(self.take)
-        again = QPushButton("Show again")
-        again.setToolTip("Show these poses in the scene")
-        again.clicked.connect(self._show_again)
-        for widget in (self._number, take, again):
-            row.addWidget(widget)
-        row.addStretch(1)
-        self.show_part(poses)
-
-    def show_part(self, part: Result) -> None:
-        """Show another sequence."""
-        assert isinstance(part, PoseSequence)
-        self._poses = part
-        if self._number.count() != len(part.q):
-            self._number.clear()
-            self._number.addItems([f"Pose {k + 1} of {len(part.q)}" for k in range(len(part.q))])
-        self.setVisible(not (self._card.result.live and len(part.q) == 1))
-
-    def take(self) -> None:
-        """Commit the chosen pose, with the parameter values that belong to it."""
-        k = self._number.currentIndex()
-        q, session = self._poses.q[k], self._session
-        if len(q) != session.mech.nq:
-            session.told.emit("warning", "This pose belongs to another machine. Run the function again.")
-            return
-        known = set(session.mech.p_names)
-        values = {name: value for name, value in self._poses.p[k].items() if name in known and value != session.p[name]}
-        session.preview(q=q, parameters=values or None)  # type: ignore[arg-type]
-        session.commit(f"Pose {k + 1} of {self._card.result.title}")
-
-    def _show_again(self) -> None:
-        self._session.produced.emit(dataclasses.replace(self._card.result, live=True))
-
-
-def _picture(picture: Picture) -> QWidget:
-    holder = QWidget()
-    column = QVBoxLayout(holder)
-    column.setContentsMargins(0, 0, 0, 0)
-    path = Path(picture.path).absolute()
-    image = QLabel()
-    pixmap = QPixmap(str(path))
-    if not pixmap.isNull():
-        ratio = image.devicePixelRatioF()
-        scaled = pixmap.scaledToWidth(int(PREVIEW_WIDTH * ratio), Qt.TransformationMode.SmoothTransformation)
-        scaled.setDevicePixelRatio(ratio)
-        image.setPixmap(scaled)
-        column.addWidget(image)
-    column.addWidget(_muted(f"{path}, {picture.size[0]} × {picture.size[1]} pixels"))
-    show = QPushButton("Open")
-    show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))))
-    row = QHBoxLayout()
-    row.addWidget(show)
-    row.addStretch(1)
-    column.addLayout(row)
-    return holder
 
 
 def _copy(text: str) -> None:
