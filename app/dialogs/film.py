@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import radians
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -190,9 +191,22 @@ class FilmDialog(QDialog):
                 last += self._source.interval  # the last pose is shown as long as the others
             self.from_.setValue(first)
             self.to.setValue(last)
+            self.speed.setValue(player.speed)
+        self._name()
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def _name(self) -> None:
+        """The film of another document is called like it; folder and format stay."""
+        document = self._window.session.document
+        if document != self._named_for:
+            self._named_for = document
+            source, before = self._window.documents.source, Path(self.file.text())
+            name = source.stem if source is not None else re.sub(r"[^\w. -]+", "_", self._window.session.model.name)
+            self.file.setText(str(before.with_name(f"{name or 'film'}{before.suffix or '.mp4'}")))
+
+    _named_for = -1
 
     def _changed(self) -> None:
         other = self.size.currentData() is None

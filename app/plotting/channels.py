@@ -249,6 +249,9 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
         found[f"Path of {tool}"] = f"{tool}.position.{across}", (f"{tool}.position.{up}",)
     if len(moving) == 1:
         found["Phase portrait"] = f"{moving[0]}.q", (f"{moving[0]}.v",)
+    driving = tuple(f"{each.name}.force" for each in run.model.expanded.drivers if f"{each.name}.force" in run.channels)
+    if driving:
+        found["Driving forces"] = "time", driving[:6]
     if loaded := tuple(f"{name}.reaction.force" for name in _jointed(run)[:6]):
         found["Forces in joints"] = "time", loaded
     if run.mech.loops:

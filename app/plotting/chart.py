@@ -25,7 +25,7 @@ CHANNELS = "application/x-kinetostat-channel"
 NARROW = 420
 """Width of a plot below which its legend stands above the curves, not beside."""
 LEGEND = 214
-"""Width of the legend where there is room."""
+"""Width of the legend where there is room; longer names get more, up to a third of the plot."""
 EMPTY = "Nothing is drawn here yet. Check channels at the left, drag some here, or type a formula."
 UNBOUNDED = (1 << 24) - 1
 """Qt's own largest size of a widget."""
@@ -310,7 +310,7 @@ class Chart(QFrame):
             legend.setFixedHeight(min(height, round(0.4 * self.height())))
         else:
             wanted = min(legend.wanted_width, 0.5 * self.width())
-            legend.setFixedWidth(round(max(min(LEGEND, 0.34 * self.width()), wanted)))
+            legend.setFixedWidth(round(max(min(max(LEGEND, legend.whole_width), 0.34 * self.width()), wanted)))
             legend.setMinimumHeight(0)
             legend.setMaximumHeight(UNBOUNDED)
 

@@ -115,6 +115,11 @@ class Legend(QScrollArea):
         needed = max((row.minimumSizeHint().width() for row in self.rows), default=0)
         return needed + self._margin
 
+    @property
+    def whole_width(self) -> int:
+        """Width in which names and values are seen whole."""
+        return max((row.sizeHint().width() for row in self.rows), default=0) + self._margin
+
     def arrange(self, width: int | None) -> int:
         """Rows below one another (`None`), or beside one another as far as `width` pixels carry them whole.
 

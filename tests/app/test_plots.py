@@ -121,6 +121,17 @@ def test_values_of_a_legend_are_whole_and_names_legible_however_narrow_it_is(ben
         assert not chart.legend.geometry().intersects(chart.view.geometry())
 
 
+def test_long_names_stand_whole_in_the_legend_of_a_wide_plot(bench, plots):
+    bench.window.resize(1600, 760)
+    QApplication.processEvents()
+    plots.runs.add(motion(plots.session.mech))
+    plots.add([f"{joints(plots)[0]}.reaction.force"])
+    (chart,) = shown(plots)
+    bench.wait(lambda: chart.width() > 700)
+    (row,) = chart.legend.rows
+    bench.wait(lambda: row.name.shown == f"{joints(plots)[0]}.reaction.force")
+
+
 def test_a_proposal_draws_its_channels(bench, plots):
     plots.runs.add(motion(plots.session.mech))
     shown(plots)
@@ -301,6 +312,7 @@ def test_what_an_element_acts_along_decides_what_its_channels_measure(channel, d
 def test_forces_in_joints_are_proposed_those_that_close_loops_too():
     from core.files import load
     from core.kernel import Mechanism
+    from core.model import Driver, edits
     from resources import EXAMPLES
 
     mech = Mechanism(load(EXAMPLES / "slider_crank.kst"))
@@ -311,6 +323,9 @@ def test_forces_in_joints_are_proposed_those_that_close_loops_too():
         wrench = run[name.removesuffix(".force")]
         assert column(run, name) == pytest.approx(np.linalg.norm(wrench[:, 3:], axis=1))
         assert channels.measure(run, name).dimension == "force"
+    driver = Driver(name="motor", joint="shaft", function="60 deg + 60 rpm*t")
+    driven = Mechanism(edits.add(mech.model, driver))
+    assert channels.likely(at_rest(driven, driven.rest()))["Driving forces"] == ("time", ("motor.force",))
     texts = {leaf.channel for leaf in channels.leaves(channels.tree(run))}
     assert {"cylinder.reaction.torque", "piston.velocity.magnitude"} <= texts
 

@@ -194,6 +194,26 @@ def test_a_film_is_made_from_the_window_while_it_can_be_used(arm, tmp_path):
     dialog.close()
 
 
+def test_a_film_is_called_like_its_machine_and_as_fast_as_it_is_played(bench):
+    bench.example("pendulum")
+    mech = bench.session.mech
+    bench.session.runs.add(simulate(mech, 0.2))
+    bench.view.player.set_speed(0.02)
+    bench.window.run("file.export_film")
+    dialog = bench.window.dialogs.film_dialog
+    assert dialog.file.text().endswith("pendulum.mp4")
+    assert dialog.wish.speed == 0.02
+    dialog.file.setText(dialog.file.text().replace("pendulum.mp4", "mine.gif"))
+    bench.window.run("file.export_film")
+    assert dialog.file.text().endswith("mine.gif")
+    dialog.close()
+    bench.example("slider_crank")
+    bench.session.runs.add(simulate(bench.session.mech, 0.2))
+    bench.window.run("file.export_film")
+    assert dialog.file.text().endswith("slider_crank.gif")
+    dialog.close()
+
+
 def test_what_cannot_be_filmed_is_said_beside_the_fields(arm):
     arm.window.run("file.export_film")
     dialog = arm.window.dialogs.film_dialog
