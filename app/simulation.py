@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import threading
 import time
 from collections import deque
@@ -29,6 +30,8 @@ GROW = 60
 SHARE = 0.25
 """Of the window's time that showing a growing run may take: looks at a long run become rarer."""
 KEY = "simulation"
+LIBRARIES = ("scipy.linalg", "scipy.spatial.transform", "scipy.interpolate")
+"""What the start needs none of, but somebody will."""
 
 
 class WarmUp:
@@ -50,6 +53,8 @@ class WarmUp:
     def _rest(cls) -> None:
         if cls._thread is not None:
             cls._thread.join()
+        for name in LIBRARIES:
+            importlib.import_module(name)
         warm_up_loops()
         warm_up(("radau",))
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from core.model import WORLD, Model, Sensor
 from viz.item import Item
@@ -71,6 +70,8 @@ class Readings:
 
 def _turned(R_AB: Array, axis: Array) -> float:
     """The angle about an axis of a by which b is turned: twice the angle of the twist quaternion, rad in (−π, π]."""
+    from scipy.spatial.transform import Rotation
+
     x, y, z, w = Rotation.from_matrix(R_AB).as_quat()
     angle = 2.0 * float(np.arctan2(np.dot((x, y, z), axis), w))
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi) if abs(angle) > np.pi else angle

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from core.model.fields import Value
 from core.model.parameters import value_of
 from core.model.shapes import Pose
+from core.spatial.rotation import from_angles, from_quaternion
 
 Array = NDArray[np.float64]
 Placement = tuple[float, ...]
@@ -55,9 +55,9 @@ def _pose(position: tuple[float, ...], rotation: tuple[float, ...]) -> Array:
     result = np.eye(4)
     if len(rotation) == 4:
         if any(rotation):
-            result[:3, :3] = Rotation.from_quat(rotation).as_matrix()
+            result[:3, :3] = from_quaternion(rotation)
     elif any(rotation):
-        result[:3, :3] = Rotation.from_euler("xyz", rotation).as_matrix()
+        result[:3, :3] = from_angles(rotation)
     result[:3, 3] = position
     return result
 

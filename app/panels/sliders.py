@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from scipy.spatial.transform import Rotation
 
 from app.icons import icon
 from app.panels.sliderrow import Quantity, SliderRow
 from app.session import Ref, Session, State
 from app.settings import Settings
 from core.errors import KinetostatError
+from core.mechanics import manifold
 from core.model import Parameter
 from core.model.parameters import value_of
 
@@ -191,17 +191,17 @@ class SlidersPanel(QWidget):
 
     def _turn(self, stem: str, index: int) -> np.ndarray:
         """The rotation vector; the one a slider left, as long as it is the same rotation."""
-        now = Rotation.from_quat(self._session.q[index : index + 4])
+        now = manifold.unit(self._session.q[index : index + 4])
         last = self._turns.get(stem)
-        if last is None or (Rotation.from_rotvec(last).inv() * now).magnitude() > 1e-9:
-            self._turns[stem] = now.as_rotvec()
+        if last is None or np.linalg.norm(manifold.product(manifold.exponential(-last), now)[:3]) > 5e-10:
+            self._turns[stem] = manifold.logarithm(now)
         return self._turns[stem]
 
     def _preview_turn(self, stem: str, index: int, i: int, value: float) -> None:
         vector = self._turn(stem, index).copy()
         vector[i] = value
         self._turns[stem] = vector
-        quaternion = Rotation.from_rotvec(vector).as_quat()
+        quaternion = manifold.exponential(vector)
         names = [stem + suffix for suffix in QUATERNION]
         self._session.preview_coordinates(dict(zip(names, map(float, quaternion), strict=True)))
 

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
-from scipy.interpolate import CubicSpline
 
 from app.icons import icon
 from app.widgets.choice_editors import Combo
@@ -145,6 +144,8 @@ class Curve(QWidget):
 
     def line(self) -> np.ndarray:
         """(m, 2) the drawn line: a cubic spline, straight with two points."""
+        from scipy.interpolate import CubicSpline
+
         t, y = self.points.T
         if len(t) < 3:
             return self.points

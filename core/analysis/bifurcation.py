@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 
 from core.analysis.closure_rank import SETTLED, Closure, touching
 from core.analysis.free_motions import free_motions
@@ -105,6 +104,8 @@ def _about(closure: Closure, q: Array, branch: Branch, rng: np.random.Generator)
 def _active(closure: Closure, q: Array) -> Array:
     """(nv, k) free motions at q in the machine's units, without those in which a body only turns about its own line:
     they are the same on every branch."""
+    from scipy.linalg import null_space
+
     N = closure.motions(q)
     idle = [motion.speeds / closure.units for motion in free_motions(closure, q, N) if motion.idle]
     N = N / closure.units[:, None]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from core.analysis.closure_rank import Closure, rank_of
 
@@ -98,6 +97,8 @@ def _blocks(closure: Closure) -> dict[str, list[int]]:
 def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
     """Motions in which a part moves and as many others as possible stand, each of them along one of its speeds if it
     can; none if it cannot move."""
+    from scipy.linalg import qr
+
     rows, space = parts[chosen], scaled
     if not np.any(np.abs(space[rows]) > MOVES):
         return []

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from core.analysis.self_stress import Component, Stresses
 
@@ -95,6 +94,8 @@ def _loop_by_loop(
 
 def _blocks(found: Stresses) -> list[Array]:
     """Self-stresses split into groups that share no component: independent loops are mended one by one."""
+    from scipy.sparse.csgraph import connected_components
+
     entries = found.entries
     if not found.count:
         return []

@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
@@ -147,6 +146,8 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
 
     With the linear form L_q ξ + L_x x = 0 of that balance x = T ξ + Y y, y some of the entries of x.
     """
+    import scipy.linalg
+
     if not len(slopes.sum_w):
         return slopes, tuple(names)
     C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
@@ -187,6 +188,8 @@ def states_at_rest(closure: Closure, q: Array, near: Array | None = None) -> Arr
 
 def _chosen(closure: Closure, N: Array) -> list[int]:
     """Speeds on which the others depend well, early joints preferred."""
+    import scipy.linalg
+
     preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / closure.units
     _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
     return sorted(int(i) for i in pivots[: N.shape[1]])

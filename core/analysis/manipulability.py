@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from core.analysis.random_pose import random_pose
@@ -116,6 +115,8 @@ def independent_speeds(
     The speeds are chosen by column-pivoted QR of Nᵀ (`closed_motions`), so that B is as well conditioned as it can
     cheaply be; a joint next to the ground is preferred where it serves nearly as well.
     """
+    import scipy.linalg
+
     if not mech.loops:
         return tuple(range(mech.nv)), np.eye(mech.nv)
     N = closed_motions(mech, q, p)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from core.analysis.closure_rank import Closure
@@ -62,6 +61,8 @@ class Stops:
 
     def motions(self, q: Array) -> Array:
         """(nv, k) free motions that leave no limit that holds."""
+        import scipy.linalg
+
         N = self.closure.motions(q)
         if not self.held or not N.shape[1]:
             return N

@@ -13,7 +13,6 @@ from core.files.dh_csv import read_csv, write_csv
 from core.files.dh_toml import read_toml, write_toml
 from core.files.followed_files import with_files_from
 from core.files.mesh_lookup import resolve_mesh
-from core.files.mjcf_reader import read_mjcf
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
 from core.files.robotica_reader import read_robotica
@@ -48,11 +47,18 @@ class Format(NamedTuple):
     """What the beginning of such a file looks like, for files with another suffix."""
 
 
+def _read_mjcf(source: Source, options: Options) -> Reading:
+    """MuJoCo's reader works with SciPy, which takes as long to load as all other readers together."""
+    from core.files.mjcf_reader import read_mjcf
+
+    return read_mjcf(source, options)
+
+
 _TABLE = (
     Format("kst", "Kinetostat model", (".kst",), read_native, write_native, re.compile(rb"^kinetostat\s*:", re.M)),
     Format("urdf", "URDF robot", (".urdf",), read_urdf, write_urdf, re.compile(rb"<(?:\w+:)?robot[\s>]")),
     Format("xacro", "Xacro robot", (".xacro",), read_xacro, None, re.compile(rb"<xacro:\w+")),
-    Format("mjcf", "MuJoCo model (MJCF)", (".mjcf", ".xml"), read_mjcf, None, re.compile(rb"<mujoco[\s>]")),
+    Format("mjcf", "MuJoCo model (MJCF)", (".mjcf", ".xml"), _read_mjcf, None, re.compile(rb"<mujoco[\s>]")),
     Format(
         "robotica",
         "Robotica data file",

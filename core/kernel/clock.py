@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from core.errors import ModelError
 from core.kernel.reading import Numbers
@@ -43,6 +42,8 @@ def splines_of(tables: Sequence[tuple[Array, Array]], latches: int = 0) -> Splin
         times.append(t)
         coefficients = np.zeros((len(t), 4))
         if len(t) > 1:
+            from scipy.interpolate import CubicSpline
+
             coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
         coefficients[-1, 3] = values[-1]
         rows.append(coefficients)

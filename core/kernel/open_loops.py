@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from core.errors import AssemblyError, listed
@@ -187,6 +186,8 @@ def _name(mech: Mechanism, key: Key) -> str:
 
 def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t: float) -> Array:
     """From a closed position along the loops to where what the drivers prescribe is missed least."""
+    import scipy.linalg
+
     rows = mech._program.closure_rows
     position = np.array([row.level == 0 for row in rows])
     theirs = position & [("drivers", row.element) in found.elements for row in rows]

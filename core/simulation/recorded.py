@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from core.errors import FileError, near_misses
 from core.simulation.run import Run, Statistics
@@ -33,6 +32,8 @@ def run_of(
     and `joint.q`. Speeds and accelerations are those of cubic splines through the columns.
     Raises FileError when no column is a coordinate, or the time does not grow.
     """
+    from scipy.interpolate import CubicSpline
+
     at = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
     time = numbers[:, at]
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):

@@ -284,3 +284,19 @@ def test_bodies_whose_meshes_are_missing_are_drawn_as_bars_beside_the_placeholde
 
 def test_an_empty_model_draws_nothing() -> None:
     assert items(Model()) == ()
+
+
+def test_poses_of_the_document_are_those_of_scipy():
+    """Angles about the fixed axes x, y, z; quaternions x, y, z, w of any length."""
+    from scipy.spatial.transform import Rotation
+
+    from core.model.shapes import Pose
+    from viz.placement import pose_matrix
+
+    for angles in ((0.3, -1.2, 2.5), (0.0, np.pi / 2, 0.1), (0.0, 0.0, 0.0)):
+        X = pose_matrix(Pose(position=(1.0, 2.0, 3.0), rotation=angles), {})
+        assert np.allclose(X[:3, :3], Rotation.from_euler("xyz", angles).as_matrix(), atol=1e-15)
+        assert tuple(X[:3, 3]) == (1.0, 2.0, 3.0)
+    q = (0.2, -0.4, 1.0, 2.0)
+    assert np.allclose(pose_matrix(Pose(rotation=q), {})[:3, :3], Rotation.from_quat(q).as_matrix(), atol=1e-15)
+    assert np.array_equal(pose_matrix(Pose(rotation=(0.0, 0.0, 0.0, 0.0)), {}), np.eye(4))
