@@ -62,11 +62,6 @@ class Annotations(QWidget):
         self.value, self.at = text, (x / ratio, y / ratio)
         self.update()
 
-    def clear_value(self) -> None:
-        """No value any more."""
-        self.value = ""
-        self.update()
-
     def clear(self) -> None:
         """Nothing any more."""
         self.value, self.lines, self.points = "", (), ()

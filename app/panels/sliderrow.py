@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QStyle, QStyleOptionSlider
 
 from app.session import Ref, Session
 from app.settings import Settings
+from app.widgets.passing_wheel import PassingWheel
 from app.widgets.quantity_box import QuantitySpinBox
 
 STEPS = 4000
@@ -85,7 +86,7 @@ class _Box(_Pointing, QuantitySpinBox):
     """The number."""
 
 
-class _Slider(_Pointing, QSlider):
+class _Slider(_Pointing, PassingWheel, QSlider):
     """A slider that comes to where it is pressed and is dragged from there; it leaves the wheel to the list it stands
     in unless it has the focus."""
 
@@ -101,13 +102,6 @@ class _Slider(_Pointing, QSlider):
                 QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), x, room, option.upsideDown)
             )
         super().mousePressEvent(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step when focused, else scroll the list."""
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
 
 
 class SliderRow(QObject):

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
 
 from app.icons import icon
 from app.widgets.element_icons import option_icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.passing_wheel import PassingWheel
 from app.widgets.plain_keys import FieldKeys, PlainKeys
 from core.model import CONSTRAINT_KINDS, FORCE_KINDS, SENSOR_KINDS, WORLD, Constraint, Force, Joint, Model, Sensor
 from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 from core.model.rewiring import geometric_sensors, scalar_sensors
 
 
-class Combo(QComboBox):
+class Combo(PassingWheel, QComboBox):
     """A combo box that the wheel does not change in passing, and that may become narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -27,12 +28,6 @@ class Combo(QComboBox):
         self.setMinimumContentsLength(6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         PlainKeys(self)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
 
 
 class ChoiceEditor(FieldEditor):

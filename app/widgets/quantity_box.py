@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QValidator, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QValidator
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QWidget
 
+from app.widgets.passing_wheel import PassingWheel
 from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantity_text import Measure, SIUnits, Units, quantity, read, step_of, value_in
 from core.errors import KinetostatError
@@ -15,7 +16,7 @@ from core.errors import KinetostatError
 _NOTHING: Mapping[str, float] = {}
 
 
-class QuantitySpinBox(QDoubleSpinBox):
+class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
     """A number in SI, shown and typed in the preferred unit. `value()`, `setRange` and `setSingleStep` are SI.
 
     `valueEdited(float)`: the person changed it, also while stepping; `committed()`: the change is finished.
@@ -96,12 +97,6 @@ class QuantitySpinBox(QDoubleSpinBox):
     def stepBy(self, steps: int) -> None:
         super().stepBy(steps)
         self._pause.start()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
 
     def _changed(self, value: float) -> None:
         if value != self._shown:
