@@ -16,6 +16,11 @@ LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
+MIDDLE = 480
+"""Pixels of width below which the picture gets some of the columns beside it …"""
+LEAST = {LEFT: 220, RIGHT: 290}
+"""… as long as they keep these."""
+
 
 class Place(NamedTuple):
     """Where a panel stands at first. `with_`: tabbed with that one."""
@@ -90,6 +95,24 @@ class Docks:
         self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
         self._window.resizeDocks([self.docks["output"]], [min(210, height * 24 // 100)], Qt.Orientation.Vertical)
         self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [540, 260], Qt.Orientation.Vertical)
+
+    def make_room(self) -> None:
+        """In a narrow window the columns at the sides give way to the picture between them."""
+        lack = MIDDLE - self._window.centralWidget().width()
+        if lack <= 0 or not self._window.isVisible():
+            return
+        columns = [dock for side in (RIGHT, LEFT) if (dock := self._seen(side)) is not None]
+        widths = []
+        for dock in columns:
+            given = min(lack, max(0, dock.width() - LEAST[self._window.dockWidgetArea(dock)]))
+            lack -= given
+            widths.append(dock.width() - given)
+        self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
+
+    def _seen(self, side: Qt.DockWidgetArea) -> QDockWidget | None:
+        """A dock that is seen at a side."""
+        docks = (dock for dock in self.docks.values() if self._window.dockWidgetArea(dock) == side)
+        return next((dock for dock in docks if not (dock.isFloating() or dock.visibleRegion().isEmpty())), None)
 
     def _retitle(self, *_: object) -> None:
         """A tab already says the title: only single docks have a title bar of their own."""

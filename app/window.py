@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QSize, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.actions import Actions
@@ -287,6 +287,11 @@ class Window(QMainWindow):
             QTimer.singleShot(0, self.docks.settle)
 
     _was_shown = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the panels leave room for the picture."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self.docks.make_room)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask for unsaved changes, remember the panels, stop all work."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
 from app.icons import icon
@@ -223,13 +223,18 @@ class _NotesField(QPlainTextEdit):
 
     def _fit(self, *_: object) -> None:
         """As high as the lines there are, within bounds; no line is cut in the middle."""
-        lines = self.document().size().height()  # its unit is a line
-        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > NOTES_MOST else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        self.setVerticalScrollBarPolicy(policy)
+        many = self.document().size().height() > NOTES_MOST  # its unit is a line
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if many else policy.ScrollBarAlwaysOff)
+        lines = self.document().size().height()  # without a scroll bar they are longer
         edges = 2 * (self.frameWidth() + self.document().documentMargin() + 1)
         height = ceil(min(max(lines, NOTES_LEAST), NOTES_MOST) * self.fontMetrics().height() + edges)
         if height != self.height():
             self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

@@ -165,8 +165,22 @@ def test_notes_show_all_their_lines(qtbot, session, panel):
     session.apply("notes", lambda model: dataclasses.replace(model, description="one line\n" * 6 + "the last"))
     bar = editor.box.verticalScrollBar()
     qtbot.waitUntil(lambda: bar.maximum() == 0 and editor.box.height() > least)
+    session.apply("notes", lambda model: dataclasses.replace(model, description="some words that wrap " * 12))
+    qtbot.waitUntil(lambda: bar.maximum() == 0)
+    before = editor.box.height()
+    panel.resize(270, 1100)
+    qtbot.waitUntil(lambda: bar.maximum() == 0 and editor.box.height() > before)
     session.apply("notes", lambda model: dataclasses.replace(model, description="many lines\n" * 60))
     qtbot.waitUntil(lambda: bar.isVisible() and editor.box.height() < 300)
+    words = "some words that wrap " * 9
+    session.apply("notes", lambda model: dataclasses.replace(model, description=words))
+    qtbot.waitUntil(lambda: not bar.isVisible())
+    after = editor.box.height()
+    session.apply("notes", lambda model: dataclasses.replace(model, description="few"))
+    qtbot.waitUntil(lambda: editor.box.height() == least)
+    session.apply("notes", lambda model: dataclasses.replace(model, description=words))
+    qtbot.waitUntil(lambda: editor.box.height() > least)
+    assert editor.box.height() == after  # whatever stood there before
     session.apply("notes", lambda model: dataclasses.replace(model, description="few"))
     qtbot.waitUntil(lambda: editor.box.height() == least)
 

@@ -347,3 +347,13 @@ def test_an_old_error_goes_when_a_file_opens(bench, tmp_path):
     assert "broken.kst" in bench.window.messages.text
     bench.example("pendulum")
     assert bench.window.messages.text == ""
+
+
+def test_in_a_narrow_window_the_panels_leave_room_for_the_picture(own_bench):
+    window = own_bench.window
+    window.resize(1480, 900)
+    own_bench.wait(lambda: window.width() == 1480)
+    window.resize(1000, 700)
+    own_bench.wait(lambda: window.viewport.width() >= 440)
+    assert window.properties.width() >= 280
+    assert window.functions.width() >= 200
