@@ -57,28 +57,21 @@ def _rows(array: Array, leading: tuple[int, ...]) -> Array:
 
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
     """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes."""
-    GT = np.swapaxes(G, -1, -2)
     try:
         np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         return _supported_multipliers(M, rhs, G, G_bias)
+    return _definite_multipliers(M, rhs, G, G_bias)
+
+
+def _definite_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+    """The same where M is positive definite."""
+    GT = np.swapaxes(G, -1, -2)
     solved = np.linalg.solve(M, np.concatenate([rhs[..., None], GT], axis=-1))
     free, M_GT = solved[..., :1], solved[..., 1:]
     # G M⁻¹ Gᵀ λ = −Ġ v − G M⁻¹ (τ − h)
     multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK, hermitian=True) @ (-G_bias[..., None] - G @ free)
     return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
-
-
-def _augmented(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array, Array, Array]:
-    """The same problem with M + σ GᵀG in place of M, for bodies without mass that constraints hold: with G a = −G_bias
-    it has the same a and λ, and M need be definite only where G lets it move. LinAlgError if it is not."""
-    GT = np.swapaxes(G, -1, -2)
-    weight = np.trace(M, axis1=-2, axis2=-1) / np.maximum((G**2).sum(axis=(-2, -1)), 1e-300)
-    sum_ = M + weight[..., None, None] * (GT @ G)
-    values = np.linalg.eigvalsh(sum_)
-    if (values[..., 0] <= 1e-12 * values[..., -1]).any():
-        raise np.linalg.LinAlgError
-    return sum_, rhs - weight[..., None] * (GT @ G_bias[..., None])[..., 0], G, G_bias
 
 
 def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
@@ -89,9 +82,10 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
     size = np.trace(M, axis1=-2, axis2=-1) / n
     weight = np.where(size > 0.0, size, 1.0) * n / np.maximum(np.trace(GTG, axis1=-2, axis2=-1), 1e-300)
     supported = M + weight[..., None, None] * GTG
-    if np.min(np.linalg.eigvalsh(supported)[..., 0] / np.linalg.eigvalsh(supported)[..., -1]) < 1e-14:
+    values = np.linalg.eigvalsh(supported)
+    if not (values[..., 0] > 1e-14 * values[..., -1]).all():
         raise np.linalg.LinAlgError
-    a, multipliers = _multipliers(supported, rhs, G, G_bias)
+    a, multipliers = _definite_multipliers(supported, rhs, G, G_bias)
     return a, multipliers + weight[..., None] * G_bias
 
 
@@ -109,10 +103,7 @@ def motion(
         leading = np.broadcast_shapes(M.shape[:-2], rhs.shape[:-1], G.shape[:-2], G_bias.shape[:-1])
         M, G = (np.broadcast_to(each, (*leading, *each.shape[-2:])) for each in (M, G))
         rhs, G_bias = (np.broadcast_to(each, (*leading, each.shape[-1])) for each in (rhs, G_bias))
-        try:
-            return _multipliers(M, rhs, G, G_bias)
-        except np.linalg.LinAlgError:
-            return _multipliers(*_augmented(M, rhs, G, G_bias))
+        return _multipliers(M, rhs, G, G_bias)
     except np.linalg.LinAlgError:
         raise singular(mech, q, p) from None
 

@@ -191,11 +191,11 @@ def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
     of its speeds."""
     body = next((name for name in free if moved == name or moved.startswith(f"{name}.")), "")
     if body:
-        return SimulationError("It moves freely but has no mass, so a force on it gives no finite acceleration.",
-                               where=f"body '{body}'",
+        return SimulationError("It moves freely but has no mass or no inertia, so a force on it gives no finite "
+                               "acceleration.", where=f"body '{body}'",
                                remedy="Give it a mass and an inertia, or fix it to a body that has them.")  # fmt: skip
     return SimulationError(
-        "The joint moves no mass, so a force on it gives no finite acceleration.",
+        "The joint moves no mass or inertia, so a force on it gives no finite acceleration.",
         where=f"joint '{moved}'",
         remedy="Give the body behind it a mass and an inertia, or the joint an armature.",
     )

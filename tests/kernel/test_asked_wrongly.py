@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.errors import FileError, ModelError
+from core.errors import FileError, ModelError, SimulationError
 from core.files import check, dumps, load, save
 from core.kernel import Mechanism
 from core.model import Body, Inertia, Joint, Mimic, Model, Parameter, Pose
@@ -119,3 +119,15 @@ def test_a_measured_coordinate_follows_the_parameters() -> None:
 def test_a_drag_of_a_follower_follows_the_parameters() -> None:
     mech = follower()
     assert mech.move([0.0], {"second": 1.1}, {"ratio": 5.0, "more": 0.1}) == pytest.approx([0.2])
+
+
+def test_a_loop_that_moves_nothing_is_told() -> None:
+    """A point mass on the common axis of two joints: no mass moves, and no force of the loop can tell how fast."""
+    body = Body(name="wheel", mass=1.0)
+    joints = tuple(Joint(name=name, parent="world", child="wheel") for name in ("first", "second"))
+    mech = Mechanism(Model(bodies=(body,), joints=joints))
+    with pytest.raises(SimulationError, match="moves no mass or inertia"):
+        mech.forward_dynamics([0.0], [0.0], [1.0])
+    free = Mechanism(Model(bodies=(body,)))
+    with pytest.raises(SimulationError, match="body 'wheel'.*no mass or no inertia"):
+        free.forward_dynamics(free.neutral(), np.zeros(6), np.zeros(6))
