@@ -22,7 +22,7 @@ COMMANDS = (
         "F1",
         "help",
         section="find",
-        help="Explains the chosen function and every command; in the function panel F1 opens the chosen function.",
+        help="Explains what is under the pointer: a button, a panel, a function, a field; anything else by its search.",
     ),
     Command(
         "help.keyboard",

@@ -32,11 +32,11 @@ class Dialogs:
         CommandPalette(self._window).open_palette()
 
     def help(self, topic: str = "") -> None:
-        """Help on a function or command; without a topic on the function chosen in the panel."""
+        """Help on a function, a command, a panel or an element; without a topic on what is under the pointer."""
         from app.dialogs.help import HelpDialog
+        from app.dialogs.pointed import topic_under_pointer
 
-        chosen = self._window.functions.chosen
-        HelpDialog.open_on(self._window, topic or (chosen.id if chosen else ""))
+        HelpDialog.open_on(self._window, topic or topic_under_pointer(self._window))
 
     def film(self) -> None:
         """File, size and camera of a film of the current run."""

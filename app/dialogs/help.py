@@ -1,4 +1,4 @@
-"""Help on functions and commands, made from their declarations."""
+"""Help on the window, elements, functions and commands, most of it made from their declarations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QTextBrowser, QVBoxLayout
 
 from app.commands import table
+from app.dialogs.window_topics import window_topics
 from core.functions import FUNCTIONS, Function
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ the Move tool (W) pull any body. Ctrl snaps. One drag is one undo step.</li>
 <li><b>Edit:</b> select an element; its fields are on the right. Numbers take units and formulas: <code>30 deg</code>,
 <code>2*l1 + 5 mm</code>.</li>
 <li><b>Analyse:</b> choose a function on the left, set its options, run it. Results appear below and in the scene.</li>
-<li><b>Anything else:</b> Ctrl+Shift+P finds every command by some letters of its name.</li>
+<li><b>Simulate:</b> F5 lets the machine move; the timeline below the scene plays the run, Plots draw it.</li>
+<li><b>Anything else:</b> Ctrl+Shift+P finds every command by some letters of its name; F1 explains what is under the
+pointer.</li>
 </ul>"""
 
 
@@ -80,12 +83,15 @@ class HelpDialog(QDialog):
         return dialog
 
     def go_to(self, topic: str) -> None:
-        """Show a topic."""
+        """Show a topic; behind a # the name of a field in it."""
+        topic, _, field = topic.partition("#")
         rows = {self._topic(row): row for row in range(self.list.count())}
         for name in (topic, f"function.{topic}", ""):
             if name in rows:
                 self.list.setCurrentRow(rows[name])
                 self.list.scrollToItem(self.list.item(rows[name]))
+                if field:
+                    self.text.scrollToAnchor(field)
                 return
 
     def _show(self, item: QListWidgetItem | None) -> None:
@@ -114,6 +120,10 @@ class HelpDialog(QDialog):
 
 def group_of(topic: str) -> str:
     """The heading a topic stands under; "" for the first page."""
+    if topic.startswith("panel."):
+        return "The window"
+    if topic.startswith("element."):
+        return "Elements of a model"
     if topic.startswith("function."):
         return f"Functions: {FUNCTIONS[topic.removeprefix('function.')].group}"
     command = table().get(topic)
@@ -124,7 +134,7 @@ def group_of(topic: str) -> str:
 
 def topics() -> dict[str, tuple[str, str]]:
     """Topic id → title and text (HTML)."""
-    found = {"": ("Getting started", START)}
+    found = {"": ("Getting started", START), **window_topics()}
     for function in FUNCTIONS.values():
         found[f"function.{function.id}"] = (function.title, function_text(function))
     for command in table().values():

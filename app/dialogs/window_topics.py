@@ -1,0 +1,140 @@
+"""Help on the parts of the window and on the elements of a model, the latter made from their declared fields."""
+
+from __future__ import annotations
+
+from html import escape
+
+from app.widgets.presentation import title_of, type_title
+from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Model
+from core.model.constraints import CONSTRAINT_KINDS
+from core.model.fields import Element, fields_of
+from core.model.forces import FORCE_KINDS
+
+PANELS = {
+    "scene": (
+        "3-D view",
+        "Left drag orbits, middle drag or Shift+drag pans, the wheel zooms to the pointer; a double click "
+        "sets the centre of orbits. A click selects; with the pointer at rest on a link its joint's handle "
+        "appears: drag its ring or arrow. A right click says what can be done with what is under the pointer. "
+        "The cube turns the view, the buttons beside it choose what is drawn.",
+    ),
+    "timeline": (
+        "Timeline",
+        "Plays a run or a sequence of poses. Drag the slider, Space plays and pauses, ← and → step, Home and "
+        "End go to the ends. ✓ keeps the pose that is shown, ✕ goes back to the pose before.",
+    ),
+    "status": (
+        "Status line",
+        "What the tool in hand does, what is computed at the moment (with a button that stops it), and the "
+        "degrees of freedom of the machine; the function Mobility says which motions they are.",
+    ),
+    "functions": (
+        "Functions",
+        "Everything that can be computed or derived. Choose one, set its options below the list, press Run "
+        "(Enter). With Live it is computed again whenever the pose or a parameter changes, where it has that "
+        "box. Results appear in Output and in the scene.",
+    ),
+    "tree": (
+        "Model",
+        "All elements of the machine: bodies and joints as they hang together, then parameters, materials, "
+        "forces … A click selects, F2 renames, Delete removes, + adds. Elements in italics belong to a DH "
+        "chain or a sub-assembly and are edited there. ▲ marks a doubt; the Findings panel says which.",
+    ),
+    "simulation": (
+        "Simulation",
+        "Length, method and tolerances of a run, start values, joint torques as formulas, and the runs made "
+        "so far. F5 simulates, F6 lets the machine live in real time.",
+    ),
+    "properties": (
+        "Properties",
+        "The fields of what is selected; of the whole model where nothing is. Numbers take units and "
+        "formulas: 30 deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies; Ctrl+Z takes it back.",
+    ),
+    "sliders": (
+        "Sliders",
+        "Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
+        "closed. The boxes above choose the units in which the whole window speaks.",
+    ),
+    "output": (
+        "Output",
+        "Results of functions, newest last, as numbers or as mathematics. Each can be copied as text, LaTeX, "
+        "code or a table; a click on a term marks what it belongs to.",
+    ),
+    "plots": (
+        "Plots",
+        "Channels of runs over time or over each other. The first button opens the list of channels; drag "
+        "channels into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, "
+        "SVG, PDF or CSV.",
+    ),
+    "derivation": (
+        "Derivation",
+        "How the equations of motion come about, step by step: each with its formula, its numbers at this "
+        "pose, and its arrows in the scene. ← and → step.",
+    ),
+    "findings": (
+        "Findings",
+        "What is wrong or doubtful in the model, while you edit. A click selects the element; where there is "
+        "a remedy that can be carried out, a button does so.",
+    ),
+    "console": (
+        "Console",
+        "Python with the open machine: model, mech, q and the functions of kinetostat are there. Enter runs, "
+        "Tab completes, Up and Down recall.",
+    ),
+    "robotica": (
+        "Robotica",
+        "Calls as Robotica's manual writes them: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab completes, Up "
+        "and Down recall, F1 explains the call in the line.",
+    ),
+}
+"""Panel → its title, and what it is for."""
+
+_MEANT = {
+    "parameters": "A named number. It can stand in every formula of the model, and has a slider.",
+    "materials": "A named colour of shapes.",
+    "bodies": "A rigid body: mass, centre of mass, inertia about it, and shapes. Without shapes a plain link is drawn.",
+    "frames": "A named place on a body: for tools, sensors, ends of springs.",
+    "joints": "Joins two bodies, or a body and the world. A joint that closes a loop is an ordinary joint.",
+    "chains": "A Denavit–Hartenberg table, standard or modified: a row makes a joint and a link.",
+    "assemblies": "The machine of another file, with values of its own for that file's parameters.",
+    "junctions": "A point without mass at which forces along lines meet; it stands where they balance.",
+    "sensors": "Something measured: distances, angles, velocities, forces; for plots, formulas, drivers.",
+    "forces": "Springs, dampers, and forces by formulas, tables or traces.",
+    "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
+    "drivers": "Moves a joint or a sensor as a function of time; its force is what that needs.",
+}
+"""Collection → what one of its elements is."""
+
+_KINDS: dict[str, list[tuple[str, str]]] = {
+    "joints": [(kind.name, f"{kind.nv} degree{'s' * (kind.nv != 1)} of freedom") for kind in JOINT_KINDS.values()],
+    "sensors": [(kind.name, kind.title) for kind in SENSOR_KINDS.values()],
+    "forces": [(kind.name, kind.title) for kind in FORCE_KINDS.values()],
+    "constraints": [(name, title) for name, (title, _) in CONSTRAINT_KINDS.items()],
+}
+"""Collection → its kinds and what they are."""
+
+
+def window_topics() -> dict[str, tuple[str, str]]:
+    """Topic id → title and text (HTML): "panel.<id>" and "element.<collection>"."""
+    found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in PANELS.items()}
+    found["element.model"] = ("Whole model", _text("Whole model", "What holds for the machine as a whole.", Model, []))
+    for collection, element in COLLECTIONS.items():
+        title = type_title(element)
+        title = title[:1].upper() + title[1:]
+        text = _text(title, _MEANT[collection], element, _KINDS.get(collection, []))
+        found[f"element.{collection}"] = (title, text)
+    return found
+
+
+def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
+    """Heading, meaning, kinds, and a row per field; a field's name is the anchor of its row."""
+    rows = "".join(
+        f'<tr><td><a name="{field.name}"></a><b>{escape(title_of(field, element))}</b></td>'
+        f"<td>{escape(field.help)}</td></tr>"
+        for field in fields_of(element)
+        if element is not Model or field.name in ("name", "description", "world")
+    )
+    table = "<table cellspacing='0' cellpadding='4'>"
+    listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(told)}</td></tr>" for name, told in kinds)
+    said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""
+    return f"<h2>{escape(title)}</h2><p>{escape(meaning)}</p>{said}<h4>Fields</h4>{table}{rows}</table>"
