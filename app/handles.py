@@ -1,4 +1,8 @@
-"""Which joints show their handles: the selected one, and the one whose part the pointer rested on."""
+"""Which joints show their handles: the selected one, and the one whose part the pointer rested on.
+
+In the viewport that one stays, so that its handle can be reached; pointed at in a list or a formula it goes with the
+pointer.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,9 @@ class HandleChoice:
         self._view = view
         self._near: str | None = None
         self._coming: str | None = None
+        self._afar = False
+        """Whether the one nearby was pointed at outside of the viewport."""
+        self._document = view.session.document
         self._rest = QTimer(view, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._arrive)
         session = view.session
@@ -85,9 +92,11 @@ class HandleChoice:
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            known = {joint.name for joint in (*self._view.session.mech.implicit_joints, *new.model.expanded.joints)}
-            if self._near not in known:
-                self._near = None
+            session = self._view.session
+            known = {joint.name for joint in (*session.mech.implicit_joints, *new.model.expanded.joints)}
+            if self._near not in known or self._document != session.document:
+                self._near = self._coming = None
+            self._document = session.document
             self.refresh()
 
     def _selected(self, ref: Ref | None) -> None:
@@ -104,10 +113,13 @@ class HandleChoice:
             self._rest.start()
         else:
             self._rest.stop()
+            if self._coming is None and self._afar:
+                self._near, self._afar = None, False
+                self.refresh()
 
     def _arrive(self) -> None:
         if self._coming is not None:
-            self._near = self._coming
+            self._near, self._afar = self._coming, not self._view.gestures.inside
             self.refresh()
 
     def _settings(self, key: str) -> None:

@@ -152,7 +152,7 @@ class Playback:
             mech = mech.updated(poses.model)
         self._poses, self._field, self._names = poses, field, mech.frame_names
         self._arrays = [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
-        view.scene.range_box.frame(frame_of(poses, self._arrays, view.scene.bounds(overlays=True)))
+        view.scene.range_box.frame(self._around() if poses.frame else ())
         animated = self.animated
         self.index = 0
         if animated:
@@ -196,6 +196,16 @@ class Playback:
         if trip is not None and self._view.viewpoint.goal == trip[1]:
             self._view.viewpoint.fly_to(trip[0])
 
+    def _turn_back(self) -> None:
+        """Another document is seen from where the person looked before a sequence turned the view, if they left it."""
+        view, trip = self._view, self._trip
+        self._trip = None
+        if trip is not None and _direction(view.viewpoint.goal) == _direction(trip[1]):
+            before = trip[0]
+            view.scene.view = replace(view.viewpoint.goal, azimuth=before.azimuth, elevation=before.elevation,
+                                      parallel=before.parallel)  # fmt: skip
+            view.viewpoint.fit_at_once()
+
     def _look_flat(self, side: str) -> None:
         """Look at a planar arm as a drawing, from this side; "": as the person looks."""
         if side in camera.PRESETS:
@@ -211,8 +221,8 @@ class Playback:
         return camera.fit(view, self._around(), scene.size[0] / scene.size[1])
 
     def _around(self) -> list[float]:
-        """The box round all poses, one of which stands in the scene now."""
-        return around(self._arrays, self._view.scene.bounds(overlays=True))
+        """The box round all poses and ellipsoids, some of which stand in the scene now."""
+        return around(self._arrays, self._view.scene.bounds(overlays=True), self._field)
 
     def _show_ranges(self, result: ViewRanges) -> None:
         """Fix what the view shows, or release it."""
@@ -331,7 +341,7 @@ class Playback:
             self._document = self._view.session.document
             self._view.scene.range_box.fix(())
             self._view.session.ranges = ()
-            self._trip = None
+            self._turn_back()
         if old.model is not new.model and self.active and self._names != self._view.session.mech.frame_names:
             self.close_sequence()
 
@@ -350,16 +360,23 @@ class Playback:
                 self.close_sequence()
 
 
-def frame_of(poses: PoseSequence, arrays: list[np.ndarray], now: np.ndarray) -> list[float]:
-    """The box round all poses, (6,) m; [] if none is wanted. now : (6,) the box round the machine as it stands."""
-    return around(arrays, now) if poses.frame else []
+def _direction(view: camera.View) -> tuple[float, float, bool]:
+    return view.azimuth, view.elevation, view.parallel
 
 
-def around(arrays: list[np.ndarray], now: np.ndarray) -> list[float]:
-    """The box round all poses, (6,) m, with room for what is drawn around the frames."""
+def around(arrays: list[np.ndarray], now: np.ndarray, field: EllipsoidField | None = None) -> list[float]:
+    """The box round all poses, (6,) m, with room for what is drawn around the frames, and round the ellipsoids.
+
+    now : (6,) the box round the machine as it stands
+    """
     places = np.concatenate([array[:, :3, 3] for array in arrays])
     room = 0.08 * float(np.max(np.ptp(places, axis=0), initial=0.1))
     low, high = np.minimum(places.min(axis=0) - room, now[0::2]), np.maximum(places.max(axis=0) + room, now[1::2])
+    for index in range(len(field.ellipsoids) if field is not None and field.graphics else 0):
+        assert field is not None
+        center, axes, radii, _ = glyph(field, index)
+        half = np.sqrt(np.sum((axes * np.where(np.isfinite(radii), radii, 0.0)) ** 2, axis=1))
+        low, high = np.minimum(low, center - half), np.maximum(high, center + half)
     return [float(x) for pair in zip(low, high, strict=True) for x in pair]
 
 

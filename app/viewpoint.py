@@ -104,7 +104,8 @@ class Viewpoint:
             self.fit()
 
     def fit_at_once(self) -> None:
-        """Fit everything with the next picture."""
+        """Fit everything with the next picture, seen from where a flight leads."""
+        self._view.scene.view = self.goal
         self.stop()
         self._fit_wanted = True
         self._view.update()

@@ -83,6 +83,7 @@ class DerivationPanel(QWidget):
     def _build(self) -> None:
         self.list = QListWidget()
         self.list.setMinimumWidth(120)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles end in "…"
         self.list.currentRowChanged.connect(self._chosen)
         self.list.installEventFilter(self)
         PlainKeys(self.list, typing=False)

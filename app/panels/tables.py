@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, TypeAlias
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
 from core.functions.results import Cell, Column, Table
@@ -107,6 +107,10 @@ class TableView(QTableView):
         self.setSortingEnabled(True)
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self._fit()
+
+    def sizeHint(self) -> QSize:
+        """All columns, where there is room."""
+        return QSize(self.maximumWidth(), self.maximumHeight())
 
     def show_table(self, table: Table) -> None:
         """Show another table."""

@@ -87,6 +87,11 @@ class Gestures:
             self._running = None
         self.tool.hover(self._view, pointer)
 
+    @property
+    def inside(self) -> bool:
+        """Whether the pointer is in the viewport."""
+        return self._last is not None
+
     def leave(self) -> None:
         """The pointer leaves the viewport."""
         self._last = None
