@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
 
+from app.widgets.accessible import name_panel
+
 if TYPE_CHECKING:
     from app.window import Window
 
@@ -74,6 +76,7 @@ class Docks:
         dock = QDockWidget(place.title, self._window)
         dock.setObjectName(place.id)
         dock.setWidget(self.panels[place.id])
+        name_panel(self.panels[place.id], place.title)
         self._window.addDockWidget(place.area, dock)
         if place.with_:  # at once: side by side they would make the window wide
             self._window.tabifyDockWidget(self.docks[place.with_], dock)

@@ -179,6 +179,7 @@ class Timeline(QWidget):
         for name in ("play.loop", "play.use_pose", "play.close"):
             self._row.addWidget(self._button(actions[name]))
         more = QToolButton(self, autoRaise=True, toolTip="More about playing", icon=icon("down"))
+        more.setAccessibleName(more.toolTip())
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         menu = QMenu(more)

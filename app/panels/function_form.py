@@ -14,6 +14,7 @@ from app.panels.option_editor import OptionEditor
 from app.panels.option_editors import editor_of
 from app.panels.panel_form import PanelForm
 from app.settings import Settings
+from app.widgets.accessible import name_inputs
 from app.widgets.progress import ProgressBar
 from core.errors import ModelError
 from core.functions import Context, Function
@@ -52,6 +53,7 @@ class FunctionForm(PanelForm):
         for option in self.function.options:
             editor = self.editors[option.id] = editor_of(option, context, self.settings)
             editor.changed.connect(self._edited)
+            name_inputs(editor, option.title)
             area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
         return area
 

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QWidget
 
+from app.widgets.accessible import name_inputs
 from app.widgets.applicability import ADVANCED, applies
 from app.widgets.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
 from app.widgets.field_editor import Context, FieldEditor, Together
@@ -151,6 +152,7 @@ class ElementForm(QWidget):
             self.grid.addWidget(editor, row, 0, 1, 2)
             return
         label = QLabel(title_of(field, self.type), self)
+        name_inputs(editor, label.text())
         label.setToolTip(field.help)
         label.setBuddy(editor)
         label.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

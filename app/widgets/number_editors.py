@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QMenu, QWidget
 
 from app.widgets.choice_editors import Combo
 from app.widgets.field_editor import Commit, Context, FieldEditor
-from app.widgets.presentation import common_coordinate, measure_of
+from app.widgets.presentation import common_coordinate, measure_of, title_of
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure, SIUnits, value_in
 from core.model import JOINT_KINDS, Joint, Parameter
@@ -153,6 +153,7 @@ class VectorEditor(FieldEditor):
         for i, (edit, item, measure) in enumerate(zip(self.edits, value, measures, strict=True)):
             self.labels[i].setText(labels[i] if i < len(labels) else "")
             self.labels[i].setVisible(bool(self.labels[i].text()))
+            edit.setAccessibleName(f"{title_of(self.field, self.owner)} {self.labels[i].text()}".strip())
             color = AXIS_COLORS.get(self.labels[i].text())
             self.labels[i].setStyleSheet(f"color: {color}" if color else "")
             changed_unit = measure != edit.measure or edit.show_unit != mixed
