@@ -28,11 +28,11 @@ class MotionKeeper:
                 self._take(part)
 
     def _take(self, motion: Motion) -> None:
-        runs = self._view.session.runs
+        runs, before = self._view.session.runs, dict(self._view.session.p)
         known = next((record for record in runs.items if record.run is motion.run), None)
         runs.select(known) if known is not None else runs.add(motion.run, motion.title)
-        if known is None and dict(motion.run.settings.parameters) != dict(self._view.session.p):
-            self._view.viewpoint.fit()  # a robot of other lengths has another size
+        if known is None and dict(motion.run.settings.parameters) != before:
+            self._view.viewpoint.keep_in_view()  # a robot of other lengths has another size
         if motion.curves:
             self._plot(motion)
         if motion.trace:

@@ -237,6 +237,8 @@ class Window(QMainWindow):
         menu.popup(place)
 
     def _produced(self, result: Result) -> None:
+        if not result.live:
+            self.messages.outdate_error()
         self.guard.call(self.motions.keep, result)
         self.guard.call(self.viewport.playback.show_result, result)
 

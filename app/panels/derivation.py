@@ -28,6 +28,7 @@ from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context
 from core.functions.derivation import assignment, shown
 from core.functions.results import Formulas
+from core.functions.rounding import without_dust
 from core.functions.symbols import robot_of
 from core.symbolic.derivation import Step, numbers, steps, values_at
 from core.symbolic.derivation_pictures import picture
@@ -257,7 +258,8 @@ class DerivationPanel(QWidget):
         self.scene.show(shown_picture if self._seen else None)
         if self.page.part is not None:
             values = values_at(self.robot, session.q, session.p)
-            self.page.show_numbers(numbers(self.robot, step, values), moving=step.what in ("K", "Ki", "C", "tau"))
+            shown_numbers = without_dust(numbers(self.robot, step, values))
+            self.page.show_numbers(shown_numbers, moving=step.what in ("K", "Ki", "C", "tau"))
 
     def _moved(self) -> None:
         if self.on and self._seen and not self._later.isActive():

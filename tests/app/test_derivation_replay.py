@@ -78,6 +78,9 @@ def test_numbers_follow_the_pose(bench, replay):
         return np.array(replay.page.numbers._matrix.entries)
 
     assert pump(lambda: np.allclose(shown(), expected, atol=1e-6), 5.0)
+    session.preview(q=np.full(6, np.pi / 2))  # its cosine is 6e-17: rounding, not shown
+    assert pump(lambda: np.allclose(shown()[:3, :3] % 1.0, 0.0, atol=1e-6), 5.0)
+    assert {abs(x) for x in shown()[:3, :3].flat} == {0.0, 1.0}
     session.cancel()
 
 

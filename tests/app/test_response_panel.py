@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from resources import examples
+from viz.camera import sees
 
 
 @pytest.fixture
@@ -60,6 +61,18 @@ def test_torque_file_symbols_get_fields_and_the_response_is_a_run(bench, form):
     expected = 3 * np.sin(run.time) - (-1.0 - 17.0 * run.time) * np.exp(-20.0 * run.time)
     np.testing.assert_allclose(run["joint1.q"], expected, atol=1e-7)
     assert bench.window.docks.panels["output"].cards[-1].result.title == "Response"
+    assert not told.isVisible()  # what was missing has been given
+
+
+def test_a_robot_that_grew_by_its_values_is_seen_whole(bench):
+    bench.example("two_link")
+    form = chosen(bench)
+    typed(fields(form)["a1"], "8")
+    QTest.mouseClick(form.run_button, Qt.MouseButton.LeftButton)
+    bench.wait(lambda: not bench.window.jobs.running and bench.session.runs.current is not None, 60.0)
+    scene = bench.view.scene
+    assert scene.bounds()[1] > 9.0
+    assert sees(bench.view.viewpoint.goal, scene.size, scene.bounds())
 
 
 def test_parameters_that_are_only_assumed_have_fields_too(bench):
