@@ -56,6 +56,12 @@ class _Build:
         unfold(root, self.reader, self.settings)
         self.geoms = Geoms(self.reader, self.settings, options, root)
         self.frame_names, self.joint_names = Names([WORLD]), Names()
+        worlds = self.reader.children(root, "worldbody")
+        bodies = [tag for world in worlds for tag in world.iter() if local_name(tag) == "body"]
+        self.body_names: dict[Tag, str] = {
+            tag: self.frame_names.add(tag.get("name") or f"body{number}") for number, tag in enumerate(bodies, 1)
+        }
+        """Bodies come first: a site of the same name, which MJCF allows, is the one that is renamed."""
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.joints: list[Joint] = []
@@ -136,7 +142,7 @@ class _Build:
                                  "Save the compiled model with MuJoCo and open that.")  # fmt: skip
 
     def _body(self, tag: Tag, parent: str) -> None:
-        name = self.frame_names.add(tag.get("name") or f"body{len(self.bodies) + 1}")
+        name = self.body_names[tag]
         placement = self.settings.pose(tag, f"body '{name}'")
         self.poses[name] = self.poses[parent] @ placement
         shapes = self._shapes(tag, name)

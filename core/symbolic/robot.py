@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any
 
+import numpy as np
+
 from core.errors import ModelError
 from core.model import Model
 from core.model.model import needed
@@ -228,6 +230,8 @@ class Robot:
         lowest = 0 if what == "T" else 1
         highest = len(self.chain.links) if what in ("Ki", "Pi") else self.n
         for index in indices:
+            if not isinstance(index, int | np.integer):
+                raise ModelError(f"The index {index!r} of '{what}' is no whole number.", remedy="Count from 1.")
             if not lowest <= index <= highest:
                 raise ModelError(f"The index {index} of '{what}' is outside {lowest} … {highest}.",
                                  remedy=f"The robot has {self.n} joints.")  # fmt: skip

@@ -345,6 +345,13 @@ def test_the_compiler_bounds_and_balances_masses(compiler):
     compared(arm(joint='<joint name="j" axis="1 1 0"/>' + given, inner=inner, compiler=compiler))
 
 
+def test_a_body_keeps_its_name_before_a_site_of_the_same():
+    site = '<site name="c" pos="0 0 2"/>'
+    inner = '<body name="c" pos="1 0 0"><joint name="k"/><geom size="0.1"/></body>'
+    mech, _, data, q = compared(arm(joint='<joint name="j"/>' + site, inner=inner))
+    np.testing.assert_allclose(mech.frame(q, "c_2")[:3, 3], data.site("c").xpos, atol=1e-12)
+
+
 def test_no_gravity_by_a_flag():
     text = arm(joint='<joint name="j" axis="1 1 0"/>', extra='<option><flag gravity="disable"/></option>')
     assert not Mechanism(loads(text, "mjcf")).gravity([0.3]).any()
