@@ -16,6 +16,7 @@ from core.kernel.carried_pose import carried_pose
 from core.kernel.reading import Numbers
 from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly, edits
 from core.model.connections import Surroundings, joined
+from core.model.matrix_pose import pose_of
 from core.model.numerals import vector_without_noise, without_noise
 from viz.dimensions import Readings, in_si
 from viz.junctions import guesses, in_balance
@@ -47,6 +48,13 @@ def poses(session: Session) -> dict[str, Array]:
     found.update(zip(session.mech.frame_names, arrays, strict=True))
     found.update(in_balance(session.mech, session.q, session.p))
     return found
+
+
+def posed(X: Array) -> Pose:
+    """The pose of a matrix (4, 4), without the noise of computing."""
+    pose = pose_of(X)
+    x, y, z, *angles = (round(float(number), 12) + 0.0 for number in (*pose.position, *pose.rotation))
+    return Pose(position=(x, y, z), rotation=tuple(angles))
 
 
 def surroundings(session: Session, picks: tuple[Pick, ...]) -> Surroundings:
@@ -153,8 +161,6 @@ def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Join
     """The joint at the first point, so that nothing moves: frame a there in its parent, frame b in its child. One
     that turns is parallel to the joint that carries the first body (planar loops then stay planar); one that slides
     goes along the line between two bodies, on the ground along x."""
-    from app.commands.elements import posed
-
     known = poses(session)
     X_WP, X_WC = known[joint.parent], known[joint.child]
     point = np.eye(4)

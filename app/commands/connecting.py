@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
 from app.connections import Pick, connected, pose_beside, surroundings, turning_axis
+from app.editing import holder
 from app.session import Ref, Session
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
@@ -215,8 +216,6 @@ def add_assembly(window: Window) -> None:
 
 def bring(session: Session, path: str) -> bool:
     """Add the machine of a file on the selected body or frame, or on the ground."""
-    from app.commands.elements import holder
-
     try:
         name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
         place = holder(session)

@@ -33,8 +33,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app import editing
 from app.chain_members import assembly_of
-from app.commands import elements as verbs
 from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.panels.tree_menus import fill_add_menu, row_menu, tell_ground
@@ -361,7 +361,7 @@ class ModelTree(QWidget):
         ref = self.session.selection
         if ref is None:
             return
-        if verbs.is_own(self.session, ref):
+        if editing.is_own(self.session, ref):
             remove(self.session, ref, self)
         else:
             whole = assembly_of(self.session.model, ref)

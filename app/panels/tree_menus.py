@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
-from app.commands import elements as verbs
+from app import editing
 from app.icons import icon
 from app.panels.treenodes import Node
 from core.model import JOINT_KINDS, edits, starters
@@ -22,7 +22,7 @@ def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
     if node is not None and node.ref is not None and not node.derived:
         menu.addSeparator()
         menu.addAction(icon("rename"), "Rename", tree.rename_selected)
-        menu.addAction(icon("duplicate"), "Duplicate", lambda: verbs.duplicate(tree.session))
+        menu.addAction(icon("duplicate"), "Duplicate", lambda: editing.duplicate(tree.session))
         menu.addAction(icon("delete"), "Delete", tree.remove_selected)
     if node is not None and node.ref is not None:
         _show(tree, menu, node.ref.collection)
@@ -83,18 +83,18 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
     if menu is tree.add_menu:
         menu.clear()
     session = tree.session
-    place = verbs.holder(session)
+    place = editing.holder(session)
     links = menu.addMenu(icon("link"), f"Link on {place}")
     for kind, info in JOINT_KINDS.items():
-        links.addAction(icon(kind), info.title, lambda kind=kind: verbs.add_link(session, kind))
-    menu.addAction(icon("frame"), f"Frame on {place}", lambda: verbs.add(
-        session, "frames", lambda model: starters.frame_on(model, verbs.holder(session))))  # fmt: skip
-    connect = menu.addAction(icon("connect"), "Joint…", lambda: verbs.ask_joint(session, tree.settings, tree))
+        links.addAction(icon(kind), info.title, lambda kind=kind: editing.add_link(session, kind))
+    menu.addAction(icon("frame"), f"Frame on {place}", lambda: editing.add(
+        session, "frames", lambda model: starters.frame_on(model, editing.holder(session))))  # fmt: skip
+    connect = menu.addAction(icon("connect"), "Joint…", lambda: editing.ask_joint(session, tree.settings, tree))
     connect.setEnabled(bool(session.model.expanded.bodies))
     actions = getattr(tree.window(), "actions_", None)  # beside the machine needs the scene
-    alone = lambda: verbs.add(session, "bodies", edits.free_body)  # noqa: E731
+    alone = lambda: editing.add(session, "bodies", edits.free_body)  # noqa: E731
     menu.addAction(icon("body"), "Free body", alone if actions is None else lambda: actions.run("add.body"))
     _add_by_pointing(tree, menu)
-    menu.addAction(icon("chain"), "DH chain…", lambda: verbs.ask_chain(session, tree.settings, tree))
-    menu.addAction(icon("parameter"), "Parameter", lambda: verbs.add(session, "parameters", starters.parameter))
-    menu.addAction(icon("material"), "Material", lambda: verbs.add(session, "materials", starters.material))
+    menu.addAction(icon("chain"), "DH chain…", lambda: editing.ask_chain(session, tree.settings, tree))
+    menu.addAction(icon("parameter"), "Parameter", lambda: editing.add(session, "parameters", starters.parameter))
+    menu.addAction(icon("material"), "Material", lambda: editing.add(session, "materials", starters.material))

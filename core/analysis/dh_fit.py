@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
 from core.kernel import Mechanism
-from core.model import DHChain, DHRow, Joint, Model, Pose
+from core.model import DHChain, DHRow, Joint, Model
+from core.model.matrix_pose import pose_of
 from core.model.parameters import value_of
-from core.spatial.rotation import angles_of
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
@@ -65,13 +65,6 @@ class Fit:
         rows = tuple(DHRow(kind=r.kind, a=r.a, alpha=r.alpha, d=r.d, theta=r.theta) for r in self.rows)
         return DHChain(name=name, convention=self.convention, rows=rows, base=pose_of(self.base),
                        tool=pose_of(self.tool))  # fmt: skip
-
-
-def pose_of(X: Array) -> Pose:
-    """A pose of the document from a 4×4 matrix."""
-    x, y, z = (float(c) + 0.0 for c in X[:3, 3])
-    a, b, c = (angle + 0.0 for angle in angles_of(X[:3, :3]))
-    return Pose(position=(x, y, z), rotation=(a, b, c))
 
 
 def fit(model: Model, tip: str = "", convention: str = "standard") -> Fit:

@@ -33,6 +33,7 @@ from core.model import (
 from core.model.evaluation import Numbers
 from core.model.expression import number_text
 from core.model.fields import Value
+from core.model.matrix_pose import pose_of
 from core.model.parameters import value_of
 from core.spatial.inertia import split
 from core.spatial.rotation import angles_of
@@ -84,7 +85,7 @@ class _Writer:
     def _in_link(self, body: str, pose: Pose) -> Pose:
         """A pose in a body, as a pose in its URDF link."""
         shift = self.shifts.get(body)
-        return pose if shift is None else _pose_of(np.linalg.inv(shift) @ self._matrix(pose))
+        return pose if shift is None else pose_of(np.linalg.inv(shift) @ self._matrix(pose))
 
     def _check(self) -> list[str]:
         """The bodies and frames no joint leads to."""
@@ -212,7 +213,7 @@ class _Writer:
         tag = etree.SubElement(root, "joint", name=joint.name, type=_TYPES[joint.kind])
         place = joint.a
         if joint.b != Pose() and joint.kind == "fixed":
-            place = _pose_of(self._matrix(joint.a) @ np.linalg.inv(self._matrix(joint.b)))
+            place = pose_of(self._matrix(joint.a) @ np.linalg.inv(self._matrix(joint.b)))
         self._pose(tag, self._in_link(joint.parent, place))
         etree.SubElement(tag, "parent", link=joint.parent)
         etree.SubElement(tag, "child", link=joint.child)
@@ -291,8 +292,3 @@ class _Writer:
 
     def _note(self, severity: Any, text: str, remedy: str, collection: str, name: str, field: str) -> None:
         self.findings.append(Finding(severity, text, remedy, collection, name, field))
-
-
-def _pose_of(matrix: Matrix) -> Pose:
-    x, y, z = map(float, matrix[:3, 3])
-    return Pose(position=(x, y, z), rotation=angles_of(matrix[:3, :3]))

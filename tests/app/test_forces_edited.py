@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands import elements
+from app import editing
 from app.panels.tree import CHANNELS, ModelTree
 from app.session import Ref, Session
 from app.settings import Settings
@@ -90,6 +90,6 @@ def test_renaming_a_sensor_carries_its_force_its_constraint_and_formulas(tree, s
 
 def test_a_force_is_duplicated_under_a_free_name(session):
     session.select(Ref("forces", "strut"))
-    assert elements.duplicate(session)
+    assert editing.duplicate(session)
     assert session.selection == Ref("forces", "strut2")
     assert session.model.find("forces", "strut2").stiffness == "k"
