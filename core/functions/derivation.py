@@ -7,7 +7,8 @@ from typing import Any
 from core.functions.function import Context, Function, needs_motion
 from core.functions.options import Choice, Flag
 from core.functions.results import Column, Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
-from core.functions.symbols import RECOGNISE, SYMBOLS, TIP, formulas, needs_open_chain, robot_of
+from core.functions.robot_formulas import formulas, needs_open_chain, robot_of
+from core.functions.symbols import RECOGNISE, SYMBOLS, TIP
 
 PARTS = ("all", "Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass", "Energies", "Dynamics")
 

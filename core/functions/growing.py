@@ -8,6 +8,7 @@ from typing import Any
 from core.errors import KinetostatError
 from core.functions.function import Cancelled, Context
 from core.functions.results import Formulas, Message, Report, Result
+from core.functions.robot_formulas import described, formulas
 
 SHOW_EVERY = 0.3
 """Seconds between two pictures of what is there already."""
@@ -46,8 +47,6 @@ class Growing:
 
     def add(self, what: str, *indices: int, done: int = 0) -> Formulas | None:
         """The next result, `done` results after the first; None once the time is over."""
-        from core.functions.symbols import formulas
-
         if self.out_of_time:
             return None
         self._context.step(done, self._total, f"{what} …")
@@ -73,7 +72,6 @@ class Growing:
             self._show(done, self._unfinished(what, indices, rows, count))
 
     def _unfinished(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int) -> Formulas:
-        from core.functions.symbols import described
         from core.symbolic.forms import Symbol
 
         missing = (Symbol(WAITING),) * len(rows[0]) if rows else (Symbol(WAITING),)

@@ -11,7 +11,7 @@ from core.errors import KinetostatError, ModelError
 from core.functions.function import Context, Function, needs_mass, needs_motion
 from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SymbolValues, Text, Values
 from core.functions.results import Cell, Column, Message, Motion, Report, Result, Table
-from core.functions.symbols import needs_open_chain, robot_of
+from core.functions.robot_formulas import needs_open_chain, robot_of
 
 if TYPE_CHECKING:
     from core.robotica.torque_file import Torques

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.kernel.elements import Elements
-from core.kernel.signals import Signals
+from core.kernel.signals import Signals, formula_of
 from core.kernel.slip import SLIP, slipping
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
@@ -147,3 +147,13 @@ def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sc
     """What every force element of the document shows."""
     s = situation(tracer, x, run)
     return [number for element in tracer.elements.named_forces for number in element.observed(s)]
+
+
+def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Arguments of the conditions in the formulas of forces."""
+    signal = situation(tracer, x).signal
+    found = []
+    for argument in tracer.elements.latches.arguments:
+        formula = formula_of(argument)
+        found.append(formula(tuple(signal(name) for name in formula.names)))
+    return found

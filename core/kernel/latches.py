@@ -10,15 +10,10 @@ may measure them), == and !=, floor and ceil have none.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
 
-from core.kernel.signals import LATCH, formula_of
+from core.kernel.signals import LATCH
 from core.model.expression import names
 from core.model.formula_nodes import Binary, Call, Name, Negative, Node, Number
-from core.spatial.scalar import Scalar
-
-if TYPE_CHECKING:
-    from core.kernel.tracing import Tracer
 
 HELD = 1e300
 """More than any argument."""
@@ -82,15 +77,3 @@ class Latches:
             return None
         k = self.numbers.setdefault(argument, len(self.numbers))
         return Binary("+", argument, Binary("*", Number(HELD), Name(f"{LATCH}{k}")))
-
-
-def conditions(tracer: Tracer, x: Any, _: str, run: Any = None) -> list[Scalar]:
-    """Arguments of the conditions in the formulas of forces."""
-    from core.kernel.dynamic_traces import situation
-
-    signal = situation(tracer, x).signal
-    found = []
-    for argument in tracer.elements.latches.arguments:
-        formula = formula_of(argument)
-        found.append(formula(tuple(signal(name) for name in formula.names)))
-    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.kernel import closure_traces, dynamic_traces, junctions, kinematic_traces
-from core.kernel.latches import conditions
 from core.kernel.slope_traces import slopes
 from core.kernel.wrenches import wrenches
 from core.spatial.scalar import Scalar
@@ -47,7 +46,7 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "settle": junctions.settle,
     "junctions": junctions.held,
     "slopes": slopes,
-    "conditions": conditions,
+    "conditions": dynamic_traces.conditions,
     "balance": junctions.at_rest,
 }
 """Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""

@@ -24,10 +24,10 @@ WAITING = Symbol(growing.WAITING)
 @pytest.fixture(autouse=True)
 def shown_often(monkeypatch):
     """Every row is shown; nothing is known from another test."""
-    from core.functions import symbols
+    from core.functions import robot_formulas
 
     monkeypatch.setattr(growing, "SHOW_EVERY", 0.0)
-    symbols._kept.clear()
+    robot_formulas._kept.clear()
 
 
 def context(seen, name="puma560.kst", **more):

@@ -1,0 +1,88 @@
+"""The robot in symbols behind the functions, and its results as values."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from core.functions.function import Cancelled, Context
+from core.functions.results import Formulas
+
+NAMES = {
+    "A": "frame i in frame i − 1", "T": "frame j in frame i", "J": "Jacobian", "M": "mass matrix",
+    "c": "Christoffel symbols", "C": "Coriolis and centrifugal matrix", "G": "gravity vector",
+    "tau": "equations of motion", "K": "kinetic energy", "P": "potential energy",
+    "Ki": "kinetic energy of link i", "Pi": "potential energy of link i",
+    "Jvc": "Jacobian of a centre of mass, velocity", "Jwc": "Jacobian of a link, rotation",
+}  # fmt: skip
+_LABELS = {"C": "CM", "Ki": "K", "Pi": "P"}
+
+_kept: dict[str, Any] = {}
+"""The last robot derived: its results are lazy and shared by the functions that follow."""
+
+
+def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
+    """The robot in symbols, kept with the mechanism it belongs to."""
+    from core.symbolic import robot
+
+    wish: Any = symbols.strip() or "named"
+    if wish not in ("named", "all", "none"):
+        wish = tuple(name.strip() for name in wish.split(",") if name.strip())
+    key = (context.model, tip, wish, recognise)
+    kept = _kept.get("robot")
+    if kept is None or kept[0] != key:
+        kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=wish, recognise=recognise))
+    kept[1].chain.watch = lambda: _stop(context)
+    return kept[1]
+
+
+def _stop(context: Context) -> None:
+    """End long work between two entries."""
+    if context.cancelled():
+        raise Cancelled
+
+
+def needs_open_chain(context: Context) -> str:
+    """Loops and quaternions have no symbols here."""
+    if context.mech.loops or context.model.constraints:
+        return "The model has closed loops; equations in symbols are for open chains."
+    from core.symbolic.chain import obstacle
+
+    return obstacle(context.model)
+
+
+def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formulas:
+    """One result of a robot as a value, compared with the compiled kernel."""
+    from core.symbolic.proof import proof
+
+    found = described(robot, what, indices, robot.form(what, *indices))
+    if not check:
+        return found
+    made = proof(robot, what, *indices)
+    return dataclasses.replace(found, proof=str(made), proved=made.passed)
+
+
+def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]) -> Formulas:
+    """Entries with all that a reader must know, not compared with anything yet."""
+    from core.symbolic.conventions import conventions
+    from core.symbolic.owners import owners
+
+    label = _LABELS.get(what, what) + (f"[{','.join(map(str, indices))}]" if indices else "")
+    variables = tuple(v.joint for v in robot.chain.variables)
+    square = what in ("M", "C")
+    return Formulas(
+        title=NAMES[what][0].upper() + NAMES[what][1:], label=label, entries=entries,
+        rows=variables if square or what in ("G", "tau") else (),
+        columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
+        symbols=meanings(robot), owners=owners(robot), conventions=conventions(robot),
+        recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
+    )  # fmt: skip
+
+
+def meanings(robot: Any) -> dict[str, str]:
+    """What each symbol stands for: "joint elbow", "parameter a2"."""
+    chain = robot.chain
+    found = {name: f"parameter {name}" for name in chain.parameters}
+    for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
+        found |= dict.fromkeys((v.symbol, rate, acceleration), f"joint {v.joint}")
+    return found
