@@ -48,7 +48,7 @@ def carried_pose(old: Mechanism, q: Array, new: Mechanism, renamed: Mapping[str,
             continue
         measured = _measured(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
-            result[at] = _inside(new, at, measured, result[at])
+            result[at] = measured if joint.kind == "screw" else _inside(new, at, measured, result[at])
     return new.move(new.clamp(result), {})
 
 

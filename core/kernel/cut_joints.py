@@ -29,7 +29,7 @@ def closes_loop(mech: Mechanism, joint: str) -> bool:
 
 
 def motion(mech: Mechanism, joint: str, q: Any, v: Any, a: Any, p: Values = None) -> CutMotion:
-    """How a cut joint stands and moves, at states of the tree (closed, for a meaning)."""
+    """How a cut joint stands and moves, at states of the tree (closed, for a meaning); a screw's turns are known."""
     info = next(cut.info for cut in mech._program.topology.cuts if cut.name == joint)
     row = mech._call(f"joint_measure:{joint}", p, q, v, a)
     return CutMotion(*np.split(row, [info.nq, info.nq + info.nv], axis=-1))
@@ -47,7 +47,7 @@ def steady(mech: Mechanism, joint: str, time: Array, moving: CutMotion) -> Array
     where = f"joint '{joint}', rest"
     rest = [mech._coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
     for k, dimension in enumerate(cut.info.coordinate_dimensions):
-        if dimension == "angle" and len(q):
+        if dimension == "angle" and cut.kind != "screw" and len(q):
             first = 2.0 * np.pi * np.round((rest[k] - q[0, k]) / (2.0 * np.pi))
             q[:, k] = first + unwound(time, q[:, k], moving.v[:, k])
     return q

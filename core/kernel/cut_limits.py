@@ -37,12 +37,14 @@ class CutLimit(NamedTuple):
     upper: float
     base: float
     """Next to which an angle is taken where nothing else is known, rad."""
+    turns: bool = False
+    """Whether it is an angle known up to whole turns (that of a screw is known)."""
 
     def value(self, mech: Mechanism, q: Array, p: Values = None, near: float | None = None) -> float:
         """The coordinate at a pose of the tree; an angle within half a turn of `near`."""
         still = np.zeros(mech.nv)
         measured = float(motion(mech, self.joint, q, still, still, p).q[self.k])
-        if self.dimension != "angle":
+        if not self.turns:
             return measured
         near = self.base if near is None else near
         return measured + 2.0 * math.pi * round((near - measured) / (2.0 * math.pi))
@@ -73,7 +75,8 @@ def _limit(mech: Mechanism, name: str, k: int) -> CutLimit | None:
     rest = mech._coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
     base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
     dimension = joint.info.coordinate_dimensions[k]
-    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base)
+    turns = dimension == "angle" and joint.kind != "screw"
+    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, turns)
 
 
 def widened(mech: Mechanism, start: Array, p: Values = None) -> tuple[CutLimit, ...]:

@@ -74,7 +74,7 @@ class Holdings:
         if joint.name not in self.machine.laws:
             return Coordinate(joint.name, k, self.elements.joint_link(joint.name))
         law, a, b = self.machine.laws[joint.name]
-        turns = joint.info.coordinate_dimensions[k] == "angle"
+        turns = joint.info.coordinate_dimensions[k] == "angle" and joint.kind != "screw"
         return Coordinate(joint.name, k, None, Side(a, b, (joint.parent, joint.child), joint.name), law, turns)
 
     # -------------------------------------------------------------------------------------- constraints

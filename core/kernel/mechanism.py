@@ -84,7 +84,7 @@ class Mechanism(Configuration):
 
     def coordinate(self, q: Any, joint: str, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, n) the n coordinates of a joint at q, rad or m: those of a following joint computed from its leader's,
-        those of a joint that closes a loop measured (angles within half a turn)."""
+        those of a joint that closes a loop measured (angles within half a turn, a screw's as its advance says)."""
         q = states("q", q, self.nq)
         if cut_joints.closes_loop(self, self._known_joint(joint)):
             still = np.zeros((*np.shape(q)[:-1], self.nv))

@@ -5,6 +5,7 @@ Each wrench gives the rate of one speed, W · V_ab, on motions that the joint al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from core.mechanics.chords import CHORDS, Measure, Reading, quaternion_of, twist
 from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.rotation import about_z
-from core.spatial.scalar import Scalar, apply, over
+from core.spatial.scalar import Scalar, apply, is_zero, minus, over, plus, times
 from core.spatial.vector import ZERO, Vector3, X, Y, Z
 
 
@@ -25,6 +26,16 @@ def _angle(X_ab: Pose) -> tuple[Scalar, Force]:
 def _revolute(law: Any, X_ab: Pose) -> Reading:
     value, wrench = _angle(X_ab)
     return Reading((value,), (wrench,))
+
+
+def _screw(law: joints.Screw, X_ab: Pose) -> Reading:
+    """The advance tells the whole turns."""
+    value, wrench = _angle(X_ab)
+    if is_zero(law.advance):
+        return Reading((value,), (wrench,))
+    turn = 2.0 * math.pi
+    turns = apply("floor", plus(over(minus(over(X_ab.position.z, law.advance), value), turn), 0.5))
+    return Reading((plus(value, times(turn, turns)),), (wrench,))
 
 
 def _prismatic(law: Any, X_ab: Pose) -> Reading:
@@ -77,7 +88,7 @@ def _free(law: Any, X_ab: Pose) -> Reading:
 
 _READINGS: dict[type, Callable[[Any, Pose], Reading]] = {
     joints.Revolute: _revolute,
-    joints.Screw: _revolute,
+    joints.Screw: _screw,
     joints.Prismatic: _prismatic,
     joints.Cylindrical: _cylindrical,
     joints.Planar: _planar,

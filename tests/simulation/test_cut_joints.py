@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from core.errors import ModelError
 from core.kernel import Mechanism
-from core.model import Body, Constraint, Driver, Gravity, Inertia, Joint, Model, Pose, World
+from core.kernel.carried_pose import carried_pose
+from core.model import Body, Constraint, Driver, Gravity, Inertia, Joint, Limit, Model, Pose, World
 from core.model.plausibility import check
 from core.simulation import simulate
 
@@ -210,3 +211,46 @@ def test_a_ratio_at_which_turns_of_two_cut_joints_cannot_be_counted_is_told() ->
         assert bool(doubts) == told
         assert not [doubt for doubt in check(two_four_bars(ratio, "Ac")) if doubt.field == "ratio"]
         assert all("teeth" in doubt.remedy for doubt in doubts)
+
+
+def lead_screw(cut: str, **more: object) -> Mechanism:
+    """A nut that turns on a screw and pushes a slide, cut anywhere."""
+    axial = Inertia(ixx=0.02, iyy=0.02, izz=0.03)
+    joints = (
+        Joint(name="S", kind="screw", pitch=0.1, parent="world", child="nut", start_speed=(20.0,), **more),
+        Joint(name="R", parent="nut", child="slide"),
+        Joint(name="P", kind="prismatic", parent="world", child="slide"),
+    )
+    return Mechanism(
+        Model(
+            name="lead screw",
+            bodies=(Body(name="nut", mass=1.0, inertia=axial), Body(name="slide", mass=2.0, inertia=axial)),
+            joints=tuple(dataclasses.replace(joint, cut="yes" if joint.name == cut else "auto") for joint in joints),
+            world=World(gravity=Gravity(kind="none")),
+        )
+    )
+
+
+@pytest.mark.parametrize("cut", ["S", "R", "P"])
+def test_a_spring_in_a_screw_counts_its_turns_also_where_it_closes_the_loop(cut: str) -> None:
+    """An oscillator over turns: ω² = k / (J + (m₁ + m₂) h²), h the advance per radian."""
+    k, h = 0.05, 0.1 / (2.0 * np.pi)
+    mech = lead_screw(cut, stiffness=k)
+    assert mech.loops[0].cut == cut
+    run = simulate(mech, 2.0, rtol=1e-10, atol=1e-11, output=0.1)
+    omega = np.sqrt(k / (0.03 + 3.0 * h**2))
+    np.testing.assert_allclose(run["S.q"], 20.0 / omega * np.sin(omega * run.time), atol=1e-6)
+    assert np.max(run["S.q"]) > 4.0 * np.pi
+    np.testing.assert_allclose(run["energy.total"], run["energy.total"][0], rtol=1e-8)
+
+
+def test_turns_of_a_screw_are_told_from_its_advance() -> None:
+    """Its coordinate, its limits, and its pose when another joint closes the loop."""
+    tree, cut = lead_screw("R"), lead_screw("S", limits=(Limit(lower=-1.0, upper=15.0),))
+    assert [limit.name for limit in cut.cut_limits] == ["S"]
+    start = cut.assemble(cut.rest())
+    q = cut.move(start, {"P": 0.2})
+    assert cut.coordinate(q, "S") == pytest.approx([4.0 * np.pi], abs=1e-9)
+    np.testing.assert_allclose(carried_pose(cut, q, tree, {})[tree.joint_q("S")], 4.0 * np.pi, atol=1e-9)
+    end = cut.move(start, {"P": 0.3})
+    assert cut.coordinate(end, "S") == pytest.approx([15.0], abs=1e-8)
