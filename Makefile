@@ -65,6 +65,7 @@ bench: $(VENV)/.ready-dev
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
+	$(BIN)/python -m docs.make_fields
 	$(BIN)/python -m docs.make_robotica
 	$(BIN)/python -m viz.thumbnails
 	.ci/with_screen $(BIN)/python -m app.screenshots docs/pictures

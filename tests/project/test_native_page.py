@@ -2,8 +2,10 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 from core.files import check, dumps, loads
 from core.kernel import Mechanism
@@ -32,3 +34,13 @@ def test_all_examples_are_canonical(tmp_path):
     pair, lever = loads(texts[1], origin=str(tmp_path / "page.kst")), Mechanism(loads(texts[3]))
     assert pair.values() == {"long": 1.6, "left.reach": 1.6, "right.reach": 1.2}
     np.testing.assert_allclose(lever.frame([0.0], "lever")[:3, 3], [0.2, 0.0, 0.5], atol=1e-15)
+
+
+def test_the_example_in_python_runs():
+    """A rod whose spring holds it: it starts where it is asked to, and loses energy to its damper."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    made: dict[str, Any] = {}
+    exec(code, made)
+    assert made["run"]["elbow.q"][0] == 0.3
+    assert made["run"]["tip.position"][0] == pytest.approx([1.2 * np.cos(0.3), 0.0, -1.2 * np.sin(0.3)])
+    assert made["run"]["energy.total"][-1] < made["run"]["energy.total"][0]

@@ -95,6 +95,13 @@ def test_icons_named_in_code_exist():
     assert names <= {path.stem for path in ICONS.glob("*.svg")}
 
 
+def test_reference_of_fields_is_up_to_date():
+    from docs.make_fields import page
+
+    written = (ROOT / "docs" / "fields.md").read_text(encoding="utf-8")
+    assert written == page(), "run: make docs"
+
+
 def test_function_reference_is_up_to_date():
     from docs.make_functions import page
 

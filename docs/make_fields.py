@@ -1,0 +1,113 @@
+"""Writes docs/fields.md from the declarations of the document: python -m docs.make_fields."""
+
+from __future__ import annotations
+
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+from core.model.fields import (
+    ChoiceKind,
+    Element,
+    Field,
+    FlagKind,
+    FormulaKind,
+    FormulaVectorKind,
+    PartKind,
+    PartsKind,
+    ReferenceKind,
+    ScalarKind,
+    VectorKind,
+    fields_of,
+)  # fmt: skip
+from core.model.model import Model
+from core.model.units import SI
+
+FOLDER = Path(__file__).parent
+
+HEAD = """# Fields
+
+Made from the declarations by `make docs`: what the elements of a model are called, in [files](native_file.md) and in
+Python (`ks.Body(name="arm", mass=2.0)`), where lists of the file are tuples. Numbers are SI; each may be a formula in
+parameters, with units behind its numbers; *formula* may use time and, with *states*, coordinates, speeds and sensors.
+What has no default may be left out unless it is needed.
+"""
+
+
+def page() -> str:
+    """The whole reference, the model first, then what its fields hold."""
+    lines, waiting, done = [HEAD], [Model], set[type]()
+    while waiting:
+        element = waiting.pop(0)
+        if element in done:
+            continue
+        done.add(element)
+        lines += section(element)
+        waiting += [each for field in fields_of(element) for each in held(field)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def held(field: Field) -> list[type]:
+    """Classes of elements that a field holds."""
+    if not isinstance(field.kind, PartKind | PartsKind):
+        return []
+    inner = field.kind.element
+    members = typing.get_args(inner) if isinstance(inner, types.UnionType) else (inner,)
+    elements = [each for each in members if isinstance(each, type) and issubclass(each, Element)]
+    return [kind for each in elements for kind in (each.__subclasses__() or [each])]
+
+
+def section(element: type) -> list[str]:
+    """One element with a table of its fields."""
+    words = " ".join((element.__doc__ or "").split("\n\n")[0].split())
+    lines = [f"## {element.__name__}", "", words, "", "| field | default | meaning |", "| --- | --- | --- |"]
+    lines += [f"| `{field.name}` | {default(field)} | {meaning(field)} |" for field in fields_of(element)]
+    return [*lines, ""]
+
+
+def default(field: Field) -> str:
+    """The default as one would write it."""
+    given = field.default
+    if field.required:
+        return "needed"
+    if given in (None, "", ()) or isinstance(given, Element):
+        return ""
+    if isinstance(given, bool):
+        return f"`{str(given).lower()}`"
+    return f"`[{', '.join(map(number, given))}]`" if isinstance(given, tuple) else f"`{number(given)}`"
+
+
+def number(value: Any) -> str:
+    """A number without a point where it is whole."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def meaning(field: Field) -> str:
+    """What the field is, in one cell of a table."""
+    more = detail(field.kind)
+    words = field.help.replace("\n", " ").replace("|", "\\|")
+    return f"{words} ({more})" if more and words else words or more
+
+
+def detail(kind: Any) -> str:
+    """What may stand in a field."""
+    if isinstance(kind, ChoiceKind):
+        return ", ".join(kind.options)
+    if isinstance(kind, ReferenceKind):
+        return f"name of a {kind.target}"
+    if isinstance(kind, PartKind | PartsKind):
+        names = [f"[{each.__name__}](#{each.__name__.lower()})" for each in held(Field("", kind, "", None, False))]
+        return ("list of " if isinstance(kind, PartsKind) else "") + ", ".join(names)
+    if isinstance(kind, FlagKind):
+        return "true or false"
+    if isinstance(kind, ScalarKind | VectorKind):
+        unit = SI.get(kind.dimension, "") if kind.dimension != "none" else ""
+        formula = isinstance(kind, FormulaKind | FormulaVectorKind)
+        states = "formula, states" if getattr(kind, "states", True) else "formula"
+        return "; ".join(word for word in (unit, states if formula else "") if word)
+    return ""
+
+
+if __name__ == "__main__":
+    (FOLDER / "fields.md").write_text(page(), encoding="utf-8")
