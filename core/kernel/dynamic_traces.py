@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from core.kernel.elements import Elements
+from core.kernel.latches import OF_FORCE
 from core.kernel.signals import Signals, formula_of
 from core.kernel.slip import SLIP, slipping
 from core.mechanics import energy as energies
@@ -13,7 +14,7 @@ from core.mechanics.aba import aba
 from core.mechanics.added_inertia import add_inertia
 from core.mechanics.crba import by_screws, crba
 from core.mechanics.factor import factorise, solve
-from core.mechanics.forces import Loads, Situation, loads_of
+from core.mechanics.forces import Loads, Observed, Situation, loads_of
 from core.mechanics.instant import Instant
 from core.mechanics.line_masses import momentum_of as line_momentum
 from core.mechanics.momentum import momentum
@@ -150,10 +151,14 @@ def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sc
 
 
 def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Arguments of the conditions in the formulas of forces."""
-    signal = situation(tracer, x).signal
-    found = []
-    for argument in tracer.elements.latches.arguments:
-        formula = formula_of(argument)
-        found.append(formula(tuple(signal(name) for name in formula.names)))
-    return found
+    """Arguments of the conditions in the formulas of forces and drivers."""
+    seen, forces = situation(tracer, x), {force.name: force for force in tracer.elements.named_forces}
+
+    def value(name: str) -> Scalar:
+        if not name.startswith(OF_FORCE):
+            return seen.signal(name)
+        which, force = name.removeprefix(OF_FORCE).split(" ", 1)
+        return cast(Observed, forces[force].observed(seen))._asdict()[which]
+
+    formulas = map(formula_of, tracer.elements.latches.arguments)
+    return [formula(tuple(map(value, formula.names))) for formula in formulas]

@@ -220,24 +220,26 @@ class Elements:
         """Where the state of an angle that counts turns is in x."""
         return self.counted[angle][0] if angle in self.counted else None
 
-    def term(self, value: Value, where: str) -> Any:
-        """A number, or a formula of signals."""
+    def term(self, value: Value, where: str, force: str = "") -> Any:
+        """A number, or a formula of signals; force : whose law it is."""
         if not isinstance(value, str):
             return float(value)
         node = parse(value)
         if names(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
-        return _Located(formula_of(self.latches.latched(node)), where)
+        return _Located(formula_of(self.latches.latched(node, force)), where)
 
     @cached_property
     def latches(self) -> Latches:
-        """Conditions in the formulas of forces."""
-        return Latches(map(parse, formulas_of_forces(self.model)), self.numbers.values)
+        """Conditions in the formulas of forces and drivers."""
+        texts = [driver.function for driver in self.model.drivers if isinstance(driver.function, str)]
+        laws = {force.name: parse(force.law) for force in self.model.forces if isinstance(force.law, str)}
+        return Latches(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
 
     def _law(self, force: Force, where: str) -> Law:
         numbers = [self.numbers.scalar(getattr(force, field), f"{where}, {field}")
                    for field in ("stiffness", "rest", "damping")]  # fmt: skip
-        further = 0.0 if force.law is None else self.term(force.law, f"{where}, law")
+        further = 0.0 if force.law is None else self.term(force.law, f"{where}, law", force.name)
         return Law(numbers[0], numbers[1], numbers[2], further)
 
     def _series(self, force: Force, law: Law, where: str) -> ForceElement:

@@ -25,6 +25,8 @@ from core.kernel.closures import (
     Target,
 )
 from core.kernel.elements import Elements
+from core.kernel.latches import Latches
+from core.kernel.signals import LATCH
 from core.kernel.symbols import as_symbol
 from core.mechanics.closure import residual
 from core.mechanics.sensors import Sensor
@@ -169,7 +171,7 @@ class Holdings:
             return _Recorded(self.clock.index(driver.name))
         if not isinstance(driver.function, str):
             return _Constant(float(driver.function))
-        return _Formula(driver.function, dict(self.numbers.values), f"{where}, function")
+        return _Formula(driver.function, dict(self.numbers.values), f"{where}, function", self.elements.latches)
 
 
 def _component(words: Sequence[str], wanted: str, owner: str, where: str) -> int:
@@ -200,13 +202,16 @@ class _Recorded:
 class _Formula:
     """Differentiated exactly, by the graph."""
 
-    def __init__(self, text: str, values: dict[str, Any], where: str) -> None:
-        self.node, self.values, self.where = parse(text), values, where
+    def __init__(self, text: str, values: dict[str, Any], where: str, latches: Latches) -> None:
+        self.node, self.values, self.where = latches.latched(parse(text)), values, where
+        self.latches = len(latches.numbers)
 
     def __call__(self, t: Sequence[Any]) -> Target:
         time = as_symbol(t[0])
+        last = t[-self.latches :] if len(t) > self.latches > 0 else [0.0] * self.latches
+        held = {f"{LATCH}{k}": each for k, each in enumerate(last)}
         try:
-            value = as_symbol(evaluate(self.node, {**self.values, "t": time, "time": time}))
+            value = as_symbol(evaluate(self.node, {**self.values, **held, "t": time, "time": time}))
         except Exception as error:
             if isinstance(error, ModelError) or not hasattr(error, "at"):
                 raise

@@ -21,19 +21,23 @@ from core.simulation.work import (
     LIMIT,
     MOST,
     NOT_FINITE,
+    NOTHING,
     ORDER,
     RAISED,
     REJECTED,
     STEP,
+    SWITCHED,
     TAKEN,
     TIME,
     TOO_MANY,
+    USED,
     copy,
     derivative,
     first_step,
     load_work,
     note_failure,
     project,
+    refused,
     scaled_norm,
     too_small,
 )
@@ -41,11 +45,11 @@ from core.simulation.work import (
 MOST_ORDER = 12
 DIFFERENCES = MOST_ORDER + 2
 """Φ_0 … Φ_13."""
-USED, HIGHEST = 18, 19
-"""Places in `Work.counts`: order of the step samples are taken from; order at most."""
-NEXT, WRONG, ROOM = DIFFERENCES, 2 * DIFFERENCES, 2 * DIFFERENCES + 1
-ROWS = 2 * DIFFERENCES + 2
-"""Rows of `Work.k`: Φ(n); Φ(n + 1); error; room."""
+HIGHEST = 19
+"""Place in `Work.counts`: order at most."""
+NEXT, WRONG, ROOM, REACHED = DIFFERENCES, *range(2 * DIFFERENCES, 2 * DIFFERENCES + 3)
+ROWS = 2 * DIFFERENCES + 3
+"""Rows of `Work.k`: Φ(n); Φ(n + 1); error; room; the end of the step that was taken, wherever it is cut."""
 
 
 def coefficients() -> tuple[Any, Any, Any]:
@@ -228,6 +232,9 @@ def multistep(work: int, g: Any, f: Any) -> Any:
         w.counts[REJECTED] += 1
         if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
             return TOO_MANY
+        if refused(work, t, h, happened):
+            w.numbers[STEP], w.counts[USED] = h, NOTHING
+            return SWITCHED
         w.counts[RAISED] = 0
         w.counts[ORDER] = 1 if failures >= 3 else order + down
         w.counts[DELAY] = 0
@@ -236,6 +243,7 @@ def multistep(work: int, g: Any, f: Any) -> Any:
         copy(f, w.failed)
         return NOT_FINITE
     shift(work, t + h, f, order)
+    copy(w.new, w.k[REACHED])
     w.numbers[TAKEN] = h
     w.counts[ACCEPTED] += 1
     w.counts[DELAY] += 1
@@ -273,7 +281,7 @@ def within_entry(work: int, theta: float, out: int, second: int) -> int:
             g[j] += product
             step = w.past[0] - w.past[j + 1]
             product = product * (s + w.past[0] - w.past[j]) / step if step != 0.0 else 0.0
-    copy(w.new, point)
+    copy(w.k[REACHED], point)
     for j in range(count):
         for i in range(len(point)):
             point[i] += g[j] * w.k[NEXT + j, i]

@@ -97,7 +97,7 @@ def simulate(
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
     refuse_jumps(mech, chosen)
-    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.stops), y)
+    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.adaptive), y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:

@@ -1,10 +1,12 @@
 """Conditions in formulas (`core.kernel.latches`): where one switches, steps end there.
 
-Steps are taken over conditions as they are. Only where one is refused, and conditions differ between its ends, they are
-held at what they are at its beginning: the equations are smooth then, and where an argument changes its sign within the
-step is a root of its continuous extension. The step ends a hair behind it, where the condition has turned over (Hairer,
-Nørsett and Wanner, Solving ODE I, II.6: discontinuities by dense output). A condition that turns back at once (a relay
-that chatters, a friction that sticks) is left to the choice of steps for a while.
+Steps are taken over conditions as they are. Where one is refused, and conditions differ between its ends, they are held
+at what they are at its beginning: the equations are smooth then, and where an argument changes its sign within the step
+is a root of its continuous extension. The step ends a hair behind it, where the condition has turned over (Hairer,
+Nørsett and Wanner, Solving ODE I, II.6: discontinuities by dense output). With sharp tolerances the same is done with
+steps that were accepted: error estimates see little of a jump near the ends of a step. Methods that look back begin
+anew behind a switch. A condition that turns back at once (a relay that chatters, a friction that sticks) is left to the
+choice of steps for a while. Fixed steps go over conditions as they are.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from core.simulation.work import (
     ERROR,
     FINE,
     FRESH,
+    JACOBIAN,
     JUMPED,
     LAST_ERROR,
     LAST_STEP,
@@ -46,6 +49,7 @@ from core.simulation.work import (
     PROJECTED,
     REACH,
     REJECTED,
+    RTOL,
     SELF,
     STAGES,
     STEP,
@@ -56,8 +60,10 @@ from core.simulation.work import (
     TIME,
     TURNED,
     WITHIN_OF,
+    begin_anew,
     copy,
     load_work,
+    take_back,
 )
 
 MODE, LOW, HIGH, VALUE, ROWS = range(5)
@@ -72,6 +78,9 @@ AHEAD = 1e-6
 """Part of a step by which is looked ahead from a condition that is at its border."""
 PARTS = 4
 """Parts of a held step at whose ends conditions are looked at."""
+SHARP = 1e-6
+"""Relative tolerance from which on accepted steps are looked at, too; with looser ones jumps are errors among others,
+and to find them would take longer than it is worth."""
 ROUNDS = 40
 RENEWED = 18
 """As in `core.simulation.radau_newton`."""
@@ -134,25 +143,41 @@ def latch(work: int, t: float) -> None:
     for k in range(len(mode)):
         x = later[k] if g[k] == 0.0 else g[k]
         mode[k] = 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
+        if g[k] == 0.0:
+            begin_anew(work)
     hold(place, mode)
     w.counts[LATCHED], w.counts[TURNED], w.counts[FRESH] = 1, 0, 0
+
+
+@native
+def passed(work: int, t: float) -> Any:
+    """Whether conditions differ between the ends of the step taken."""
+    w = load_work(work)
+    place, before, after = w.addresses[SYSTEM], w.switches[LOW], w.switches[HIGH]
+    conditions(place, t, w.y, before)
+    conditions(place, t + w.numbers[TAKEN], w.new, after)
+    for k in range(len(before)):
+        if not before[k] * after[k] > 0.0 and not (before[k] == 0.0 and after[k] == 0.0):
+            return True
+    return False
+
+
+@native
+def overlooked(work: int, t: float) -> Any:
+    """Whether the step taken, that was accepted, should have ended at a condition."""
+    w = load_work(work)
+    return w.numbers[RTOL] <= SHARP and w.counts[PLAIN] == 0 and passed(work, t)
 
 
 def refused_entry(work: int, t: float, happened: int, second: int) -> int:
     """1 if a refused step from w.y to w.new may have been refused because of a condition; of held ones, because what is
     held has no value there."""
     w = load_work(work)
-    place, before, after = w.addresses[SYSTEM], w.switches[LOW], w.switches[HIGH]
     if w.counts[PLAIN] > 0:
         return 0
     if w.counts[LATCHED] == 1:
         return 1 if happened == NOT_FINITE else 0
-    conditions(place, t, w.y, before)
-    conditions(place, t + w.numbers[TAKEN], w.new, after)
-    for k in range(len(before)):
-        if not before[k] * after[k] > 0.0 and not (before[k] == 0.0 and after[k] == 0.0):
-            return 1
-    return 0
+    return 1 if passed(work, t) else 0
 
 
 @native
@@ -228,6 +253,13 @@ def first_switch(work: int) -> Any:
 
 
 @native
+def implicit(work: int) -> Any:
+    """Whether the method's continuous extension is less exact than the ends of its steps."""
+    w = load_work(work)
+    return w.counts[STAGES] == 1 and w.addresses[JACOBIAN] != 0
+
+
+@native
 def again(work: int, h: float) -> Any:
     """The step taken once more, with the length h: continuous extensions of implicit methods are less exact than the
     ends of their steps."""
@@ -244,12 +276,13 @@ def again(work: int, h: float) -> Any:
 
 @native
 def cut(work: int, theta: float, h: float) -> Any:
-    """The step taken, of length h, ends at θ; (what happened, its length)."""
+    """The end of the step taken, of length h, at θ into w.failed; (what happened, its length)."""
     w = load_work(work)
-    if w.counts[STAGES] == 1:  # an implicit method
+    if implicit(work):
         happened = again(work, theta * h)
+        copy(w.new, w.failed)
         return happened, w.numbers[TAKEN]
-    return call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.new), 0), theta * h
+    return call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0), theta * h
 
 
 @native
@@ -263,17 +296,19 @@ def stop(work: int, k: int, theta: float) -> Any:
         happened, length = cut(work, theta, h)
         if happened != FINE:
             break
-        conditions(w.addresses[SYSTEM], t + length, w.new, g)
+        conditions(w.addresses[SYSTEM], t + length, w.failed, g)
         if w.switches[MODE, k] * g[k] < 0.0 or length < theta * h * (1.0 - 1e-9) or theta >= 1.0:
             break
         if slope > 0.0:
             hair = max(hair, 2.0 * abs(g[k]) / slope)
         theta = min(theta + hair, 1.0)
         hair *= 8.0
+    copy(w.failed, w.new)
     w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR], w.numbers[ERROR] = h, 0.0, 0.0, 1e-4
     w.counts[JUMPED] = 1
-    if w.counts[STAGES] == 1:
+    if implicit(work):
         w.counts[RENEWED] = 0
+    begin_anew(work)
     return happened, length
 
 
@@ -282,16 +317,14 @@ def turn_over(work: int, k: int) -> None:
     """A condition that turns over at the very beginning of the step taken, which is taken once more: as several do that
     switch at the same time. Where they go on turning there is nothing to hold."""
     w = load_work(work)
-    w.counts[ACCEPTED] -= 1
-    w.counts[REJECTED] += 1
+    take_back(work)
+    begin_anew(work)
     w.counts[TURNED] += 1
-    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = w.numbers[TAKEN], 0.0, 0.0
     if w.counts[TURNED] > w.switches.shape[1]:
         release(work, ALONE)
         return
     w.switches[MODE, k] *= -1.0
     hold(w.addresses[SYSTEM], w.switches[MODE])
-    w.counts[FRESH] = 0
 
 
 def step_entry(work: int, t: float, first: int, second: int) -> int:
@@ -303,7 +336,12 @@ def step_entry(work: int, t: float, first: int, second: int) -> int:
             latch(work, t)
             continue
         if happened != FINE and w.counts[LATCHED] == 1:
+            begin_anew(work)
             release(work, ALONE)
+            continue
+        if happened == FINE and w.counts[LATCHED] == 0 and overlooked(work, t):
+            take_back(work)
+            latch(work, t)
             continue
         length = w.numbers[TAKEN]
         if happened == FINE and w.counts[LATCHED] == 1:

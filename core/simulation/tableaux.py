@@ -28,11 +28,6 @@ class Method:
     help: str
     implicit: bool = False
 
-    @property
-    def stops(self) -> bool:
-        """Whether steps end where conditions in formulas switch."""
-        return self.adaptive and self.id not in ("adams", "recorded")
-
 
 METHODS: dict[str, Method] = {
     method.id: method
@@ -44,7 +39,7 @@ METHODS: dict[str, Method] = {
                "For stiff machines: hard springs, strong dampers. The order follows the motion.", True),
         Method("radau5", "Radau IIA 5, implicit", 5, True, "For stiff machines whose forces are rough.", True),
         Method("adams", "Adams, order 1 to 12", 12, True, "Few evaluations in smooth motion, for costly machines."),
-        Method("rk4", "Runge–Kutta 4, fixed step", 4, False, "Fixed cost per step."),
+        Method("rk4", "Runge–Kutta 4, fixed step", 4, False, "Fixed cost per step, over jumps of forces, too."),
         Method("semi_implicit_euler", "Semi-implicit Euler, fixed step", 1, False, "Keeps energy bounded."),
         Method("euler", "Explicit Euler, fixed step", 1, False, "For comparison."),
     )

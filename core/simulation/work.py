@@ -34,6 +34,8 @@ back: order, 1 while it is being raised, steps until it may change; rounds of th
 LATCHED, PLAIN, JUMPED, TURNED = range(27, 31)
 """Of switches: 1 while conditions are held; steps to be taken without; 1 if the last step ended at a switch; conditions
 that turned over at the beginning of this one."""
+USED, NOTHING = 18, -2
+"""Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
 NUMBERS, COUNTS = 16, 32
 
 
@@ -125,6 +127,29 @@ def refused(work: int, t: float, h: float, happened: int) -> Any:
         return False
     w.numbers[TAKEN] = h
     return call_entry(w.addresses[REFUSED], w.addresses[SELF], t, happened, 0) == 1
+
+
+@native
+def take_back(work: int) -> None:
+    """The step taken has not been; it is tried again with its length."""
+    w = load_work(work)
+    w.counts[ACCEPTED] -= 1
+    w.counts[REJECTED] += 1
+    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = w.numbers[TAKEN], 0.0, 0.0
+    if w.counts[ORDER] > 0:
+        for j in range(len(w.past) - 1):
+            w.past[j] = w.past[j + 1]
+        w.counts[ORDER], w.counts[USED], w.counts[RAISED] = w.counts[USED], NOTHING, 0
+        w.counts[DELAY] = max(w.counts[DELAY] - 1, 0)
+
+
+@native
+def begin_anew(work: int) -> None:
+    """What was known of the past, and of f at the state, holds no more."""
+    w = load_work(work)
+    w.counts[FRESH] = 0
+    if w.counts[ORDER] > 0:
+        w.counts[ORDER], w.numbers[STEP] = 0, 0.0
 
 
 @native
