@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QEvent, QObject
 
-from app.widgets.progress import ProgressBar
+from app.widgets.progress import PLACES, ProgressBar
 from tests.app.conftest import pump
 
 
@@ -68,3 +68,28 @@ def test_words_in_the_bar_of_a_function_are_whole_or_left_out(bench):
         assert "50" in bar.text()
         assert words in bar.toolTip()
     form.show_busy(False)
+
+
+def test_a_bar_without_a_measure_is_drawn_in_beats(bench):
+    """Qt's would be drawn sixty times a second, and the whole window with it."""
+    bar, paintings = ProgressBar(bench.window), Paintings()
+    bar.resize(200, 8)
+    bar.setRange(0, 0)
+    bar.show()
+    pump()
+    bar.installEventFilter(paintings)
+    places = [bar.place]
+    bar._beat.timeout.connect(lambda: places.append(bar.place))
+    assert pump(lambda: len(places) == 2 * PLACES, 20.0)
+    assert paintings.count <= len(places)
+    assert places[:4] == [places[0] + k for k in range(4)]
+    picture = bar.grab().toImage()
+    block = picture.pixelColor(bar._block().center())
+    assert block == bar.palette().highlight().color()
+    bar.setRange(0, 100)
+    assert not bar._beat.isActive()
+    bar.setRange(0, 0)
+    assert bar._beat.isActive()
+    bar.hide()
+    assert not bar._beat.isActive()
+    bar.deleteLater()
