@@ -90,7 +90,10 @@ class RoboticaLine:
             self.robotica.reset()
             self._before.clear()
         self._document = s.document
-        self.robotica.state.folder, self.robotica.state.place = folder, place
+        state, shown = self.robotica.state, s.runs.current
+        state.folder, state.place = folder, place
+        if state.run is None and shown is not None and not shown.growing:
+            state.run = shown.run  # made elsewhere in the window, it can be saved and plotted from here
         return s.context()
 
     def work(self, text: str, context: Context) -> Callable[[Progress, Callable[[], bool]], Done]:

@@ -30,6 +30,7 @@ from app.widgets.tool_button import tool_button
 from core.functions.results import Message
 from core.functions.text import text_of
 from core.robotica.command import quoted
+from core.robotica.meaning import FUNCTIONS
 from resources import EXAMPLES
 
 BANNER = (
@@ -238,9 +239,14 @@ class RoboticaPanel(QWidget):
             self.input.clear()
 
     def recall(self, step: int) -> None:
-        """Show an earlier (−1) or later (+1) line."""
+        """Show an earlier (−1) or later (+1) line; after the last what was being written."""
+        if self._place == len(self.history):
+            self._draft = self.input.text()
         self._place = max(0, min(len(self.history), self._place + step))
-        self.input.setText(self.history[self._place] if self._place < len(self.history) else "")
+        self.input.setText(self.history[self._place] if self._place < len(self.history) else self._draft)
+
+    _draft = ""
+    """What stands in the line that is not entered yet, while earlier ones are looked at."""
 
     # ----------------------------------------------------------------------------- running
 
@@ -305,7 +311,8 @@ class RoboticaPanel(QWidget):
         match = _WORD.search(before)
         stem = match.group(0) if match else ""
         names = [f"{name}[" for name in functions()]
-        names += [*self._session.mech.p_names, *self._session.mech.q_names, "Degree", "Pi"]
+        names += [*self._session.mech.p_names, *self.line.robotica.coordinates(self._session.context()), "Degree", "Pi"]
+        names += sorted(FUNCTIONS)
         names += [word.name for command in functions().values() for word in command.words]
         return stem, sorted({name for name in names if name.startswith(stem)}) if stem else []
 

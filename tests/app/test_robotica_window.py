@@ -1,4 +1,4 @@
-"""Pictures that Robotica's line asks for in the window: boxes, and where one looks from afterwards."""
+"""Robotica in the window: boxes round pictures, where one looks from afterwards, runs made elsewhere, the line."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 import resources
+from core.simulation import simulate
 
 PATHS = {Path(entry.path).stem: Path(entry.path) for entry in resources.examples()}
 
@@ -47,3 +48,23 @@ def test_another_robot_is_seen_from_where_one_looked_before_a_flat_picture(bench
     now = bench.view.viewpoint.goal
     assert (now.azimuth, now.elevation, now.parallel) == (before.azimuth, before.elevation, before.parallel)
     assert now.target != before.target  # and all of it is seen
+
+
+def test_a_run_made_elsewhere_is_saved_and_plotted_from_the_line(bench, panel, tmp_path):
+    bench.session.runs.add(simulate(bench.session.mech, 1.0), "pendulum")
+    told = typed(bench, panel, f'SaveResponse["{tmp_path / "run.sim"}"]')
+    assert "11 rows" in told
+    assert "samples plotted" in typed(bench, panel, "SimPlot[t, {q1, q2}]")
+
+
+def test_a_line_that_is_being_written_is_not_lost_among_earlier_ones(bench, panel):
+    typed(bench, panel, "FKin[]")
+    panel.input.setText("MPrint[M, ")
+    for key, text in ((Qt.Key.Key_Up, "FKin[]"), (Qt.Key.Key_Down, "MPrint[M, "), (Qt.Key.Key_Down, "MPrint[M, ")):
+        QTest.keyClick(panel.input, key)
+        assert panel.input.text() == text
+
+
+def test_symbols_of_coordinates_are_completed(panel):
+    assert {"q1", "q2"} <= set(panel.completions("RElp[{{q")[1])
+    assert panel.completions("2 Sqr")[1] == ["Sqrt"]
