@@ -47,8 +47,8 @@ closing poses touch rather than cross."""
 
 
 def rank_of(singular: NDArray[Any]) -> int:
-    """Numerical rank from singular values, largest first: at the widest gap between what surely does not vanish and
-    what surely does."""
+    """Numerical rank from singular values (k,), largest first: at the widest gap between what surely does not vanish
+    and what surely does."""
     if not len(singular) or singular[0] < 1e-12:
         return 0
     s = np.append(np.maximum(singular / singular[0], FLOOR), FLOOR)
@@ -63,7 +63,7 @@ def touching(
     q: Array,
     longest: float,
 ) -> tuple[Array, float]:
-    """The root nearest to q by Gauss–Newton, and the norm of the residual left, where two roots may coincide.
+    """(nq,) the root nearest to q by Gauss–Newton, and the norm of the residual left, where two roots may coincide.
 
     There the derivative across the root vanishes with the way left, and each step halves that way; what the step does
     to the other equations is put right before the two are compared. longest : of the steps
@@ -167,14 +167,14 @@ class Closure:
         return self.scaled(q)[self._positions]
 
     def settled(self, q: Array) -> Array:
-        """A closed pose as near to closing as numbers can tell: where two roots coincide a gap of 1e-11 is still 3e-6
-        from closing, and as much is left of singular values that vanish."""
+        """(nq,) a closed pose as near to closing as numbers can tell: where two roots coincide a gap of 1e-11 is still
+        3e-6 from closing, and as much is left of singular values that vanish."""
         if not self._positions.any():
             return q
         return touching(self.scaled_residual, self.scaled_positions, self.displaced, q, TOUCH)[0]
 
     def displaced(self, q: Array, step: Array) -> Array:
-        """q after a displacement in units of the machine."""
+        """(nq,) q after a displacement (nv,) in units of the machine."""
         return self.moved(q, step * self.units)
 
     def rank(self, q: Array) -> int:
@@ -208,7 +208,7 @@ class Closure:
         return upright(self.mech, self.problem, self.p)
 
     def moved(self, q: Array, step: Array) -> Array:
-        """q after a displacement."""
+        """(nq,) q after a displacement (nv,), rad or m."""
         return self.mech.integrate(q, step)
 
     def closed(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> tuple[Array, float]:
@@ -229,8 +229,8 @@ class Closure:
         return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
 
     def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
-        """Another closed pose, in a random direction of the free motions at q, and not back to the origin of the way;
-        None if the machine does not move."""
+        """(nq,) another closed pose, in a random direction of the free motions at q, and not back to the origin of the
+        way; None if the machine does not move."""
         N = self.motions(q)
         if not N.shape[1]:
             return None
@@ -244,7 +244,7 @@ class Closure:
         return None
 
     def poses_near(self, q: Array, seed: int = 7) -> Iterator[Array]:
-        """Closed poses reached from q at random, two steps from it at most; none if the machine does not move."""
+        """Closed poses (nq,) reached from q at random, two steps from it at most; none if the machine does not move."""
         rng = np.random.default_rng(seed)
         for _ in range(POSES // 2):
             first = self.wander(q, rng)

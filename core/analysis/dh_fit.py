@@ -310,7 +310,7 @@ def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, flo
 
 
 def transform(row: Row, q: float, convention: str) -> Array:
-    """A(q) of a row."""
+    """(4, 4) A(q) of a row: frame i − 1 ← frame i."""
     theta = row.theta + (0.0 if row.kind == "prismatic" else q)
     d = row.d + (q if row.kind == "prismatic" else 0.0)
     ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(row.alpha), math.sin(row.alpha)

@@ -79,7 +79,7 @@ def dimension(mech: Mechanism, frame: str, part: Part = "translation", p: Mappin
 
 
 def rank(matrix: Array) -> int:
-    """Numerical rank."""
+    """Numerical rank of a matrix (r, c): singular values above RANK_TOLERANCE of the largest."""
     sigma = np.linalg.svd(matrix, compute_uv=False)
     return int(np.sum(sigma > RANK_TOLERANCE * max(sigma[0], 1e-300))) if len(sigma) and sigma[0] > 1e-12 else 0
 
@@ -169,7 +169,7 @@ def of_jacobian(jacobian: Array, center: Array, kind: Kind = "velocity", m: int 
 
 
 def measures(radii: Array, singular: Array) -> Measures:
-    """Measures of an ellipsoid of these m radii, and of the m singular values behind them."""
+    """Measures of an ellipsoid of these radii (m,), and of the singular values (m,) behind them."""
     m = len(radii)
     if m == 0:
         return Measures(0.0, 0.0, 0.0, 0.0, 0.0, math.inf)

@@ -74,8 +74,8 @@ class Stresses:
         """How many constraints are too many."""
         return int(self.entries.shape[1])
 
-    def columns(self, chosen: Iterable[int]) -> Array:
-        """Entries of some components."""
+    def of(self, chosen: Iterable[int]) -> Array:
+        """(chosen, k) entries of some components."""
         return self.entries[list(chosen)]
 
 
@@ -118,7 +118,7 @@ class _Basis:
         return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """Components of a wrench [torque; force] in world axes, torques per machine size."""
+        """(components,) of a wrench (6,) [torque; force] in world axes, torques per machine size (m)."""
         R_Wd = X_Wb[:3, :3] @ self.R_bd
         if self.joint.kind == "universal":
             R_Wd = _universal(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
@@ -267,7 +267,7 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
             chosen.append(index)
             space = space - np.outer(space @ row, row) / float(row @ row)
     # stress with entry 1 in one chosen component and 0 in the others
-    circuits = found.entries @ np.linalg.pinv(found.columns(chosen)) if chosen else np.zeros((len(order), 0))
+    circuits = found.entries @ np.linalg.pinv(found.of(chosen)) if chosen else np.zeros((len(order), 0))
     result = []
     for k, index in enumerate(chosen):
         strength = np.abs(circuits[:, k])

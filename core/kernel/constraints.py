@@ -92,7 +92,7 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
 def motion(
     mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> tuple[Array, Array]:
-    """Accelerations, and multipliers of the closure's rows."""
+    """(…, nv) accelerations, and (…, rows) multipliers of what holds."""
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
     rhs = tau - mech.bias(q, v, p=p, passive=passive, t=t, x=x)
     M = mech.mass_matrix(q, p=p)
@@ -115,7 +115,7 @@ class Accelerations:
         self.mech = mech
 
     def call(self, q: Any, v: Any, tau: Any) -> Array:
-        """Accelerations at (q, v, τ)."""
+        """(…, nv) accelerations at (q, v, τ)."""
         return motion(self.mech, q, v, tau, None, True)[0]
 
 
@@ -146,7 +146,7 @@ def singular(
 
 
 def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
-    """Tree forces τ replaced by equivalent ones at the actuators: B f + Gᵀ λ = τ."""
+    """(…, nv) tree forces τ replaced by equivalent ones at the actuators: B f + Gᵀ λ = τ."""
     q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
     wished = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
@@ -174,8 +174,8 @@ def _speed(mech: Mechanism, name: str) -> int:
 
 
 def independent(G: Array) -> list[int]:
-    """Indices of speeds that determine all others. Dependent ones are sought from the last joint back, so that early
-    joints are independent."""
+    """Indices of speeds that determine all others, for G (rows, nv). Dependent ones are sought from the last joint
+    back, so that early joints are independent."""
     nv = G.shape[1]
     if not G.size:
         return list(range(nv))
@@ -241,7 +241,7 @@ def _moving_state(mech: Mechanism, q: Array, v: Array, cost: Array, p: Array, t:
 
 
 def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Values, t: float = 0.0) -> Array:
-    """The speeds nearest to v that keep loops closed and follow drivers: G v = ḟ."""
+    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ."""
     rows = mech._program.levels <= 1
     if not rows.any():
         return v

@@ -109,11 +109,11 @@ class Coordinates:
         return slice(first, first + self.joints[leader].info.nv)
 
     def neutral(self) -> Array:
-        """Zeros and unit quaternions."""
+        """(nq,) zeros and unit quaternions."""
         return np.array([x for joint in self.joints.values() for x in joint.info.neutral], dtype=float)
 
     def rest(self) -> Array:
-        """Given rest positions, else neutral, inside the limits."""
+        """(nq,) given rest positions, else neutral, inside the limits."""
         q = self.neutral()
         for name, joint in self.joints.items():
             if joint.rest:
@@ -121,7 +121,7 @@ class Coordinates:
         return self.clamp(q)
 
     def clamp(self, q: Array) -> Array:
-        """q inside the limits, quaternions of length one."""
+        """(nq,) q inside the limits, quaternions of length one."""
         lower, upper = self.lower, np.maximum(self.lower, self.upper)
         result = np.clip(q, lower, upper)
         for name, joint in self.joints.items():
@@ -143,11 +143,11 @@ class Coordinates:
         return result
 
     def integrate_step(self, q: Array, step: Array) -> Array:
-        """q after a displacement, inside the limits."""
+        """(nq,) q after a displacement (nv,), inside the limits."""
         return self.clamp(self.integrate(q, step, 1.0))
 
     def integrate_whole(self, q: Array, step: Array) -> Array:
-        """q after a displacement, whatever the limits."""
+        """(nq,) q after a displacement (nv,), whatever the limits."""
         return self.integrate(q, step, 1.0)
 
     def all_room(self, q: Array) -> tuple[Array, Array]:
@@ -166,7 +166,7 @@ class Coordinates:
         return low, high
 
     def difference(self, q0: Array, q1: Array) -> Array:
-        """Speeds that lead from q0 to q1 in unit time."""
+        """(nv,) speeds that lead from q0 to q1 in unit time."""
         q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
         parts = [manifold.between(joint.kind, q0[..., self.slice_q(name)], q1[..., self.slice_q(name)])
                  for name, joint in self.joints.items()]  # fmt: skip

@@ -15,28 +15,28 @@ _SMALL = 1e-4
 
 
 def unit(quaternion: Array) -> Array:
-    """The quaternion at length one; (0, 0, 0, 1) for the zero quaternion."""
+    """(…, 4) the quaternion at length one; (0, 0, 0, 1) for the zero quaternion."""
     length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
     neutral = np.array([0.0, 0.0, 0.0, 1.0])
     return np.where(length > 0.0, quaternion / np.where(length > 0.0, length, 1.0), neutral)
 
 
 def product(p: Array, q: Array) -> Array:
-    """p ⊗ q."""
+    """(…, 4) p ⊗ q."""
     pv, pw, qv, qw = p[..., :3], p[..., 3:], q[..., :3], q[..., 3:]
     vector = pw * qv + qw * pv + np.cross(pv, qv)
     return np.concatenate([vector, pw * qw - np.sum(pv * qv, axis=-1, keepdims=True)], axis=-1)
 
 
 def exponential(rotation: Array) -> Array:
-    """Quaternion of a rotation vector (rad)."""
+    """(…, 4) quaternion of a rotation vector (…, 3), rad."""
     half = 0.5 * np.linalg.norm(rotation, axis=-1, keepdims=True)
     # sin(h)/(2h) = np.sinc(h/π)/2
     return np.concatenate([0.5 * np.sinc(half / np.pi) * rotation, np.cos(half)], axis=-1)
 
 
 def logarithm(quaternion: Array) -> Array:
-    """Rotation vector (rad, length at most π) of a quaternion."""
+    """(…, 3) rotation vector (rad, length at most π) of a quaternion."""
     q = np.where(quaternion[..., 3:] < 0.0, -quaternion, quaternion)
     length = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(length, q[..., 3:])
@@ -46,19 +46,19 @@ def logarithm(quaternion: Array) -> Array:
 
 
 def rotated(quaternion: Array, vector: Array) -> Array:
-    """R(q) vector."""
+    """(…, 3) R(q) vector."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
     t = 2.0 * np.cross(u, vector)
     return vector + w * t + np.cross(u, t)
 
 
 def conjugate(quaternion: Array) -> Array:
-    """The inverse rotation."""
+    """(…, 4) the inverse rotation."""
     return quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def moved(kind: str, q: Array, step: Array) -> Array:
-    """q after the displacement `step` (speeds times time)."""
+    """(…, nq) q of one joint after the displacement `step` (…, nv): speeds times time, rad or m."""
     if kind == "spherical":
         return unit(product(q, exponential(step)))
     if kind == "free":
@@ -69,7 +69,7 @@ def moved(kind: str, q: Array, step: Array) -> Array:
 
 
 def between(kind: str, q0: Array, q1: Array) -> Array:
-    """The displacement that takes q0 to q1."""
+    """(…, nv) the displacement of one joint that takes q0 to q1."""
     if kind == "spherical":
         return logarithm(product(conjugate(unit(q0)), unit(q1)))
     if kind == "free":

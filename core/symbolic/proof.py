@@ -108,7 +108,7 @@ class _Judge:
         return np.einsum("sij,js->si", found, speeds)
 
     def theirs(self, what: str, indices: tuple[int, ...], values: dict[str, float]) -> Array:
-        """The same from the compiled kernel at one state."""
+        """The same from the compiled kernel at one state, in the shape of the form's entries."""
         given = {name: values[name] for name in self.chain.values if name in self.mech.p_names}
         p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
         q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
@@ -141,7 +141,7 @@ class _Judge:
         return np.asarray(self.mech.frame(q, self.chain.frames[0], p=p)[:3, :3])
 
     def center(self, i: int, p: Array) -> Array:
-        """Centre of mass of link i in its frame for values of the parameters."""
+        """(3,) centre of mass of link i in its frame, m, for values (n_p,) of the parameters."""
         return np.array(self._numbers(p).center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float)
 
     def _J(self, q: Array, v: Array, a: Array, p: Array) -> Array:
