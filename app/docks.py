@@ -67,7 +67,7 @@ class Docks:
         for dock in self.docks.values():
             dock.topLevelChanged.connect(self._retitle)
             dock.dockLocationChanged.connect(self._retitle)
-        self._focus = SeenFocus(window, list(self.docks.values()))
+        self.focus = SeenFocus(window, list(self.docks.values()))
         self.docks["console"].visibilityChanged.connect(self._console_seen)
         self.docks["robotica"].visibilityChanged.connect(self._robotica_seen)
         self._first = window.saveState(VERSION)
@@ -198,6 +198,10 @@ class SeenFocus(QObject):
         focus = self._window.focusWidget()
         if focus is None or not self._window.isVisible():
             return
-        behind = (dock for dock in self._docks if dock.isAncestorOf(focus) and not dock.isFloating())
-        if any(dock.visibleRegion().isEmpty() for dock in behind):
+        if self.is_behind(focus):
             self._window.viewport.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def is_behind(self, widget: QWidget) -> bool:
+        """Whether a widget is in a panel behind another one."""
+        docks = (dock for dock in self._docks if dock.isAncestorOf(widget) and not dock.isFloating())
+        return any(dock.visibleRegion().isEmpty() for dock in docks)

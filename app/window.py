@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from core.functions.results import Result
 
 SIZE = (1480, 920)
+MOST_STOPS = 2000
+"""Places that Tab may go past."""
 FRAME = QSize(16, 40)
 """Room for the frame that the desktop draws, at first."""
 
@@ -289,6 +291,14 @@ class Window(QMainWindow):
             QTimer.singleShot(0, self.docks.settle)
 
     _was_shown = False
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes past panels that stand behind others."""
+        for _ in range(MOST_STOPS):
+            gone, focus = super().focusNextPrevChild(forward), self.focusWidget()
+            if not gone or focus is None or not self.docks.focus.is_behind(focus):
+                return gone
+        return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow window the panels leave room for the picture."""

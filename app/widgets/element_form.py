@@ -17,6 +17,7 @@ from app.widgets.formula_edit import FormulaEditor, FormulaVectorEditor
 from app.widgets.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
 from app.widgets.presentation import columns_of, coordinates_of, title_of
 from app.widgets.section import Section
+from app.widgets.tab_order import step, stops
 from app.widgets.text_editors import ColorEditor, FileEditor, NotesEditor, TextEditor
 from core.errors import KinetostatError
 from core.model import Driver, Limit, Model, Setting
@@ -129,6 +130,25 @@ class ElementForm(QWidget):
                 self._add(field)
         if rare:
             self._fold_away(rare)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes as one reads, also through what was unfolded since."""
+        if self.parent_form() is not None:
+            return super().focusNextPrevChild(forward)
+        if step(self, forward):
+            return True
+        for _ in stops(self):
+            gone, focus = super().focusNextPrevChild(forward), self.window().focusWidget()
+            if not gone or focus is None or not self.isAncestorOf(focus):
+                return gone
+        return True
+
+    def parent_form(self) -> ElementForm | None:
+        """The form of which this one is a part."""
+        holder = self.parentWidget()
+        while holder is not None and not isinstance(holder, ElementForm):
+            holder = holder.parentWidget()
+        return holder
 
     def _fold_away(self, rare: tuple[str, ...]) -> None:
         """Put the fields that few need into a fold at the end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, TypeAlias
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QTableWidget, QWidget
 
 from app.widgets.plain_keys import PlainKeys
@@ -77,3 +77,20 @@ class Grid(QTableWidget):
             self.editor.clear_cell(self.currentRow(), self.currentColumn())
         else:
             super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tab enters at the first cell, Shift+Tab at the last."""
+        super().focusInEvent(event)
+        if self.rowCount() and event.reason() == Qt.FocusReason.TabFocusReason:
+            self.setCurrentCell(0, 0)
+        elif self.rowCount() and event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self.setCurrentCell(self.rowCount() - 1, self.columnCount() - 1)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes from cell to cell, and on from the last."""
+        last = (self.rowCount() - 1, self.columnCount() - 1)
+        leaves = (self.currentRow(), self.currentColumn()) == (last if forward else (0, 0))
+        self.setTabKeyNavigation(not leaves and self.rowCount() > 0)
+        gone = super().focusNextPrevChild(forward)
+        self.setTabKeyNavigation(True)
+        return gone

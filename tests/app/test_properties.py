@@ -14,6 +14,7 @@ from app.session import Ref, Session
 from app.settings import Settings
 from app.widgets.applicability import applies
 from app.widgets.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
+from app.widgets.field_editor import FieldEditor
 from app.widgets.number_editors import NumberEditor, VectorEditor
 from app.widgets.part_editors import PartEditor, PartsEditor
 from app.widgets.table_editor import TableEditor
@@ -662,3 +663,41 @@ def test_escape_takes_a_refused_text_back_and_keeps_the_selection(bench):
     assert session.selection == Ref("joints", "joint2")
     QTest.keyClick(combo, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)  # the document's
     assert [body.name for body in session.model.bodies] == ["link1"]
+
+
+def test_tab_goes_through_a_form_as_one_reads_it(qtbot, session, panel):
+    session.select(Ref("joints", "screw"))
+    panel.form.editors["limits"].section.open(True)  # made later than what stands below
+    names = [name for name, editor in panel.form.editors.items() if editor.isVisible()]
+    panel.form.editors["name"].setFocus()
+    visited, heights = [], []
+    for _ in range(60):
+        focus = QApplication.focusWidget()
+        editor = focus
+        while editor is not None and not isinstance(editor, FieldEditor):
+            editor = editor.parentWidget()
+        if editor is not None and (not visited or visited[-1] != editor.path):
+            visited.append(editor.path)
+        heights.append(focus.mapTo(panel.form, QPoint(0, 0)).y())
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+        if not panel.form.isAncestorOf(QApplication.focusWidget()):
+            break
+    assert [path for path in visited if path in names] == [name for name in names if name in visited]
+    assert {"limits", "damping", "description"} <= set(visited)
+    assert heights == sorted(heights)
+
+
+def test_tab_leaves_a_table_at_its_last_cell(qtbot, session, panel):
+    session.select(Ref("joints", "j1"))
+    limits = panel.form.editors["limits"]
+    limits.section.open(True)
+    limits.table.setFocus(Qt.FocusReason.TabFocusReason)
+    cells = []
+    for _ in range(limits.table.columnCount()):
+        cells.append((limits.table.currentRow(), limits.table.currentColumn()))
+        qtbot.keyClick(limits.table, Qt.Key.Key_Tab)
+    assert cells == [(0, column) for column in range(limits.table.columnCount())]
+    assert not limits.table.hasFocus()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Backtab)
+    assert limits.table.hasFocus()
+    assert limits.table.currentColumn() == limits.table.columnCount() - 1

@@ -357,3 +357,20 @@ def test_in_a_narrow_window_the_panels_leave_room_for_the_picture(own_bench):
     own_bench.wait(lambda: window.viewport.width() >= 440)
     assert window.properties.width() >= 280
     assert window.functions.width() >= 200
+
+
+def test_tab_reaches_every_panel_that_is_seen(bench):
+    bench.example("slider_crank")
+    window = bench.window
+    window.docks.show("functions")
+    bench.draw()
+    window.viewport.setFocus()
+    reached = set()
+    for _ in range(200):
+        focus = window.focusWidget()
+        reached |= {name for name, dock in window.docks.docks.items() if dock.isAncestorOf(focus)}
+        assert not window.docks.focus.is_behind(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+        if {"functions", "properties", "sliders"} <= reached and window.focusWidget() is window.viewport:
+            break
+    assert {"functions", "properties", "sliders"} <= reached

@@ -1,0 +1,47 @@
+"""The order in which Tab goes through a form: as one reads, also what was made later or stands in a part unfolded."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+LINE = 10
+"""Pixels of height within which things stand in one line."""
+
+
+def stops(root: QWidget) -> list[QWidget]:
+    """What Tab stops at inside a widget, as one reads: lines from above, each from the left."""
+    seen = [
+        widget
+        for widget in root.findChildren(QWidget)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
+        and widget.isVisibleTo(root) and widget.isEnabled()
+    ]  # fmt: skip
+    tops = {widget: widget.mapTo(root, QPoint(0, 0)) for widget in seen}
+    seen.sort(key=lambda widget: tops[widget].y())
+    lines: list[list[QWidget]] = []
+    for widget in seen:
+        if not lines or tops[widget].y() - tops[lines[-1][0]].y() > LINE:
+            lines.append([])
+        lines[-1].append(widget)
+    return [widget for line in lines for widget in sorted(line, key=lambda each: tops[each].x())]
+
+
+def step(root: QWidget, forward: bool) -> bool:
+    """Go to the next stop inside a widget, or back; False at its end, and when the focus is elsewhere."""
+    places, focus = stops(root), root.focusWidget()
+    while focus is not None and focus is not root and focus not in places:
+        focus = focus.parentWidget()  # a line inside a box
+    if focus not in places:
+        return False
+    number = places.index(focus) + (1 if forward else -1)
+    if not 0 <= number < len(places):
+        return False
+    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+    places[number].setFocus(reason)
+    area = root.parentWidget()
+    while area is not None and not isinstance(area, QScrollArea):
+        area = area.parentWidget()
+    if area is not None:
+        area.ensureWidgetVisible(places[number])
+    return True
