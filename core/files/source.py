@@ -117,7 +117,9 @@ def source_of_file(path: str | os.PathLike[str]) -> Source:
 
 
 def encoded(text: str, file: str = "") -> bytes:
-    """The text as UTF-8. Raises FileError for characters that no file can hold."""
+    """The text as UTF-8. Raises FileError for characters that no file can hold, and for what is no text."""
+    if not isinstance(text, str):
+        raise FileError(f"A text is needed, not {type(text).__name__}.", file=file, remedy="Give the file's text.")
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:

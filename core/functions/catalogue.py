@@ -51,9 +51,10 @@ FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}
 
 def find(id: str) -> Function:
     """The function of this id (or of its name on the command line); raises ModelError with near misses."""
-    function = FUNCTIONS.get(id.replace("-", "_"))
+    wanted = str(id).replace("-", "_")
+    function = FUNCTIONS.get(wanted)
     if function is None:
-        close = difflib.get_close_matches(id.replace("-", "_"), FUNCTIONS, 3, 0.4)
+        close = difflib.get_close_matches(wanted, FUNCTIONS, 3, 0.4)
         hint = f"Did you mean {', '.join(close)}?" if close else f"There are {', '.join(FUNCTIONS)}."
         raise ModelError(f"There is no function '{id}'.", remedy=hint)
     return function
@@ -65,6 +66,9 @@ def call(id: str, context: Context, **options: Any) -> Result:
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
     function = find(id)
+    if not isinstance(context, Context):
+        raise ModelError(f"A context is needed, not {type(context).__name__}.",
+                         remedy="Make one of a model: Context.of(model).")  # fmt: skip
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)

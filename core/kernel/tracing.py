@@ -177,6 +177,8 @@ class Tracer:
                 not (type(e) is float and e == 0.0) for e in (links[i].inertia.mass, *links[i].inertia.tensor)
             )
             moved[i] = has_mass or any(moved[k] for k in range(i + 1, len(links)) if links[k].parent == i)
+        if not links:
+            return SimulationError("Nothing moves.", remedy="Add a body and a joint.")
         culprit = next((links[i].name for i in range(len(links)) if not moved[i]), links[-1].name)
         declared = {joint.name for joint in self.topology.model.joints}
         return massless(culprit, {link.name for link in links} - declared)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from core.errors import ModelError
+from core.errors import ModelError, near_misses
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body
 from core.model.expression import Node, parse
@@ -53,6 +53,10 @@ def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
     new_name = fields.pop("name", name)
     if fields:
         old = model.find(collection, name)
+        known = [field.name for field in fields_of(type(old))]
+        if (wrong := next((field for field in fields if field not in known), None)) is not None:
+            raise ModelError(f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'",
+                             remedy=near_misses(wrong, known))  # fmt: skip
         model = replace(model, old, dataclasses.replace(old, **fields))
     return rename(model, collection, name, new_name)
 

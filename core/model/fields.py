@@ -320,6 +320,8 @@ def coerce_value(value: Any) -> Value:
 
 def coerce_float(value: Any) -> float:
     """A finite float."""
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ModelError(f"A number or a formula is needed, not {_shown(value)}.", remedy="Give a number.")
     number = float(value)

@@ -127,13 +127,15 @@ class Model(Element):
 
     def find(self, collection: str, name: str) -> Any:
         """The element of this name; raises ModelError with near misses."""
+        if collection not in COLLECTIONS:
+            raise ModelError(f"A model has no {collection!r}.", remedy=f"It has {', '.join(COLLECTIONS)}.")
         for element in getattr(self, collection):
             if element.name == name:
                 return element
         if (owner := owner_of(self, name)) is not None:
             raise ModelError(f"'{name}' belongs to the sub-assembly '{owner.name}'.",
                              remedy=f"Change it in its file, {owner.file}.")  # fmt: skip
-        close = difflib.get_close_matches(name, [e.name for e in getattr(self, collection)], 3, 0.5)
+        close = difflib.get_close_matches(str(name), [e.name for e in getattr(self, collection)], 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "Look at the model tree for its names."
         raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=hint)
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from core.errors import FileError, ModelError, SimulationError
-from core.files import check, dumps, load, save
+from core.files import check, dumps, load, loads, save
+from core.functions import Context, call
 from core.kernel import Mechanism
-from core.model import Body, Inertia, Joint, Mimic, Model, Parameter, Pose
+from core.model import Body, Inertia, Joint, Mimic, Model, Parameter, Pose, edits
 from core.simulation import Run, simulate
 from core.symbolic import robot
 from resources import EXAMPLES
@@ -36,6 +37,11 @@ WRONG = {
     "no body or frame '\\['": lambda: BAR.jacobian(REST, ["tip"]),
     "no joint '5'": lambda: BAR.joint_q(5),
     "no speed 'nix'": lambda: BAR.inverse_dynamics(REST, STILL, STILL, actuators="nix"),
+    "has mass, so there is no centre": lambda: Mechanism(Model()).center_of_mass([]),
+    "no function '3'": lambda: call(3, Context.of(BAR.model)),
+    "context is needed, not NoneType": lambda: call("jacobian", None),
+    "model has no 'links'": lambda: edits.change(BAR.model, "links", "c", mass=1),
+    "body 'c': It has no field 'maas'. Did you mean mass": lambda: edits.change(BAR.model, "bodies", "c", maas=1),
     "model is needed, not NoneType": lambda: check(None),
     "model is needed, not str": lambda: robot("panda.urdf"),
     "model is needed, not list": lambda: dumps([]),
@@ -68,9 +74,9 @@ def test_one_position_and_many_forces() -> None:
 
 @pytest.mark.parametrize("path", [None, 3, [], b"four_bar.kst"])
 def test_what_is_no_path(path: object) -> None:
-    for call in (load, Run.load, lambda given: save(BAR.model, given)):
+    for reading in (load, Run.load, lambda given: save(BAR.model, given)):
         with pytest.raises(FileError, match="A path is needed"):
-            call(path)
+            reading(path)
 
 
 def test_one_actuator_by_its_name_alone() -> None:
@@ -131,3 +137,15 @@ def test_a_loop_that_moves_nothing_is_told() -> None:
     free = Mechanism(Model(bodies=(body,)))
     with pytest.raises(SimulationError, match="body 'wheel'.*no mass or no inertia"):
         free.forward_dynamics(free.neutral(), np.zeros(6), np.zeros(6))
+
+
+def test_what_is_no_text() -> None:
+    for given in (None, b"kinetostat: 1"):
+        with pytest.raises(FileError, match="A text is needed"):
+            loads(given)
+
+
+def test_a_number_in_an_array_without_axes_is_a_number() -> None:
+    assert Body(name="b", mass=np.array(2.0)).mass == 2.0
+    with pytest.raises(ModelError, match="not a finite number"):
+        Body(name="b", mass=np.array(np.nan))
