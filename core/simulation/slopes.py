@@ -11,7 +11,6 @@ from typing import Any
 
 from core.simulation.constrained import (
     VECTORS,
-    back_substitute,
     by_transpose,
     factor_mass,
     factor_rows,
@@ -86,6 +85,48 @@ def traced(place: int, rank: int, t: float, y: Any, a: Any) -> None:
 
 
 @native
+def forward_rows(L: Any, X: Any, count: int, n: int) -> None:
+    """X ← L⁻¹ X, (count, n) row by row: entries of a row do not wait for one another."""
+    for i in range(count):
+        row = X[i * n : (i + 1) * n]
+        for k in range(i):
+            x, other = L[i * count + k], X[k * n : (k + 1) * n]
+            for j in range(n):
+                row[j] -= x * other[j]
+        for j in range(n):
+            row[j] *= L[i * count + i]
+
+
+@native
+def back_rows(L: Any, X: Any, count: int, n: int) -> None:
+    """X ← L⁻ᵀ X, (count, n) row by row."""
+    for i in range(count - 1, -1, -1):
+        row = X[i * n : (i + 1) * n]
+        for k in range(i + 1, count):
+            x, other = L[k * count + i], X[k * n : (k + 1) * n]
+            for j in range(n):
+                row[j] -= x * other[j]
+        for j in range(n):
+            row[j] *= L[i * count + i]
+
+
+@native
+def meet_columns(place: int, rank: int, by_y: Any, X: Any) -> None:
+    """The columns of X (nv, n) with what holds: Y X = −δg."""
+    s = load_system(place)
+    nv, m, n = s.nv, s.rows, s.nq + s.nv + s.nx
+    w, wanted = scratch(nv), vector(place, 0)
+    for j in range(n):
+        for i in range(m):
+            wanted[i] = -by_y[j * (n + m) + s.nq + nv + i]
+        for i in range(nv):
+            w[i] = X[i * n + j]
+        meet(place, rank, wanted, w, THIRD)
+        for i in range(nv):
+            X[i * n + j] = w[i]
+
+
+@native
 def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     """∂f/∂y into J (n n,), row by row; f (n,): the derivative at y, evaluated just now by the full equations. False if
     it is not finite."""
@@ -100,25 +141,21 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     by_y, by_u, L = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0), result(place, MASS, nv * nv)
     if forced:
         by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))
-    w, wanted, total = scratch(nv), vector(place, 0), 0.0
+    total = 0.0
     for j in range(n):
         column = by_y[j * tall : (j + 1) * tall]
-        for i in range(nv):
-            w[i] = -column[nq + i]
-            if forced and j < nq + nv:
-                w[i] += by_u[j * nv + i]
-        forward_substitute(L, w, nv)
-        if m > 0:
-            for i in range(m):
-                wanted[i] = -column[nq + nv + i]
-            meet(place, rank, wanted, w, THIRD)
-        back_substitute(L, w, nv)
         for i in range(nq):
             J[i * n + j] = column[i]
         for i in range(nv):
-            J[(nq + i) * n + j] = w[i]
+            J[(nq + i) * n + j] = -column[nq + i]
+            if forced and j < nq + nv:
+                J[(nq + i) * n + j] += by_u[j * nv + i]
         for i in range(s.nx):
             J[(nq + nv + i) * n + j] = column[nq + nv + m + i]
+    forward_rows(L, J[nq * n :], nv, n)
+    if m > 0:
+        meet_columns(place, rank, by_y, J[nq * n :])
+    back_rows(L, J[nq * n :], nv, n)
     for i in range(n * n):
         total += J[i] * 0.0
     return total == 0.0
