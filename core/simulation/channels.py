@@ -56,8 +56,9 @@ class Samples(Protocol):
 class Channels:
     """Computes channels of samples; keeps what was asked for.
 
-    joint.q, .v, .a, .tau (SI); joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's
-    origin; frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
+    joint.q, .v, .a (SI); .tau, the joint forces that were given and those of drivers;
+    joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's origin;
+    frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
     (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
     constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
     `core.simulation.element_channels`. A suffix takes one column: tool.position.x, elbow.reaction.fz; or a magnitude:
@@ -150,6 +151,9 @@ class Channels:
         for label, columns in (("q", self.mech.q_names), ("v", self.mech.v_names), ("a", self.mech.v_names),
                                ("tau", self.mech.v_names)):  # fmt: skip
             if what == label and owner in columns:
+                if label == "tau":
+                    joint, at = owner.rpartition(".")[0], columns.index(owner)
+                    return np.asarray(self[f"{joint}.tau"])[:, at - self.mech.joint_v(joint).start]
                 return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
         return self._component(owner, what) if owner in self.names else None
 
@@ -191,17 +195,30 @@ class Channels:
                              where=f"joint '{joint}'", remedy=f"Ask for '{leader}.tau'.")  # fmt: skip
         else:
             values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
+            values = values + self._of_drivers(joint, values.shape) if what == "tau" else values
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _of_cut(self, joint: str, what: str) -> Array:
-        """Motion of a joint that closes a loop; nothing drives it but its own springs and dampers."""
+        """Motion of a joint that closes a loop; nothing but drivers drives it."""
         if joint not in self._cut:
             s = self.samples
             moving = cut_joints.motion(self.mech, joint, s.q, s.v, s.a, self.p)
             self._cut[joint] = moving._replace(q=cut_joints.steady(self.mech, joint, s.time, moving))
         moving = self._cut[joint]
-        values = np.zeros_like(moving.v) if what == "tau" else np.asarray(getattr(moving, what))
+        values = self._of_drivers(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _of_drivers(self, joint: str, shape: tuple[int, ...]) -> Array:
+        """(n, nv) forces of the drivers that move a joint, or a joint that follows it: those of its motor."""
+        forces, model = np.zeros(shape), self.mech.model.expanded
+        for driver in model.drivers:
+            if not driver.joint or self.mech._coordinates.coupling(driver.joint)[0] != joint:
+                continue
+            moved, where = model.find("joints", driver.joint), f"driver '{driver.name}'"
+            at = self.mech._program.tracer.elements.coordinate_index(moved, driver.coordinate, where)
+            ratio = self.mech.following(driver.joint, self.p)[0]
+            forces[:, at] += ratio[..., 0] * self.elements.table[f"{driver.name}.force"].compute()
+        return forces
 
     def _of_frame(self, frame: str, what: str) -> Array:
         s = self.samples

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from core.errors import SimulationError
 from core.kernel import Mechanism
-from core.model import Body, Driver, Force, Frame, Gravity, Joint, Junction, Model, Pose, World
+from core.model import Body, Driver, Force, Frame, Gravity, Inertia, Joint, Junction, Mimic, Model, Pose, World
 from core.simulation import Run, simulate
 
 NO_GRAVITY = World(gravity=Gravity(kind="none"))
@@ -19,6 +19,31 @@ MASS = Body(name="m", mass=1.0)
 SLIDE = Joint(name="s", kind="prismatic", parent="world", child="m", axis=(1.0, 0.0, 0.0), rest=(2.0,))
 BOB = Body(name="bob", mass=1.0, center_of_mass=(1.0, 0.0, 0.0))
 PIN = Joint(name="pin", parent="world", child="bob", axis=(0.0, 1.0, 0.0))
+
+
+def test_the_torque_of_a_driven_joint_is_its_motors() -> None:
+    """m (g + z̈) lifts a mass that a driver moves by z(t), on its own joint or on one that follows at half the way; of a
+    driven angle and displacement each has its own."""
+    lift = Joint(name="lift", kind="prismatic", parent="world", child="m")
+    follow = Joint(name="follow", kind="prismatic", parent="world", child="n", mimic=Mimic(leader="lift", ratio=0.5))
+    driver = Driver(name="motor", joint="lift", function="0.1*sin(3*t)")
+    run = simulate(Model(bodies=(MASS,), joints=(lift,), drivers=(driver,)), 1.0)
+    acceleration = -0.9 * np.sin(3.0 * run.time)
+    np.testing.assert_allclose(run["lift.tau"], 9.81 + acceleration, atol=1e-9)
+    light = Body(name="n", mass=0.4)
+    both = Model(bodies=(MASS, light), joints=(lift, follow), drivers=(dataclasses.replace(driver, joint="follow"),))
+    run = simulate(both, 1.0)
+    whole = 1.0 * (9.81 + 2.0 * acceleration) + 0.5 * 0.4 * (9.81 + acceleration)
+    np.testing.assert_allclose(run["lift.tau"], whole, atol=1e-9)
+    turning = Joint(name="screw", kind="cylindrical", parent="world", child="m")
+    solid = dataclasses.replace(MASS, inertia=Inertia(izz=0.3))
+    drivers = (
+        dataclasses.replace(driver, joint="screw", coordinate="displacement"),
+        Driver(name="turn", joint="screw", coordinate="angle", function="t^2"),
+    )
+    run = simulate(Model(bodies=(solid,), joints=(turning,), drivers=drivers), 1.0, torque={"screw.angle": 0.25})
+    np.testing.assert_allclose(run["screw.tau"][:, 0], 0.3 * 2.0, atol=1e-9)
+    np.testing.assert_allclose(run["screw.displacement.tau"], 9.81 + acceleration, atol=1e-9)
 
 
 def test_spring_and_damper_in_series_relax(tmp_path: Path) -> None:
