@@ -24,6 +24,9 @@ LOOK_EVERY = 15
 CLOSE_WAIT = 10.0
 """How long closing waits for a job to notice that it should stop, in s."""
 
+ENOUGH = 0.02
+"""Progress from which the time left can be estimated."""
+
 
 class _Slip:
     """What the window and the thread tell each other."""
@@ -33,6 +36,8 @@ class _Slip:
         self.cancelled = False
         self.fraction = 0.0
         self.text = ""
+        self.first: tuple[float, float] | None = None
+        """When there was progress first, s, and how much."""
         self.made: Any = None
         self.outcome: tuple[str, Any] | None = None
 
@@ -51,6 +56,8 @@ class _Slip:
 
     def __call__(self, fraction: float, text: str = "") -> None:
         """Progress, as the work tells it."""
+        if fraction > 0.0 and self.first is None:
+            self.first = time.monotonic(), fraction
         self.fraction, self.text = fraction, text
 
     def show(self, made: Any) -> None:
@@ -89,9 +96,13 @@ class Job(QObject):
 
     @property
     def time_left(self) -> float | None:
-        """Estimated seconds left; None before there is anything to estimate from."""
-        spent = time.monotonic() - self.started
-        return spent * (1.0 - self.fraction) / self.fraction if self.fraction > 0.02 else None
+        """Estimated seconds left, by the pace since there was progress first (what went before was preparation); None
+        before there is anything to estimate from."""
+        since, before = self._slip.first or (self.started, 0.0)
+        if self.fraction - before <= ENOUGH:
+            since, before = self.started, 0.0
+        done = self.fraction - before
+        return (time.monotonic() - since) * (1.0 - self.fraction) / done if done > ENOUGH else None
 
     def begin(self) -> None:
         """Start the thread."""

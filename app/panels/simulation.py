@@ -25,7 +25,7 @@ from app.panels.runs import RunsList
 from app.panels.start_rows import StartRows
 from app.session import Session
 from app.settings import Settings
-from app.simulation import Simulation, WarmUp
+from app.simulation import Simulation
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
 from app.widgets.quantity import QuantityEdit
@@ -245,7 +245,7 @@ class SimulationPanel(QWidget):
         self.progress.setRange(0, 1000 if share > 0.0 else 0)
         self.progress.setValue(round(1000 * share))
         if share <= 0.0:
-            self.words.setText("Preparing the integrators, once on this machine …" if WarmUp.busy() else "Preparing …")
+            self.words.setText(job.text or "Preparing …")
             return
         left = job.time_left
         self.words.setText(f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else ""))
