@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.kernel.closed_forms_graph import FREEDOMS, GEAR, Chain, Edge, ends, geared
+from core.kernel.closed_forms_graph import BESIDE, FREEDOMS, GEAR, Chain, Edge, ends, geared
 from core.kernel.closed_forms_match import GEARED, ROD, Form, Sample, form_of, samples_of
 from core.kernel.topology import Topology
 
@@ -41,6 +41,8 @@ class Search:
     """Forms, and independent edges (by number), in the order in which they become known."""
     torn: bool = False
     """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
+    apart: bool = False
+    """True if rods must not determine cut joints, which have no coordinates in which a torn loop could keep that."""
 
     @property
     def edges(self) -> list[Edge]:
@@ -49,7 +51,8 @@ class Search:
 
     def copy(self) -> Search:
         """Another that may go on differently."""
-        return Search(self.topology, [s.copy() for s in self.samples], list(self.free), list(self.steps))
+        return Search(self.topology, [s.copy() for s in self.samples], list(self.free), list(self.steps),
+                      apart=self.apart)  # fmt: skip
 
     def together(self, i: int) -> bool:
         """True if an edge lies inside a cluster."""
@@ -98,10 +101,10 @@ class Search:
         )
 
 
-def begin(topology: Topology) -> Search:
+def begin(topology: Topology, *, apart: bool = False) -> Search:
     """With welded bodies joined."""
     samples = samples_of(topology)
-    search = Search(topology, samples, list(range(len(samples[0].edges))), [])
+    search = Search(topology, samples, list(range(len(samples[0].edges))), [], apart=apart)
     for i in list(search.free):
         if search.edges[i].kind == "W" and not search.edges[i].cut:
             search.join(i)
@@ -111,7 +114,14 @@ def begin(topology: Topology) -> Search:
 def solved(topology: Topology) -> Search:
     """The machine as far as closed forms lead; what is left of the tree is independent, what is left of the cut joints
     is left to iteration."""
-    search = complete(begin(topology))
+    search = _finished(begin(topology))
+    if search.torn and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
+        search = _finished(begin(topology, apart=True))
+    return search
+
+
+def _finished(search: Search) -> Search:
+    search = complete(search)
     for i in list(search.free):
         if i in search.free and not search.edges[i].cut:
             if search.together(i):
@@ -119,6 +129,12 @@ def solved(topology: Topology) -> Search:
             search.choose(i)
             close_gears(search)
     return search
+
+
+def _determines_cut(search: Search, way: Sequence[tuple[int, bool]]) -> bool:
+    """Whether a closed form would give a rod's constraint to a joint that was cut."""
+    edges = [search.edges[i] for i, _ in way]
+    return any(edge.kind in BESIDE for edge in edges) and any(edge.cut and edge.kind not in BESIDE for edge in edges)
 
 
 def complete(search: Search, *, first: bool = True) -> Search:
@@ -129,13 +145,8 @@ def complete(search: Search, *, first: bool = True) -> Search:
         return search
     results = []
     for number, (independent, form) in enumerate(options):
-        trial = search.copy()
-        for i in independent:
-            if i in trial.free:
-                trial.choose(i)
-                close_gears(trial)
-        if not all(i in trial.free for i, _ in form.chain):
-            continue
+        trial = _with_independent(search, independent)
+        assert trial is not None, "as when the form was found"
         trial.close(form)
         results.append((complete(trial, first=False), number))
     return min(results, key=lambda pair: (pair[0].left, pair[0].chosen, pair[1]))[0] if results else search
@@ -171,7 +182,8 @@ def _next_gear(search: Search) -> Form | None:
 
 def _next_form(search: Search) -> Form | None:
     for way in ways(search, LONGEST_CHAIN, lambda kinds: _promising(kinds)):
-        if _kinds(search, way) in _POSSIBLE and not any(search.coupled(i) for i, _ in way):
+        barred = search.apart and _determines_cut(search, way)
+        if _kinds(search, way) in _POSSIBLE and not barred and not any(search.coupled(i) for i, _ in way):
             form = form_of(way, search.samples, lambda i: not search.edges[i].cut)
             if form is not None:
                 return form
@@ -243,6 +255,8 @@ def _splits(search: Search, way: Chain) -> Iterator[tuple[tuple[int, ...], Chain
             rest = tuple(way[k] for k in kept)
             if _kinds(search, rest) not in _POSSIBLE or any(search.coupled(i) for i, _ in rest):
                 continue
+            if search.apart and _determines_cut(search, rest):
+                continue
             independent = tuple(way[k][0] for k in range(len(way)) if k not in kept)
             if not any(search.edges[i].cut for i in independent):
                 yield independent, rest
@@ -275,13 +289,23 @@ def _ranks(search: Search) -> dict[int, tuple[float, ...]]:
 
 def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
     """The closed form of the rest of a loop when other joints of it are known."""
+    trial = _with_independent(search, independent)
+    if trial is None or any(i not in trial.free or trial.together(i) for i, _ in rest) or not _closes(trial, rest):
+        return None
+    return form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
+
+
+def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | None:
+    """The search with other joints known, and what gears make known with them; None where one of them lies between
+    bodies whose places are known by then: nothing would close that loop."""
     trial = search.copy()
     for i in independent:
         if i in trial.free:
+            if trial.together(i):
+                return None
             trial.choose(i)
-    if any(i not in trial.free or trial.together(i) for i, _ in rest) or not _closes(trial, rest):
-        return None
-    return form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
+            close_gears(trial)
+    return trial
 
 
 def _closes(search: Search, rest: Chain) -> bool:

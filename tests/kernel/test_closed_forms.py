@@ -149,6 +149,6 @@ def test_moving_a_coordinate_closes_without_iteration(monkeypatch):
     q = mech.rest()
     index = mech.q_names.index(name)
     expected = mech.move(q, {name: q[index] + 0.02})
-    monkeypatch.setattr("core.kernel.constraints.explicitly_closed", lambda *_: None)
+    monkeypatch.setattr("core.kernel.dragging.explicitly_closed", lambda *_: None)
     np.testing.assert_allclose(mech.move(q, {name: q[index] + 0.02}), expected, atol=1e-8)
     np.testing.assert_allclose(mech.gaps(expected), 0.0, atol=1e-12)

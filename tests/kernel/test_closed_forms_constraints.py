@@ -12,6 +12,7 @@ from core.model import Body, Constraint, Frame, Joint, Model, Pose, Sensor
 from core.simulation import simulate
 from tests.kernel.random_loops import Builder, frame, matrix, pose
 from tests.kernel.test_closed_forms import check, mobility
+from tests.simulation.test_cut_joints import loop
 
 
 class Rods(Builder):
@@ -270,3 +271,52 @@ def test_a_rod_that_ends_on_an_axis_holds_the_other_joint():
     assert {str(step) for step in mech.solution_order} >= {f"{free}: independent"}
     assert f"{held} – SSR dyad with rod rod0; follows from {free}" in map(str, mech.solution_order)
     check(mech, 1)
+
+
+SEVEN = ("revolute",) * 7
+
+
+def tied_ring(kinds, seed, cut, rod, gear=None):
+    """A ring on the ground with a rod between two of its bodies, and perhaps a wheel on one of them that is geared."""
+    model = loop(kinds, seed)
+    joints = [replace(joint, cut="yes" if k == cut else "auto") for k, joint in enumerate(model.joints)]
+    bodies, constraints = list(model.bodies), []
+    if gear is not None:
+        at, leader = gear
+        bodies.append(replace(model.bodies[0], name="wheel"))
+        joints.append(Joint(name="turn", parent=f"b{at}", child="wheel", a=Pose(position=(0.2, 0.1, 0.3))))
+        constraints.append(Constraint(name="gear", kind="gear", joint="turn", leader=f"j{leader}", ratio=-0.7))
+    frames = (Frame(name="f", parent="wheel" if gear else rod[1], pose=Pose(position=(0.3, 0.2, -0.1))),)
+    model = replace(model, bodies=tuple(bodies), joints=tuple(joints), frames=frames)
+    mech = Mechanism(model)
+    ends = [mech.frame(mech.neutral(), name)[:3, 3] for name in (rod[0], "f")]
+    constraints.append(
+        Constraint(name="rod", kind="rod", a=rod[0], b="f", length=float(np.linalg.norm(ends[1] - ends[0])))
+    )
+    return Mechanism(replace(model, constraints=tuple(constraints)))
+
+
+TIED = [
+    (SEVEN, 4, ("b1", "b4"), None),
+    (("revolute", "spherical", "prismatic", "universal", "revolute"), 1, ("b3", "b1"), None),
+    (("revolute", "revolute", "screw", "universal", "revolute", "planar"), 4, ("b1", "t"), (0, 1)),
+    (("cylindrical", "spherical", "revolute", "planar"), 3, ("b2", "b0"), None),
+]
+
+
+@pytest.mark.parametrize("cut", range(4))
+@pytest.mark.parametrize(("kinds", "seed", "rod", "gear"), TIED)
+def test_no_constraint_gets_lost_between_rods_gears_and_loops(kinds, seed, rod, gear, cut):
+    """As many speeds are left independent as the constraints that vanish leave, and runs are those by iteration."""
+    mech = tied_ring(kinds, seed, cut, rod, gear)
+    forms = closed_forms_of(mech._program)
+    q = mech.assemble(mech.integrate(mech.neutral(), 0.02 * np.random.default_rng(1).normal(size=mech.nv)))
+    G = np.delete(mech.loop_jacobian(q), forms.kept_rows, axis=0)
+    if forms.found:
+        assert len(forms.independent) <= mech.nv - np.linalg.matrix_rank(G, tol=1e-7)
+    v = mech.assemble(q, np.ones(mech.nv))[1]
+    ends = [
+        simulate(mech, 0.1, q0=q, v0=v, rtol=1e-9, atol=1e-10, output=0.1, closed_forms=how) for how in (True, False)
+    ]
+    np.testing.assert_allclose(*(mech.poses(run.q[-1]) for run in ends), atol=1e-6)
+    assert max(np.max(run["constraint.residual"]) for run in ends) < 1e-8
