@@ -19,6 +19,34 @@ PATIENCE = 20.0
 SIZE = (1120, 760)
 
 
+@pytest.fixture
+def settings(tmp_path):
+    """Preferences of nobody."""
+    from app.settings import Settings
+
+    return Settings(tmp_path / "settings.ini")
+
+
+@pytest.fixture
+def session():
+    """An arm that is open without a window; modules that need another machine have their own."""
+    from app.session import Session
+    from core.files import load
+    from resources import EXAMPLES
+
+    return Session(load(EXAMPLES / "puma560.kst"))
+
+
+@pytest.fixture
+def jobs(qtbot):
+    """Work beside the window, none of which is left at the end."""
+    from app.jobs import Jobs
+
+    jobs = Jobs()
+    yield jobs
+    assert jobs.close()
+
+
 def pump(until=lambda: False, seconds=0.05):
     """Let Qt work until something is true; at most so long."""
     end = time.monotonic() + seconds

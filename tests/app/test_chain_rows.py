@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QApplication
 
 from app.panels.properties import PropertyEditor
 from app.session import Ref, Session
-from app.settings import Settings
 from core.model import DHChain, DHRow, Inertia, Model
 
 GOOD = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
@@ -21,8 +20,8 @@ def session():
 
 
 @pytest.fixture
-def panel(qtbot, session, tmp_path):
-    widget = PropertyEditor(session, Settings(tmp_path / "settings.ini"))
+def panel(qtbot, session, settings):
+    widget = PropertyEditor(session, settings)
     qtbot.addWidget(widget)
     widget.resize(340, 1100)
     widget.show()

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.panels.properties import PropertyEditor
 from app.session import Ref, Session
-from app.settings import Settings
 from core.model import (
     Body,
     Constraint,
@@ -53,7 +52,7 @@ def machine() -> Model:
     )
 
 
-def shown(qtbot, tmp_path, *elements, pick=-1):
+def shown(qtbot, settings, *elements, pick=-1):
     """The property editor with one of these elements added and selected."""
     from core.model import edits
 
@@ -61,7 +60,7 @@ def shown(qtbot, tmp_path, *elements, pick=-1):
     for element in elements:
         model = edits.add(model, element)
     session = Session(model)
-    panel = PropertyEditor(session, Settings(tmp_path / "settings.ini"))
+    panel = PropertyEditor(session, settings)
     qtbot.addWidget(panel)
     panel.resize(340, 900)
     panel.show()
@@ -92,8 +91,8 @@ def choose(editor, word) -> None:
 # --------------------------------------------------------------------------- kinds
 
 
-def test_a_force_shows_what_its_kind_uses_and_keeps_the_rest(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", a="arm", b="sled", stiffness=50.0, rest=0.3))
+def test_a_force_shows_what_its_kind_uses_and_keeps_the_rest(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled", stiffness=50.0, rest=0.3))
     assert fields(panel) == {"name", "kind", "a", "b", "stiffness", "rest", "damping", "law", "masses", "description"}
     choose(panel.form.editors["kind"], "joint")
     assert session.model.forces[0].joint == "elbow"  # what the kind needs is filled in
@@ -107,8 +106,8 @@ def test_a_force_shows_what_its_kind_uses_and_keeps_the_rest(qtbot, tmp_path):
     assert session.model.forces[0].joint == ""
 
 
-def test_units_follow_the_sensor_along_which_a_force_acts(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", kind="sensor", sensor="tilt", damping=2.0, rest=0.5))
+def test_units_follow_the_sensor_along_which_a_force_acts(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", kind="sensor", sensor="tilt", damping=2.0, rest=0.5))
     assert panel.form.editors["damping"].edit.text() == "2 N·m·s/rad"
     assert panel.form.editors["rest"].edit.text().endswith("°")
     retype(qtbot, panel.form.editors["sensor"].combo.lineEdit(), "reach")
@@ -116,8 +115,8 @@ def test_units_follow_the_sensor_along_which_a_force_acts(qtbot, tmp_path):
     assert panel.form.editors["damping"].edit.text() == "2 N·s/m"
 
 
-def test_a_coordinate_is_asked_for_where_a_joint_has_several(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", kind="joint", joint="elbow", stiffness=1.0))
+def test_a_coordinate_is_asked_for_where_a_joint_has_several(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", kind="joint", joint="elbow", stiffness=1.0))
     assert "coordinate" not in fields(panel)
     retype(qtbot, panel.form.editors["joint"].combo.lineEdit(), "socket")
     assert session.model.forces[0].coordinate == "1"
@@ -125,17 +124,17 @@ def test_a_coordinate_is_asked_for_where_a_joint_has_several(qtbot, tmp_path):
     assert session.model.forces[0].coordinate == "2"
 
 
-def test_references_offer_what_fits(qtbot, tmp_path):
-    _, panel = shown(qtbot, tmp_path, Force(name="f", a="arm", b="sled"))
+def test_references_offer_what_fits(qtbot, settings):
+    _, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled"))
     assert {"world", "tip", "meet"} <= set(panel.form.editors["b"].combo.names())
-    _, panel = shown(qtbot, tmp_path, Force(name="f", kind="sensor", sensor="tilt"))
+    _, panel = shown(qtbot, settings, Force(name="f", kind="sensor", sensor="tilt"))
     assert panel.form.editors["sensor"].combo.names() == ["", "reach", "tilt"]  # one length or angle
-    _, panel = shown(qtbot, tmp_path, Constraint(name="c", sensor="reach", value=0.1))
+    _, panel = shown(qtbot, settings, Constraint(name="c", sensor="reach", value=0.1))
     assert panel.form.editors["sensor"].combo.names() == ["", "reach", "tilt", "track"]  # functions of the pose
 
 
-def test_a_sensor_changes_its_kind_and_folds_what_few_need(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Sensor(name="s", a="arm", b="sled"))
+def test_a_sensor_changes_its_kind_and_folds_what_few_need(qtbot, settings):
+    session, panel = shown(qtbot, settings, Sensor(name="s", a="arm", b="sled"))
     assert not panel.form.rare_section.opened
     assert {"a", "b"} <= fields(panel)
     choose(panel.form.editors["kind"], "cut_torque")
@@ -146,11 +145,11 @@ def test_a_sensor_changes_its_kind_and_folds_what_few_need(qtbot, tmp_path):
     assert "axis" in fields(panel)
 
 
-def test_a_kind_that_lacks_its_partner_says_so(qtbot, tmp_path):
+def test_a_kind_that_lacks_its_partner_says_so(qtbot, settings):
     model = Model(bodies=(Body(name="a", **SOLID), Body(name="b", **SOLID)),
                   forces=(Force(name="f", a="a", b="b", stiffness=1.0),))  # fmt: skip
     session = Session(model)
-    panel = PropertyEditor(session, Settings(tmp_path / "settings.ini"))
+    panel = PropertyEditor(session, settings)
     qtbot.addWidget(panel)
     panel.show()
     session.select(Ref("forces", "f"))
@@ -161,8 +160,8 @@ def test_a_kind_that_lacks_its_partner_says_so(qtbot, tmp_path):
     )
 
 
-def test_a_joint_folds_cut_and_frames(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", a="arm", b="sled"))
+def test_a_joint_folds_cut_and_frames(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled"))
     session.select(Ref("joints", "elbow"))
     assert panel.focus_field("cut")
     assert panel.form.rare_section.opened
@@ -173,8 +172,8 @@ def test_a_joint_folds_cut_and_frames(qtbot, tmp_path):
 # --------------------------------------------------------------------------- formulas
 
 
-def test_a_formula_of_time_and_state_is_taken_and_a_wrong_name_told_beside_it(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", a="arm", b="sled"))
+def test_a_formula_of_time_and_state_is_taken_and_a_wrong_name_told_beside_it(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled"))
     editor = panel.form.editors["law"]
     retype(qtbot, editor.edit, "k*(length - 0.2) + elbow.v*sin(t)")
     assert session.model.forces[0].law == "k*(length - 0.2) + elbow.v*sin(t)"
@@ -186,8 +185,8 @@ def test_a_formula_of_time_and_state_is_taken_and_a_wrong_name_told_beside_it(qt
     assert "Nothing is called 'elbo'. Did you mean elbow" in editor.note.words
 
 
-def test_names_are_completed_as_they_are_typed(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", a="arm", b="sled"))
+def test_names_are_completed_as_they_are_typed(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", a="arm", b="sled"))
     edit = panel.form.editors["law"].edit
     edit.setFocus()
     qtbot.keyClicks(edit, "k*rea")
@@ -201,8 +200,8 @@ def test_names_are_completed_as_they_are_typed(qtbot, tmp_path):
     assert session.model.forces[0].law == "k*reach"
 
 
-def test_components_of_a_wrench_are_formulas(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Force(name="f", kind="wrench", b="arm"))
+def test_components_of_a_wrench_are_formulas(qtbot, settings):
+    session, panel = shown(qtbot, settings, Force(name="f", kind="wrench", b="arm"))
     retype(qtbot, panel.form.editors["torque"].edits[2], "-0.5*elbow.v")
     assert session.model.forces[0].torque == (0.0, 0.0, "-0.5*elbow.v")
 
@@ -210,8 +209,8 @@ def test_components_of_a_wrench_are_formulas(qtbot, tmp_path):
 # --------------------------------------------------------------------------- drivers
 
 
-def test_a_driver_goes_from_formula_to_table_and_back(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="0.5*t"))
+def test_a_driver_goes_from_formula_to_table_and_back(qtbot, settings):
+    session, panel = shown(qtbot, settings, Driver(name="d", joint="slide", function="0.5*t"))
     choose(panel.form.editors["function"], "Table")
     driver = session.model.drivers[0]
     assert driver.function is None
@@ -224,9 +223,9 @@ def test_a_driver_goes_from_formula_to_table_and_back(qtbot, tmp_path):
     assert session.model.drivers[0].function == "0.5*t"
 
 
-def test_a_formula_that_breaks_becomes_a_table_all_the_same(qtbot, tmp_path):
+def test_a_formula_that_breaks_becomes_a_table_all_the_same(qtbot, settings):
     """log(t) has no value at the first moment."""
-    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="log(t)"))
+    session, panel = shown(qtbot, settings, Driver(name="d", joint="slide", function="log(t)"))
     choose(panel.form.editors["function"], "Table")
     driver = session.model.drivers[0]
     assert driver.values[0] == 0.0
@@ -234,10 +233,10 @@ def test_a_formula_that_breaks_becomes_a_table_all_the_same(qtbot, tmp_path):
     assert driver.values[5] == pytest.approx(-0.693147, rel=1e-5)
 
 
-def test_a_trace_with_other_names_is_taken_and_its_column_chosen(qtbot, tmp_path):
+def test_a_trace_with_other_names_is_taken_and_its_column_chosen(qtbot, settings, tmp_path):
     path = tmp_path / "measured.csv"
     path.write_text("time,angle,other\n0,0,1\n1,0.5,2\n2,0.7,1\n", encoding="utf-8")
-    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="t"))
+    session, panel = shown(qtbot, settings, Driver(name="d", joint="slide", function="t"))
     panel.form.editors["function"].take(str(path))
     assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(path), "angle")
     column = panel.form.editors["column"]
@@ -257,15 +256,15 @@ def test_a_trace_with_other_names_is_taken_and_its_column_chosen(qtbot, tmp_path
     assert (session.model.drivers[0].file, session.model.drivers[0].column) == (str(one), "")
 
 
-def test_a_driver_depends_on_time_and_parameters_alone(qtbot, tmp_path):
-    _, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="t"))
+def test_a_driver_depends_on_time_and_parameters_alone(qtbot, settings):
+    _, panel = shown(qtbot, settings, Driver(name="d", joint="slide", function="t"))
     editor = panel.form.editors["function"]
     retype(qtbot, editor.edit, "elbow")
     assert "'elbow' is neither t nor a parameter. Use t and parameters." in editor.edit.problem
 
 
-def test_a_table_is_pasted_from_a_spreadsheet(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="elbow", times=(0.0, 1.0), values=(0.0, 1.0)))
+def test_a_table_is_pasted_from_a_spreadsheet(qtbot, settings):
+    session, panel = shown(qtbot, settings, Driver(name="d", joint="elbow", times=(0.0, 1.0), values=(0.0, 1.0)))
     table = panel.form.editors["times"]
     QApplication.clipboard().setText("t\tangle\n0\t0\n0,5\t45\n2\t90\n")
     table.table.setFocus()
@@ -279,9 +278,9 @@ def test_a_table_is_pasted_from_a_spreadsheet(qtbot, tmp_path):
     assert session.model is before
 
 
-def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, tmp_path):
+def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, settings):
     session, panel = shown(
-        qtbot, tmp_path, Driver(name="d", joint="slide", times=(0.0, 1.0, 2.0), values=(0.0, 0.1, 0.0))
+        qtbot, settings, Driver(name="d", joint="slide", times=(0.0, 1.0, 2.0), values=(0.0, 0.1, 0.0))
     )
     editor = panel.form.editors["times"]
 
@@ -305,8 +304,8 @@ def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, tmp_path):
     assert line[-1] == pytest.approx([2.0, 0.0])
 
 
-def test_a_driver_moves_a_joint_or_a_sensor(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, Driver(name="d", joint="slide", function="0.1*t + 0.1"))
+def test_a_driver_moves_a_joint_or_a_sensor(qtbot, settings):
+    session, panel = shown(qtbot, settings, Driver(name="d", joint="slide", function="0.1*t + 0.1"))
     retype(qtbot, panel.form.editors["sensor"].combo.lineEdit(), "tilt")
     assert (session.model.drivers[0].joint, session.model.drivers[0].sensor) == ("", "tilt")
     retype(qtbot, panel.form.editors["joint"].combo.lineEdit(), "socket")
@@ -317,8 +316,8 @@ def test_a_driver_moves_a_joint_or_a_sensor(qtbot, tmp_path):
 # --------------------------------------------------------------------------- sub-assemblies
 
 
-def test_a_sub_assembly_offers_the_parameters_of_its_file(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, SubAssembly(name="part", file="part.kst", content=PART))
+def test_a_sub_assembly_offers_the_parameters_of_its_file(qtbot, settings):
+    session, panel = shown(qtbot, settings, SubAssembly(name="part", file="part.kst", content=PART))
     editor = panel.form.editors["settings"]
     editor.section.open(True)
     assert {name: edit.placeholderText() for name, edit in editor.edits.items()} == {"width": "0.2 m", "count": "3"}
@@ -329,8 +328,8 @@ def test_a_sub_assembly_offers_the_parameters_of_its_file(qtbot, tmp_path):
     assert session.model.assemblies[0].settings == ()
 
 
-def test_what_a_sub_assembly_brings_is_read_only_and_leads_to_it(qtbot, tmp_path):
-    session, panel = shown(qtbot, tmp_path, SubAssembly(name="part", file="part.kst", content=PART))
+def test_what_a_sub_assembly_brings_is_read_only_and_leads_to_it(qtbot, settings):
+    session, panel = shown(qtbot, settings, SubAssembly(name="part", file="part.kst", content=PART))
     session.select(Ref("bodies", "part.plate"))
     assert panel.form.editors["mass"].edit.isReadOnly()
     assert panel.link.isVisible()

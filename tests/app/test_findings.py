@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from app.diagnosis import AT_ONCE
 from app.panels.findings import FINDING, FindingsPanel
 from app.session import Ref, Session
-from app.settings import Settings
 from core.model import Body, Finding, Inertia, Joint, Limit, Model, edits
 
 SOLID = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
@@ -111,8 +110,7 @@ def test_a_large_model_is_checked_after_a_pause(qtbot):
     qtbot.waitUntil(lambda: "b7" in [finding.name for finding in widget.found], timeout=3000)
 
 
-def test_angles_of_findings_are_said_as_the_person_prefers(qtbot, tmp_path):
-    settings = Settings(tmp_path / "settings.ini")
+def test_angles_of_findings_are_said_as_the_person_prefers(qtbot, settings):
     joint = Joint(name="elbow", parent="world", child="arm", limits=(Limit(lower=math.pi / 2, upper=math.pi / 4),))
     session = Session(Model(name="m", bodies=(Body(name="arm", mass=1.0),), joints=(joint,)))
     panel = FindingsPanel(session, settings)

@@ -5,7 +5,6 @@ import pytest
 from app import editing
 from app.panels.tree import CHANNELS, ModelTree
 from app.session import Ref, Session
-from app.settings import Settings
 from app.widgets.dialogs import RemovalDialog
 from core.files import load
 from resources import EXAMPLES
@@ -17,8 +16,8 @@ def session():
 
 
 @pytest.fixture
-def tree(qtbot, session, tmp_path):
-    widget = ModelTree(session, Settings(tmp_path / "settings.ini"))
+def tree(qtbot, session, settings):
+    widget = ModelTree(session, settings)
     qtbot.addWidget(widget)
     widget.resize(360, 700)
     widget.show()

@@ -36,8 +36,8 @@ def view(qtbot, tmp_path):
 
 
 @pytest.fixture
-def output(qtbot, view, tmp_path):
-    panel = OutputPanel(view.session, Settings(tmp_path / "settings.ini"))
+def output(qtbot, view, settings):
+    panel = OutputPanel(view.session, settings)
     qtbot.addWidget(panel)
     panel.resize(700, 600)
     panel.show()

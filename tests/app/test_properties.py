@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMainWindow, Q
 
 from app.panels.properties import PropertyEditor
 from app.session import Ref, Session
-from app.settings import Settings
 from app.widgets.applicability import applies
 from app.widgets.choice_editors import ChoiceEditor, FlagEditor, ReferenceEditor
 from app.widgets.field_editor import FieldEditor
@@ -75,11 +74,6 @@ def machine() -> Model:
 @pytest.fixture
 def session():
     return Session(machine())
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(tmp_path / "settings.ini")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from PySide6.QtTest import QTest
 from app.jobs import Jobs
 from app.panels.findings import FINDING, FindingsPanel
 from app.session import Ref, Session
-from app.settings import Settings
 from app.standing_mobility import standing_mobility
 from app.status import StatusLine
 from core.model import edits
@@ -55,8 +54,8 @@ def test_it_goes_when_the_person_follows_the_advice(qtbot, session):
     assert watch.mobility.dof == 1
 
 
-def test_the_status_line_says_how_many_freedoms(qtbot, session, tmp_path):
-    line = StatusLine(session, Settings(tmp_path / "settings.ini"), Jobs())
+def test_the_status_line_says_how_many_freedoms(qtbot, session, settings):
+    line = StatusLine(session, settings, Jobs())
     qtbot.addWidget(line)
     qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
     assert line.freedoms.text() == "1 degree of freedom"
@@ -64,10 +63,10 @@ def test_the_status_line_says_how_many_freedoms(qtbot, session, tmp_path):
     line.close_line()
 
 
-def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, tmp_path):
+def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, settings):
     told = []
     session.told.connect(lambda severity, text: told.append((severity, text)))
-    line = StatusLine(session, Settings(tmp_path / "settings.ini"), Jobs())
+    line = StatusLine(session, settings, Jobs())
     qtbot.addWidget(line)
     qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)
     assert not told

@@ -12,7 +12,6 @@ from app.panels.tree import NODE, ModelTree
 from app.panels.tree_sections import nodes
 from app.panels.treenodes import walk
 from app.session import Ref, Session
-from app.settings import Settings
 from app.widgets.dialogs import DraftDialog, RemovalDialog
 from app.widgets.quantity_text import SIUnits
 from core.model import (
@@ -77,12 +76,12 @@ def session():
 
 
 @pytest.fixture
-def tree(qtbot, session, tmp_path):
-    return shown(qtbot, session, tmp_path)
+def tree(qtbot, session, settings):
+    return shown(qtbot, session, settings)
 
 
-def shown(qtbot, session, tmp_path) -> ModelTree:
-    widget = ModelTree(session, Settings(tmp_path / "settings.ini"))
+def shown(qtbot, session, settings) -> ModelTree:
+    widget = ModelTree(session, settings)
     qtbot.addWidget(widget)
     widget.resize(320, 700)
     widget.show()
@@ -124,9 +123,9 @@ def test_values_and_kinds_stand_beside_the_names(tree):
     assert tree.items["bodies:ball"].text(1) == "free"
 
 
-def test_every_element_is_shown_once_and_a_loop_is_marked(qtbot, tmp_path):
+def test_every_element_is_shown_once_and_a_loop_is_marked(qtbot, settings):
     session = Session(four_bar())
-    tree = shown(qtbot, session, tmp_path)
+    tree = shown(qtbot, session, settings)
     cut = {loop.cut for loop in session.mech.loops}
     assert len(cut) == 1
     names = [node.ref.name if node.ref else node.text for node in walk([tree.items["#world"].data(0, NODE)])]
@@ -263,9 +262,9 @@ def test_a_bad_name_is_refused_in_words(qtbot, session, tree, name, words):
     assert tree.items["bodies:lower"].text(0) == "lower"
 
 
-def test_links_of_a_chain_are_not_renamed_or_deleted(qtbot, tmp_path):
+def test_links_of_a_chain_are_not_renamed_or_deleted(qtbot, settings):
     session = Session(Model(chains=(DHChain(name="robot", rows=(DHRow(a=1.0),)),)))
-    tree = shown(qtbot, session, tmp_path)
+    tree = shown(qtbot, session, settings)
     assert not tree.items["bodies:link1"].flags() & Qt.ItemFlag.ItemIsEditable
     before = session.model
     session.select(Ref("bodies", "link1"))

@@ -16,18 +16,12 @@ from app.panels.formulas_append import AppendDialog
 from app.panels.formulas_view import FormulasView
 from app.panels.output import OutputPanel
 from app.session import Ref, Session
-from app.settings import Settings
 from app.typesetting import Hand, Setting, italic
 from core.files import load
 from core.functions import Context, call
 from core.functions.results import Formulas
 from core.symbolic.forms import evaluate, names, operations
 from resources import EXAMPLES
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(tmp_path / "settings.ini")
 
 
 def session_of(name):

@@ -10,22 +10,8 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from app.mathematics import MatrixView, Typeset, formulas, set_formula
 from app.panels.output import MOST_CARDS, OutputPanel
 from app.panels.tables import TableView
-from app.session import Session
-from app.settings import Settings
-from core.files import load
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import Column, Matrix, Message, Table
-from resources import EXAMPLES
-
-
-@pytest.fixture
-def session():
-    return Session(load(EXAMPLES / "puma560.kst"))
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(tmp_path / "settings.ini")
 
 
 @pytest.fixture

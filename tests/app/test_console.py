@@ -9,20 +9,6 @@ from PySide6.QtCore import Qt
 
 from app.panels.console import ConsolePanel
 from app.panels.console_completion import completions
-from app.session import Session
-from app.settings import Settings
-from core.files import load
-from resources import EXAMPLES
-
-
-@pytest.fixture
-def session():
-    return Session(load(EXAMPLES / "puma560.kst"))
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(tmp_path / "settings.ini")
 
 
 @pytest.fixture

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from app.jobs import Jobs
 from app.panels.functions import FunctionPanel
-from app.session import Session
 from app.settings import Settings
 from core.files import load
 from core.functions import FUNCTIONS
@@ -16,23 +14,6 @@ from core.functions.catalogue import validated
 from core.functions.results import EllipsoidField
 from core.robotica.commands import COMMANDS
 from resources import EXAMPLES, examples
-
-
-@pytest.fixture
-def session():
-    return Session(load(EXAMPLES / "puma560.kst"))
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(tmp_path / "settings.ini")
-
-
-@pytest.fixture
-def jobs():
-    jobs = Jobs()
-    yield jobs
-    assert jobs.close()
 
 
 @pytest.fixture
