@@ -146,24 +146,27 @@ def singular(
 
 
 def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
-    """(…, nv) tree forces τ replaced by equivalent ones at the actuators: B f + Gᵀ λ = τ."""
+    """Tree forces τ replaced by the smallest ones f at the actuators that do the same, B f + Gᵀ λ = τ: Nᵀ B f = Nᵀ τ
+    with the motions N that joints and constraints leave (drivers give no force here: they are what actuators do)."""
     q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
     wished = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (_rows(x, leading) for x in (q, tau, values))
+    holding = np.array([row.collection != "drivers" for row in mech._program.closure_rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
-        G = mech.loop_jacobian(state, p=row)
+        G = mech.loop_jacobian(state, p=row)[holding]
         chosen = independent(G) if wished is None else [_speed(mech, name) for name in wished]
-        matrix = np.concatenate([np.eye(mech.nv)[:, chosen], G.T], axis=1)
-        solution, _, _, _ = np.linalg.lstsq(matrix, force, rcond=RANK)
-        if np.max(np.abs(matrix @ solution - force), initial=0.0) > 1e-6 * max(
+        _, sizes, right = np.linalg.svd(G)
+        motions = right[np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)) :]
+        wanted = motions @ force
+        result[k, chosen] = np.linalg.pinv(motions[:, chosen], rcond=RANK) @ wanted
+        if np.max(np.abs(motions @ result[k] - wanted), initial=0.0) > 1e-6 * max(
             1.0, float(np.max(np.abs(force), initial=0.0))
         ):
             names = ", ".join(mech.v_names[i] for i in chosen)
             raise SimulationError(f"Forces at {names} alone cannot produce these accelerations.",
                                   remedy="Name one actuator for each degree of freedom.")  # fmt: skip
-        result[k, chosen] = solution[: len(chosen)]
     return result.reshape(*leading, mech.nv)
 
 

@@ -173,8 +173,9 @@ class Mechanism(Configuration):
     ) -> Array:  # fmt: skip
         """(…, nv) joint forces that produce the accelerations `a`.
 
-        With loops, constraints or drivers the forces act at `actuators` (names of speeds; default: as many independent
-        ones as there are freedoms), the other entries are zero; `a` must be consistent with what holds.
+        With loops or constraints the forces act at `actuators` (names of speeds; default: as many independent ones as
+        there are freedoms), the other entries are zero; `a` must be consistent with what holds. They stand in the place
+        of drivers; where there are more of them than freedoms, they are the smallest that do.
         """
         if p is None and passive and actuators is None and self._plain:
             return self._drive.call(q, v, a)

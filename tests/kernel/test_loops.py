@@ -1,11 +1,13 @@
 """Closed loops: which joints are cut, closing, dragging, constrained accelerations."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from core.errors import AssemblyError, ModelError
 from core.kernel import Mechanism
-from core.model import Body, Frame, Gravity, Inertia, Joint, Limit, Mimic, Model, Pose, World
+from core.model import Body, Driver, Frame, Gravity, Inertia, Joint, Limit, Mimic, Model, Pose, World
 
 ROD = Inertia(ixx=0.001, iyy=0.01, izz=0.01)
 
@@ -147,6 +149,34 @@ def test_inverse_dynamics_of_a_loop_acts_at_the_actuators():
     np.testing.assert_allclose(mech.forward_dynamics(q, v, other), a, atol=1e-8)
     with pytest.raises(ModelError, match="no speed 'Z'"):
         mech.inverse_dynamics(q, v, a, actuators=["Z"])
+
+
+def test_actuators_stand_in_the_place_of_drivers():
+    """What moves a machine by inverse dynamics is what its driver's motor gives, however the crank is named."""
+    free = fourbar()
+    crank = Mechanism(free).v_names[0]
+    driven = Mechanism(dataclasses.replace(free, drivers=(Driver(name="motor", joint=crank, function="0.3 + 2*t^2"),)))
+    q, v = driven.assemble(driven.rest(t=0.4), np.zeros(driven.nv), t=0.4)
+    still = np.zeros(driven.nv)
+    a = driven.forward_dynamics(q, v, still, t=0.4)
+    (torque,) = driven.holding_forces(q, v, still, t=0.4)["motor"]
+    assert abs(torque) > 0.1
+    for actuators in (None, crank, [crank]):
+        tau = driven.inverse_dynamics(q, v, a, t=0.4, actuators=actuators)
+        np.testing.assert_allclose(tau, [torque, 0.0, 0.0], atol=1e-8)
+    np.testing.assert_allclose(Mechanism(free).forward_dynamics(q, v, tau), a, atol=1e-8)
+
+
+def test_more_actuators_than_freedoms_share_the_work():
+    """The smallest forces of all joints are along the one motion w of the loop: τ = w (w · τ₀) / (w · w)."""
+    mech = Mechanism(fourbar())
+    q, v = mech.assemble(mech.rest() + 0.05, [2.0, 0.0, 0.0])
+    a = mech.forward_dynamics(q, v, [0.7, 0.0, 0.0])
+    _, _, right = np.linalg.svd(mech.loop_jacobian(q))
+    w = right[-1]
+    shared = mech.inverse_dynamics(q, v, a, actuators=mech.v_names)
+    np.testing.assert_allclose(shared, w * w[0] * 0.7, atol=1e-9)
+    np.testing.assert_allclose(mech.forward_dynamics(q, v, shared), a, atol=1e-8)
 
 
 def test_a_spatial_loop_with_spherical_joints():
