@@ -15,6 +15,7 @@ from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QMenu
 
 from app.annotations import line
+from app.connection_kinds import CONNECTIONS, Connection
 from app.connections import Pick, frame_at, landmarks_of, pick_of, poses
 from app.icons import icon
 from app.session import Ref
@@ -24,7 +25,6 @@ from app.tools.pointer import Pointer
 from core.model import WORLD
 
 if TYPE_CHECKING:
-    from app.commands.connecting import Connection
     from app.viewport import Viewport
 
 EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or the ground · Esc ends"
@@ -276,8 +276,6 @@ def _finish(view: Viewport) -> None:
 
 def _ask(view: Viewport) -> None:
     """Two points are known: ask what is to be between them."""
-    from app.commands.connecting import CONNECTIONS
-
     state = asking(view)
     menu = state.menu = QMenu(view)
     for name in MENU:

@@ -9,7 +9,8 @@ from PySide6.QtTest import QTest
 
 from app.actions import MENUS
 from app.commands import table
-from app.commands.connecting import CONNECTIONS, bring
+from app.commands.connecting import bring
+from app.connection_kinds import CONNECTIONS
 from app.connections import Pick, pick_of, surroundings, total_mass
 from app.session import Ref
 from app.tools.connect import asking
