@@ -46,7 +46,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
 @click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Turn the camera, per second of film.")
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
 @click.option("--caption/--no-caption", default=True, show_default=True, help="Show the time in the corner.")
-@click.option("--trace", "traces", multiple=True, metavar="FRAME", help="Draw the way of a body or frame (repeat).")
+@click.option("--trace", "traces", multiple=True, metavar="FRAME", help="Draw the path of a body or frame (repeat).")
 @click.option(
     "--arrows",
     "arrows",

@@ -54,7 +54,7 @@ COMMANDS = (
         when=lambda w: bool(_frame(w)),
         checked=lambda w: _frame(w) in w.viewport.scene.tracks.frames,
         context=("bodies", "frames"),
-        help="Draw the way of the selected body's or frame's origin, else of the tool's, through every movement.",
+        help="Draw the path of the selected body's or frame's origin, else of the tool's, through every movement.",
     ),
     Command(
         "view.trace_forget",
@@ -63,7 +63,7 @@ COMMANDS = (
         MENU,
         icon="repeat",
         when=lambda w: bool(w.viewport.scene.tracks.frames),
-        help="Forget the ways drawn so far and go on from here.",
+        help="Forget the paths drawn so far and go on from here.",
     ),
     Command(
         "view.trace_end",

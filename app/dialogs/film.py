@@ -79,7 +79,7 @@ class FilmDialog(QDialog):
         for title, widget in self._fields().items():
             form.addRow(title, widget)
         self.caption = QCheckBox("Show the time in the corner")
-        self.overlays = QCheckBox("With vectors, ways of points and other runs, as in the viewport")
+        self.overlays = QCheckBox("With vectors, paths of points and other runs, as in the viewport")
         for box in (self.caption, self.overlays):
             box.setChecked(True)
             form.addRow("", box)

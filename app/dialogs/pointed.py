@@ -65,7 +65,7 @@ def _row_topic(window: Window, tree: QTreeWidget, place: QPoint) -> str:
         return ""
     told = item.data(0, Qt.ItemDataRole.UserRole)
     if tree is window.functions.tree:
-        return f"function.{told}" if told else ""
+        return str(told or "panel.functions")  # a function of the catalogue, or a command of Robotica
     if isinstance(told, Node):
         collection = "model" if told.selects_model else told.ref.collection if told.ref else ""
         return f"element.{collection}" if collection else ""

@@ -30,24 +30,25 @@ _XYZ = ("x", "y", "z")
 _PLACES = ("a", "b", "minus", "offset")
 
 _KINDS = (
-    SensorKind("distance", "Distance of two points", ("",), "length", True, _PLACES),
-    SensorKind("square_distance", "Squared distance of two points", ("",), "none", True, _PLACES),
+    SensorKind("distance", "Distance between two points", ("",), "length", True, _PLACES),
+    SensorKind("square_distance", "Squared distance between two points", ("",), "none", True, _PLACES),
     SensorKind("point_plane", "Distance of b's origin from a plane of a", ("",), "length", True, (*_PLACES, "axis")),
     SensorKind("plane_point", "Distance of a's origin from a plane of b", ("",), "length", True, (*_PLACES, "axis_b")),
     SensorKind(
-        "plane_plane", "Cosine of the angle of two planes", ("",), "none", True, (*_PLACES, "axis", "axis_b")
+        "plane_plane", "Cosine of the angle between two planes", ("",), "none", True, (*_PLACES, "axis", "axis_b")
     ),
     SensorKind("angle", "Angle of b about an axis of a", ("",), "angle", True, (*_PLACES, "axis")),
     SensorKind("position", "Position of b in a", _XYZ, "length", True, _PLACES),
     SensorKind("orientation", "Orientation of b in a", _XYZ, "angle", True, _PLACES),
     SensorKind("pose", "Pose of b in a", ("rx", "ry", "rz", "x", "y", "z"), "none", True, _PLACES),
-    SensorKind("velocity", "Velocity of b against a", _XYZ, "velocity", False, ("a", "b", "resolve")),
+    SensorKind("velocity", "Velocity of b relative to a", _XYZ, "velocity", False, ("a", "b", "resolve")),
     SensorKind(
-        "angular_velocity", "Angular velocity of b against a", _XYZ, "angular_velocity", False, ("a", "b", "resolve")
+        "angular_velocity", "Angular velocity of b relative to a", _XYZ, "angular_velocity", False,
+        ("a", "b", "resolve"),
     ),
-    SensorKind("acceleration", "Acceleration of b against a", _XYZ, "acceleration", False, ("a", "b", "resolve")),
+    SensorKind("acceleration", "Acceleration of b relative to a", _XYZ, "acceleration", False, ("a", "b", "resolve")),
     SensorKind(
-        "angular_acceleration", "Angular acceleration of b against a", _XYZ, "angular_acceleration", False,
+        "angular_acceleration", "Angular acceleration of b relative to a", _XYZ, "angular_acceleration", False,
         ("a", "b", "resolve"),
     ),
     SensorKind("cut_force", "Force in a joint", _XYZ, "force", False, ("joint", "resolve")),

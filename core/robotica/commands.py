@@ -127,7 +127,7 @@ _TABLE = (
              Argument("increment", "Increment", "number", "Seconds between rows", example="0.1"))),
     Command("SimDrive", 'SimDrive["file", {trace, arm, animate, 0.2}]', "Drive the robot by a trace.", response.drive,
             (Argument("file", "File", "read", '"*": the data in memory', default="*"),
-             _options(Word("trace", "The way of the tool"), Word("arm", "The arm, picture beside picture"),
+             _options(Word("trace", "The path of the tool"), Word("arm", "The arm, picture beside picture"),
                       _FRAME, Word("animate", "Play it"),
                       Word("step", "Seconds between pictures", "number", bare=True, default="0.2"),
                       Word("distance", "A picture each time the tool moved so far (m)", "number"),

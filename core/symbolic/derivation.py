@@ -119,17 +119,17 @@ def _column_step(robot: Robot, k: int) -> Step:
     variable, tip = robot.chain.variables[k - 1], robot.chain.tip
     on = k - 1 if _is_standard(robot, variable.joint) else k  # the frame whose origin lies on the axis of joint k
     if variable.turns:
-        rule = f"a revolute joint gives [z × (o − o_{on}); z] with its axis z and the vector o − o_{on} from it to {tip}"
+        rule = f"a revolute joint gives [z × (o − o_{on}); z], z along its axis, the vector o − o_{on} from it to {tip}"
     else:
-        rule = "a prismatic joint gives [z; 0] with its axis z"
+        rule = "a prismatic joint gives [z; 0], z along its axis"
     text = f"Column {k}, velocity [v; ω] of {tip} when only {variable.joint} moves: {rule}."
     return Step("Jacobian", f"J, column {k}", text, "J", (), k, frames=(on, robot.n), joint=k)
 
 
 def _is_standard(robot: Robot, joint: str) -> bool:
     """Whether a joint comes from a standard DH table: it then turns about the z axis of the frame before it."""
-    return any(table.convention == "standard" and joint in [f"{table.prefix}joint{k + 1}" for k in range(len(table.rows))]
-               for table in robot.model.chains)  # fmt: skip
+    standard = (table for table in robot.model.chains if table.convention == "standard")
+    return any(joint == f"{table.prefix}joint{k}" for table in standard for k in range(1, len(table.rows) + 1))
 
 
 def _has_center(robot: Robot, i: int) -> bool:

@@ -251,7 +251,7 @@ def test_the_tool_asks_what_stands_between_two_points(blocks):
     blocks.click(*at(blocks, "eye"))
     menu = asking(blocks.view).menu
     assert menu.isVisible()
-    next(action for action in menu.actions() if action.text() == "Distance of two points").trigger()
+    next(action for action in menu.actions() if action.text() == "Distance between two points").trigger()
     menu.hide()
     (sensor,) = blocks.session.model.sensors
     assert (sensor.kind, sensor.a, sensor.b) == ("distance", "hook", "eye")
@@ -270,7 +270,7 @@ def test_after_the_menu_was_closed_the_next_click_is_a_first_point(blocks):
     blocks.click(*at(blocks, "eye"))
     blocks.click(*at(blocks, "hook"))
     menu = asking(blocks.view).menu
-    next(action for action in menu.actions() if action.text() == "Distance of two points").trigger()
+    next(action for action in menu.actions() if action.text() == "Distance between two points").trigger()
     menu.hide()
     (sensor,) = blocks.session.model.sensors
     assert (sensor.a, sensor.b) == ("eye", "hook")

@@ -53,7 +53,7 @@ def test_rows_and_fields_are_known(bench):
     tree = window.functions.tree
     row = tree.topLevelItem(1).child(1)
     at = tree.viewport().mapToGlobal(tree.visualItemRect(row).center())
-    assert topic_of(window, tree.viewport(), at) == "function.jacobian"
+    assert topic_of(window, tree.viewport(), at) == "jacobian"
 
     bench.session.select(Ref("joints", "crank_pin"))
     bench.draw()
