@@ -48,9 +48,23 @@ def open_example(window: Window, name: str) -> None:
 
 def grab(window: Window) -> QPixmap:
     """What the window shows, its 3-D view included."""
-    pump(seconds=0.5)
-    picture = window.grab()
-    return picture
+    pump(seconds=2.0)
+    return window.grab()
+
+
+def pose(window: Window, *values: float) -> None:
+    """Bring the machine's coordinates to degrees, or metres where they slide."""
+    session = window.session
+    given = zip(session.mech.coordinates, values, strict=True)
+    session.preview_coordinates({c.name: radians(x) if c.dimension == "angle" else x for c, x in given})
+    session.commit("Pose")
+
+
+def run(window: Window, function: str) -> None:
+    """Run a function of the catalogue with the options it has."""
+    window.choose_function(function)
+    if window.functions.run() is not None:
+        pump(lambda: not window.jobs.running, PATIENCE)
 
 
 def puma(window: Window) -> None:
@@ -59,56 +73,64 @@ def puma(window: Window) -> None:
 
     open_example(window, "puma560")
     session = window.session
-    values = dict(zip(session.mech.q_names, map(radians, (20.0, 50.0, -165.0, 0.0, 40.0, 0.0)), strict=False))
-    session.preview_coordinates(values)
-    session.commit("Pose")
+    pose(window, 20.0, 50.0, -165.0, 0.0, 40.0, 0.0)
     window.settings.remember("ellipsoid/shown", True)
     session.select(Ref("joints", session.mech.coordinates[1].joint))
-    window.choose_function("mass_matrix")
-    job = window.functions.run()
-    if job is not None:
-        pump(lambda: not window.jobs.running, PATIENCE)
+    run(window, "mass_matrix")
     window.docks.show("output")
     window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
-def meshes(window: Window) -> None:
-    """The arm with meshes, a link selected, the model tree in front."""
-    from app.session import Ref
+def engine(window: Window) -> None:
+    """The V6 engine in the middle of a run: forces in its joints, plots."""
+    from app.plotting.sheets import Plot
+    from core.simulation import simulate
 
     window.settings.remember("ellipsoid/shown", False)
-    open_example(window, "kestrel")
+    open_example(window, "engine_v6")
     session = window.session
-    names = [coordinate.name for coordinate in session.mech.coordinates]
-    session.preview_coordinates(dict(zip(names, map(radians, (30.0, 25.0, 40.0, 0.0, 45.0, 0.0)), strict=False)))
-    session.commit("Pose")
-    session.select(Ref("bodies", session.model.expanded.bodies[3].name))
+    session.runs.add(simulate(session.mech, 0.3, output=0.0005))
+    window.run("vectors.force")
+    session.runs.seek(0.21)
+    session.select(None)
     window.docks.show("tree")
-    window.docks.show("findings")
+    window.docks.show("plots")
+    window.plots.picker.hide()
+    window.plots.add_plot(Plot(("shaft.v",)))
+    window.plots.add_plot(Plot(("cylinder1.q", "cylinder2.q", "cylinder3.q")))
     window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
 
-def plots(window: Window) -> None:
-    """The four-bar in the middle of a run: forces in its joints, the way of a point, and plots."""
-    from app.plotting.sheets import Plot
-    from app.session import Ref
-    from core.simulation import simulate
+def meshes(window: Window) -> None:
+    """The URDF arm with meshes, a link selected, and the DH table that was found for it."""
+    from PySide6.QtCore import Qt
 
-    open_example(window, "four_bar")
+    from app.session import Ref
+
+    window.settings.remember("ellipsoid/shown", False)
+    open_example(window, "kestrel")
+    pose(window, 30.0, 25.0, 40.0, 0.0, 45.0, 0.0)
     session = window.session
-    run = simulate(session.mech, 3.0, output=0.005, v0={session.mech.v_names[0]: 4.0})
-    session.runs.add(run)
-    session.select(Ref("frames", "coupler_point"))
-    window.run("view.trace")
-    window.run("vectors.force")
-    session.runs.seek(1.2)
-    session.select(None)
-    window.docks.show("plots")
-    window.plots.picker.hide()
-    window.plots.add_plot(Plot(("crank_pin.v", "energy.kinetic")))
-    window.plots.add_plot(Plot(("coupler_point.position.z",), "coupler_point.position.x"))
+    session.select(Ref("bodies", "base_link"))
+    run(window, "fit_dh_table")
+    window.docks.show("tree")
+    window.docks.show("output")
+    window.resizeDocks([window.docks.docks["output"]], [310], Qt.Orientation.Vertical)
+    window.viewport.viewpoint.fit_at_once()
+    window.messages.dismiss()
+
+
+def mobility(window: Window) -> None:
+    """What moves in a four-bar, and what is held twice: told by the names of its joints, shown in the scene."""
+    open_example(window, "four_bar")
+    window.docks.show("functions")
+    run(window, "mobility")
+    window.docks.show("output")
+    pump(lambda: window.viewport.player.playing, PATIENCE)
+    window.run("play.toggle")
+    window.run("play.last")
     window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
@@ -118,15 +140,12 @@ def derivation(window: Window) -> None:
     from PySide6.QtCore import Qt
 
     open_example(window, "stanford")
-    session = window.session
-    values = dict(zip(session.mech.q_names, (0.5, 1.1, 0.4, 0.3, 0.8, 0.0), strict=False))
-    session.preview_coordinates(values)
-    session.commit("Pose")
+    pose(window, 30.0, 60.0, 0.4, 15.0, 45.0, 0.0)
     window.run("derivation.replay")
     panel = window.derivation
     panel.list.setCurrentRow(next(k for k, step in enumerate(panel.steps) if step.label == "J[:,2]"))
     pump(lambda: panel.page.part is not None and panel.page.numbers is not None, PATIENCE)
-    window.resizeDocks([window.docks.docks["derivation"]], [330], Qt.Orientation.Vertical)
+    window.resizeDocks([window.docks.docks["derivation"]], [356], Qt.Orientation.Vertical)
     window.viewport.viewpoint.fit_at_once()
     window.messages.dismiss()
 
@@ -137,10 +156,8 @@ def equations(window: Window) -> None:
 
     window.run("derivation.close")
     open_example(window, "two_link")
-    window.choose_function("derive")
-    job = window.functions.run()
-    if job is not None:
-        pump(lambda: not window.jobs.running, PATIENCE)
+    pose(window, 20.0, 50.0)
+    run(window, "derive")
     window.docks.show("output")
     window.session.select(Ref("bodies", "link2"))
     window.viewport.viewpoint.fit_at_once()
@@ -148,7 +165,7 @@ def equations(window: Window) -> None:
 
 
 def robotica(window: Window) -> None:
-    """The manual's circle: the arm every 0.4 s, the way of its tip, its joint variables over time."""
+    """The manual's circle: the arm every 0.4 s, the path of its tip, its joint variables over time."""
     window.run("derivation.close")
     open_example(window, "two_link")
     enter(window, *ROBOTICA)
@@ -200,8 +217,8 @@ def sheet(window: Window) -> None:
     pump(seconds=2.0)
 
 
-SCENES = {"puma": puma, "meshes": meshes, "plots": plots, "derivation": derivation, "equations": equations,
-          "robotica": robotica, "sheet": sheet}  # fmt: skip
+SCENES = {"engine": engine, "puma": puma, "meshes": meshes, "mobility": mobility, "derivation": derivation,
+          "equations": equations, "robotica": robotica, "sheet": sheet}  # fmt: skip
 
 
 def take(folder: Path) -> list[Path]:
