@@ -19,10 +19,11 @@ def _moves(window: Window) -> bool:
 
 def _simulate(window: Window) -> None:
     window.docks.show("simulation")
+    if not window.simulation_panel.finish_typing():
+        return
+    window.simulation.start()
     if not (window.output.cards or window.output.visibleRegion().isEmpty()):
         window.docks.show("plots")  # in the place of a panel that is empty
-    if window.simulation_panel.finish_typing():
-        window.simulation.start()
 
 
 def _switch_what_if(window: Window) -> None:

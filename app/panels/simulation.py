@@ -41,6 +41,10 @@ LOOK = 100
 SECONDS = Measure("time")
 BUTTONS = ("simulation.run", "simulation.stop", "simulation.what_if", "simulation.interactive")
 
+LABELS = {"duration": "Duration", "rtol": "Relative tolerance", "atol": "Absolute tolerance", "step": "Step",
+          "output": "Output every"}  # fmt: skip
+"""What fields are called where they are refused."""
+
 
 class SimulationPanel(QWidget):
     """Form, start values, progress, runs."""
@@ -176,18 +180,17 @@ class SimulationPanel(QWidget):
         measure = Measure("none") if plain else SECONDS
         edit = QuantityEdit(measure, self._settings, commit, optional=optional, fold=True)
         edit.setAccessibleName(tip)
-        edit.explained.connect(lambda words, severity: self._explain(edit, tip, words if severity == "error" else ""))
+        edit.explained.connect(lambda words, severity: self._explain(edit, field, words if severity == "error" else ""))
         if empty:
             edit.setPlaceholderText(empty)
         edit.setToolTip(tip)
         self._fields.append(edit)
         return edit
 
-    def _explain(self, edit: QuantityEdit, tip: str, problem: str) -> None:
+    def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
         """Why what was typed in a field is refused."""
-        edit.setToolTip(problem or tip)
-        title = tip.partition(";")[0].partition(" (")[0]
-        self._refuse(title, f"{title}: {problem}" if problem else "")
+        edit.setToolTip(problem or edit.accessibleName())
+        self._refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
 
     def _refuse(self, place: str, problem: str) -> None:
         """Say beneath the form what is refused in a place; no problem: nothing any more."""
@@ -200,6 +203,9 @@ class SimulationPanel(QWidget):
         """Take what is typed in the fields, as Enter would; False if something typed cannot be taken."""
         for edit in self._fields:
             edit.finish()
+        wrong = next((edit for edit in self._fields if edit.problem), None)
+        if wrong is not None:
+            wrong.setFocus(Qt.FocusReason.OtherFocusReason)
         return self.rows.finish_typing() and not self._problems
 
     # ------------------------------------------------------------------------------- showing

@@ -423,7 +423,8 @@ def test_a_bad_duration_is_explained_in_view_and_nothing_starts(bench, text):
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
     assert not bench.window.simulation.running
     assert panel.note.isVisible()
-    assert "Simulated time" in panel.note.words
+    assert "Duration" in panel.note.words
+    assert panel.duration.hasFocus()  # to be put right
     assert bench.window.simulation.wishes.duration == before
     typed(panel.duration, "0.5")
     QTest.keyClick(panel.duration, Qt.Key.Key_Return)
