@@ -14,17 +14,21 @@ from core.errors import KinetostatError
 from core.functions import Context
 from core.functions.function import Cancelled
 from core.functions.results import Result
+from core.functions.text import text_of
 from core.model import Model
 from core.robotica.session import Session as Robotica
 
 Progress = Callable[..., None]
+LONGEST = 1_500
+"""Operations of an entry of formulas that are written in the transcript; of longer ones the number is."""
 
 
 class Done(NamedTuple):
-    """What a line did: results, the file it opened, edits (label, function) of the document, values it gave, names it
-    cleared, and the error it ended with."""
+    """What a line did: results and their texts, the file it opened, edits (label, function) of the document, values it
+    gave, names it cleared, and the error it ended with."""
 
     results: list[Result]
+    texts: list[str]
     opened: Opened | None
     edits: list[tuple[str, Callable[[Model], Model]]]
     given: dict[str, float]
@@ -104,10 +108,12 @@ class RoboticaLine:
             before = dict(self.robotica.state.given)
             self.robotica.state.cleared = []
             results: list[Result] = []
+            texts: list[str] = []
             error: Exception | None = None
             try:
                 for result in self.robotica.results(text, cancelled):
                     write_pictures(result, self.robotica.context())
+                    texts.append(text_of(result, degrees=True, longest=LONGEST))
                     results.append(result)
             except Cancelled:
                 raise
@@ -115,7 +121,7 @@ class RoboticaLine:
                 error = caught
             given = {name: x for name, x in self.robotica.state.given.items() if before.get(name) != x}
             host = self.host
-            return Done(results, host.opened, host.edits, given, list(self.robotica.state.cleared), error)
+            return Done(results, texts, host.opened, host.edits, given, list(self.robotica.state.cleared), error)
 
         return run
 

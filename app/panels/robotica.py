@@ -28,7 +28,6 @@ from app.session import Session
 from app.settings import Settings
 from app.widgets.tool_button import tool_button
 from core.functions.results import Message
-from core.functions.text import text_of
 from core.robotica.command import quoted
 from core.robotica.meaning import FUNCTIONS
 from resources import EXAMPLES
@@ -292,8 +291,8 @@ class RoboticaPanel(QWidget):
             self.resized.emit()
         self.answering = True
         try:
-            for result in done.results:
-                self.say(text_of(result, degrees=True))
+            for result, text in zip(done.results, done.texts, strict=True):
+                self.say(text)
                 if not isinstance(result, Message):
                     self._session.produced.emit(result)
         finally:

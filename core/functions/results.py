@@ -91,6 +91,8 @@ class Formulas(Result):
     recognised: tuple[str, ...] = ()
     by_element: bool = False
     """As text, an entry per line."""
+    plain: bool = False
+    """As text, without what a reader must know and without a comparison that was passed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,16 +37,22 @@ def number(value: float, digits: int = DIGITS) -> str:
     return readable(f"{value + 0:.{digits}g}")
 
 
-def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False) -> str:
-    """A result as text a person can read in a terminal."""
+def text_of(
+    result: Result, *, degrees: bool = False, millimetres: bool = False, longest: float = math.inf
+) -> str:  # fmt: skip
+    """A result as text a person can read in a terminal.
+
+    longest : operations of an entry of formulas from which on only their number is told
+    """
     if isinstance(result, Report):
-        return "\n\n".join(text_of(part, degrees=degrees, millimetres=millimetres) for part in result.parts)
+        parts = (text_of(part, degrees=degrees, millimetres=millimetres, longest=longest) for part in result.parts)
+        return "\n\n".join(parts)
     if isinstance(result, Message | Motion):
         return result.text or result.title
     if isinstance(result, Matrix):
         return matrix_text(result)
     if isinstance(result, Formulas):
-        return formulas_text(result)
+        return formulas_text(result, longest)
     if isinstance(result, Table):
         return table_text(result, degrees=degrees, millimetres=millimetres)
     if isinstance(result, EllipsoidField):
@@ -77,16 +83,37 @@ NARROW = 110
 """Widest two-dimensional print of formulas; wider ones are written one entry per line."""
 
 
-def formulas_text(formulas: Formulas) -> str:
-    """A matrix of formulas, two-dimensional where it is narrow enough, with proof and conventions below."""
-    from core.symbolic.export import elements, grid
+def formulas_text(formulas: Formulas, longest: float = math.inf) -> str:
+    """A matrix of formulas, two-dimensional where it is narrow enough, with proof and conventions below.
 
-    body = grid(formulas.entries, formulas.label)
-    several = len(formulas.entries) * len(formulas.entries[0]) > 1
+    longest : as in `text_of`
+    """
+    from core.symbolic.export import arranged, listed
+
+    cells = _cells(formulas, longest)
+    body = arranged(cells, formulas.label)
+    several = len(cells) * len(cells[0]) > 1
     if formulas.by_element or (several and max(map(len, body.splitlines())) > NARROW):
-        body = elements(formulas.entries, formulas.label)
-    notes = [*formulas.recognised, *([formulas.proof] if formulas.proof else []), *formulas.conventions]
-    return body + "\n".join(f"  {note}" for note in notes)
+        body = listed(cells, formulas.label)
+    notes = [*formulas.recognised, formulas.proof, *formulas.conventions]
+    if formulas.plain:
+        notes = [formulas.proof] if formulas.proved is False else []
+    return body + "\n".join(f"  {note}" for note in notes if note)
+
+
+def _cells(formulas: Formulas, longest: float) -> list[list[str]]:
+    """The text of every entry; of long ones how long they are."""
+    from core.symbolic.export import texts
+    from core.symbolic.forms import Symbol, operations
+
+    if longest == math.inf:
+        return texts(formulas.entries)
+    kept: dict[int, int] = {}
+    sizes = [[operations(form, kept) for form in row] for row in formulas.entries]
+    shown = [[form if size <= longest else Symbol(f"… {size:,} operations, on the card in Output")
+              for form, size in zip(row, counts, strict=True)]
+             for row, counts in zip(formulas.entries, sizes, strict=True)]  # fmt: skip
+    return texts(shown)
 
 
 def matrix_text(matrix: Matrix) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
+from core.functions.results import Formulas
+from core.functions.robot_formulas import formulas, meanings
 from core.robotica.meaning import said, shown
 from core.robotica.syntax import Call, Name, Tree, place, refused
 from core.symbolic.forms import Form
+from core.symbolic.owners import owners
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -63,11 +67,25 @@ def _whole_numbers(session: Session, tree: Call) -> list[int]:
     return [session.index(argument) for argument in tree.arguments]
 
 
-def matrix_of(session: Session, tree: Tree) -> tuple[str, tuple[tuple[Form, ...], ...]] | None:
-    """(label, written forms) of a matrix or entry; None if the tree names none."""
+def matrix_of(session: Session, tree: Tree) -> Formulas | None:
+    """A matrix, compared with the compiled kernel, or an entry; None if the tree names none."""
+    robot = session.equations
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
-        return shown(tree), session.equations.form(WHOLE[tree.name])
+        return labelled(formulas(robot, WHOLE[tree.name]), tree)
     rows = exact_of(session, tree)
     if rows is None:
         return None
-    return shown(tree), tuple(tuple(session.equations.written(x) for x in row) for row in rows)
+    if isinstance(tree, Call) and INDEXED.get(tree.head.name, ("", 0))[0] == tree.head.name:
+        return labelled(formulas(robot, tree.head.name, *_whole_numbers(session, tree)), tree)
+    return written(session, tree, tuple(tuple(robot.written(x) for x in row) for row in rows))
+
+
+def written(session: Session, tree: Tree, entries: tuple[tuple[Form, ...], ...]) -> Formulas:
+    """Entries of an expression, with what their symbols belong to."""
+    name, robot = shown(tree), session.equations
+    return Formulas(title=name, label=name, entries=entries, symbols=meanings(robot), owners=owners(robot), plain=True)
+
+
+def labelled(found: Formulas, tree: Tree) -> Formulas:
+    """A result under the name by which it was asked for."""
+    return dataclasses.replace(found, title=shown(tree), label=shown(tree), plain=True)

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
     """A matrix, or an entry of one, under its own name or a label. Raises ExpressionError for anything else."""
     from core.robotica.expressions import forms_of
-    from core.robotica.matrices import matrix_of
+    from core.robotica.matrices import matrix_of, written
 
     found = matrix_of(session, tree)
     if found is None and isinstance(tree, Binary | Negative | Part | Call):
-        found = meaning.shown(tree), forms_of(session, tree)
+        found = written(session, tree, forms_of(session, tree))
     if found is None:
         raise refused(tree, f"'{meaning.said(tree)}' is no matrix.",
                       "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].")  # fmt: skip
-    name, entries = found
-    return Formulas(title=label or name, label=label or name, entries=entries)
+    return dataclasses.replace(found, title=label or found.title, label=label or found.label)
 
 
 def _print(session: Session, tree: Tree, label: Tree | None, file: Tree | None, by_element: bool) -> Result:

@@ -194,8 +194,7 @@ class Session:
 
         found = matrix_of(self, tree)
         if found is not None:
-            label, entries = found
-            return Formulas(title=label, label=label, entries=entries)
+            return found
         if isinstance(tree, Name) and not tree.primes and not is_printed(self, tree):
             return Message(title="Value", text=self._value_in_words(tree))
         return Formulas(title=shown(tree), label=shown(tree), entries=forms_of(self, tree))

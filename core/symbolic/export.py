@@ -6,7 +6,7 @@ export(robot, "M", language="python")     # a function that NumPy programs can c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from core.errors import ModelError
 from core.symbolic.conventions import conventions, plain
 from core.symbolic.factoring import shared
 from core.symbolic.forms import Form, names
+from core.symbolic.legible import Kept
 from core.symbolic.notation import identifier, mathematica_name, text
 from core.symbolic.robot import Forms
 
@@ -21,20 +22,35 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 
+def texts(forms: Sequence[Sequence[Form]]) -> list[list[str]]:
+    """The entries as text for reading; parts that they have in common are made legible once."""
+    kept: Kept = {}
+    return [[text(form, kept=kept) for form in row] for row in forms]
+
+
 def elements(forms: Forms, label: str) -> str:
     """One entry per line, column by column, as Robotica's EPrint (its manual's figures 3.6 and 5.6):
     label[[2,1]] = …, label[[1,2]] = …"""
-    single = len(forms[0]) == 1
+    return listed(texts(forms), label)
+
+
+def listed(cells: Sequence[Sequence[str]], label: str) -> str:
+    """Texts of entries, one per line, column by column."""
+    single = len(cells[0]) == 1
     lines = []
-    for j, column in enumerate(zip(*forms, strict=True), 1):
-        for i, form in enumerate(column, 1):
-            lines.append(f"{label}[[{i}]] = {text(form)}" if single else f"{label}[[{i},{j}]] = {text(form)}")
+    for j, column in enumerate(zip(*cells, strict=True), 1):
+        for i, cell in enumerate(column, 1):
+            lines.append(f"{label}[[{i}]] = {cell}" if single else f"{label}[[{i},{j}]] = {cell}")
     return "\n".join(lines) + "\n"
 
 
 def grid(forms: Forms, label: str) -> str:
     """Two-dimensional, as Robotica's MPrint."""
-    cells = [[text(form) for form in row] for row in forms]
+    return arranged(texts(forms), label)
+
+
+def arranged(cells: Sequence[Sequence[str]], label: str) -> str:
+    """Texts of entries in columns."""
     widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
     head = f"{label} = "
     lines = []

@@ -14,7 +14,7 @@ from keyword import kwlist
 from typing import Any, NamedTuple
 
 from core.symbolic.forms import Form, Number, Power, Product, Sum, Symbol, Trig, sign_of
-from core.symbolic.legible import is_short, legible
+from core.symbolic.legible import Kept, is_short, legible
 
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
@@ -238,9 +238,9 @@ LANGUAGES: dict[str, Language] = {
 """One entry per language a form can be written in."""
 
 
-def text(form: Form, language: str = "text") -> str:
-    """The form in a language of `LANGUAGES`; for reading, with numbers one can read."""
-    return LANGUAGES[language].write(legible(form) if language in ("text", "latex") else form)
+def text(form: Form, language: str = "text", kept: Kept | None = None) -> str:
+    """The form in a language of `LANGUAGES`; for reading, with numbers one can read (kept: as in `legible`)."""
+    return LANGUAGES[language].write(legible(form, kept=kept) if language in ("text", "latex") else form)
 
 
 def sympy_of(form: Form, symbols: Callable[[str], Any]) -> Any:

@@ -151,3 +151,30 @@ def test_rates_and_torques_are_plotted_by_every_name(session):
 def test_measures_are_stored_in_a_file_of_a_plain_name(session, tmp_path):
     session.run("RElp[{{q1, 0, 1}}, {monly, file -> measures}]")
     assert "Eccentricity" in (tmp_path / "measures").read_text()
+
+
+@pytest.mark.parametrize("line", ["M", "MPrint[J]", "CM", "G", "T[0,2]", "A[1]", "c[1,2,1]", "Jvc[2]", "EPrint[MU]"])
+def test_results_are_compared_with_the_compiled_kernel(session, line):
+    session.run("a1 = 3")
+    (found,) = session.run(line)
+    assert found.proved
+    assert "agrees with the compiled kernel" in found.proof
+    assert found.conventions
+    assert ("joints", "joint2") in found.owners["q2"]
+    assert "agrees" not in text_of(found)  # the text is the manual's
+
+
+def test_a_result_that_differs_from_the_kernel_says_so(session, monkeypatch):
+    right = session.robot.form("M")
+    monkeypatch.setitem(session.robot._forms, ("M",), ((right[0][1], right[0][1]), right[1]))
+    (found,) = session.run("M")
+    assert found.proved is False
+    assert "DIFFERS" in text_of(found)
+
+
+def test_long_entries_are_told_by_their_length_where_that_is_wished(session):
+    (found,) = session.run("M")
+    assert "M[[1,1]] = … " not in text_of(found)
+    short = text_of(found, longest=8)
+    assert "operations, on the card" in short
+    assert "I2 + 1/4 a2^2 m2" in short
