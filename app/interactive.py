@@ -12,7 +12,8 @@ from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.annotations import line
-from app.simulation import Simulation, WarmUp
+from app.integrator_code import integrators, stages_for
+from app.simulation import Simulation
 from app.wishes import matched_speeds, speeds_at
 from core.errors import KinetostatError
 from core.simulation.live import SLICE, Live
@@ -102,7 +103,7 @@ class Interactive(QObject):
         damping = DAMPINGS[self.damping][1]
 
         def work(progress: Any, cancelled: Any) -> Live:
-            WarmUp.wait(cancelled)
+            integrators().wait(cancelled, *stages_for(mech))
             live = Live(mech, q, v, parameters=p, torque=forces or None, damping=damping)
             trial = Live(mech, live.q, live.v, parameters=p, damping=1.0)  # all machine code is made here
             trial.grab(mech.frame_names[-1], np.zeros(3), np.zeros(3))

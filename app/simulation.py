@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -14,14 +12,14 @@ from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.growing import GrowingRun
+from app.integrator_code import integrators, stages_for
 from app.jobs import Job, Jobs
 from app.runs import Record
 from app.session import Session
 from app.settings import Settings
 from app.wishes import Wishes, arguments, start_of
 from core.errors import KinetostatError, SimulationError
-from core.functions.function import Cancelled
-from core.simulation import Run, simulate, warm_up, warm_up_loops
+from core.simulation import Run, simulate
 from core.simulation.run import CANCELLED
 from core.simulation.tableaux import RECORDED
 
@@ -30,55 +28,6 @@ GROW = 60
 SHARE = 0.25
 """Of the window's time that showing a growing run may take: looks at a long run become rarer."""
 KEY = "simulation"
-LIBRARIES = ("scipy.linalg", "scipy.spatial.transform", "scipy.interpolate")
-"""What the start needs none of, but somebody will."""
-
-
-class WarmUp:
-    """The integrators' machine code, made once in a thread beside the window: usual ones, then loops, the stiff one."""
-
-    _thread: threading.Thread | None = None
-    _later: threading.Thread | None = None
-
-    @classmethod
-    def begin(cls) -> None:
-        """Start, if it has not been."""
-        if cls._thread is None:
-            cls._thread = threading.Thread(target=warm_up, name="warm-up", daemon=True)
-            cls._later = threading.Thread(target=cls._rest, name="warm-up later", daemon=True)
-            cls._thread.start()
-            cls._later.start()
-
-    @classmethod
-    def _rest(cls) -> None:
-        if cls._thread is not None:
-            cls._thread.join()
-        for name in LIBRARIES:
-            importlib.import_module(name)
-        warm_up_loops()
-        warm_up(("radau",))
-
-    @classmethod
-    def wait(cls, cancelled: Any) -> None:
-        """Until the usual ones are done, in a job's thread. Raises Cancelled."""
-        cls._wait(cls._thread, cancelled)
-
-    @classmethod
-    def wait_for_all(cls, cancelled: Any) -> None:
-        """Until all are done, in a job's thread. Raises Cancelled."""
-        cls._wait(cls._later, cancelled)
-
-    @staticmethod
-    def _wait(thread: threading.Thread | None, cancelled: Any) -> None:
-        while thread is not None and thread.is_alive():
-            if cancelled():
-                raise Cancelled
-            thread.join(0.05)
-
-    @classmethod
-    def busy(cls) -> bool:
-        """Whether it is at work."""
-        return cls._thread is not None and cls._thread.is_alive()
 
 
 class Simulation(QObject):
@@ -154,11 +103,12 @@ class Simulation(QObject):
         self._origin = ("", start.parent, session.runs.time if branch else None)
         self._pieces, self._grown, self._whole, self.record = deque(), None, [], None
         pieces, whole, mech = self._pieces, self._whole, session.mech
+        stages = stages_for(mech, self.wishes.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
-            if WarmUp.busy():
+            if integrators().busy(*stages):
                 progress(0.0, "Preparing the integrators (once on this machine) …")
-                WarmUp.wait(cancelled)
+                integrators().wait(cancelled, *stages)
             progress(0.0, "Compiling the equations …")
             whole.append(simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
                                   watch=pieces.append))  # fmt: skip

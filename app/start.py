@@ -35,14 +35,14 @@ def start(file: str, arguments: list[str]) -> int:
     """Open the window on a file (or the first example) and run until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the program
     app = application(arguments)
+    from app.integrator_code import integrators
     from app.panels.form_preparation import prepare_forms
-    from app.simulation import WarmUp
     from app.window import Window
 
     window = Window()
     window.show()
     keep_what_is_there()
-    QTimer.singleShot(WARM_UP, WarmUp.begin)
+    QTimer.singleShot(WARM_UP, integrators().begin)
     QTimer.singleShot(WARM_UP, window.properties, lambda: prepare_forms(window.properties))
     path = Path(file) if file else examples()[0].path
 

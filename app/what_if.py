@@ -16,9 +16,10 @@ from psygnal import Signal
 from PySide6.QtCore import QObject, QTimer
 
 from app.draft import Draft, Way
+from app.integrator_code import integrators, stages_for
 from app.run_pose import matched
 from app.runs import Record
-from app.simulation import Simulation, WarmUp
+from app.simulation import Simulation
 from app.wishes import Wishes, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.function import Cancelled
@@ -111,7 +112,7 @@ class _Worker:
     def _run(self, wanted: _Wanted) -> _Made | None:
         """None: something newer is wanted by now."""
         try:
-            WarmUp.wait(lambda: self._over)
+            integrators().wait(lambda: self._over, *stages_for(wanted.mech, wanted.arguments["method"]))
             draft = self._draft_of(wanted)
             if wanted.draft and draft.best != draft.ways[0]:
                 run = self._timed(wanted, draft.best)
@@ -160,7 +161,7 @@ class _Worker:
             if way == draft.ways[0]:  # failed as wished: nothing to be quicker than
                 return
             try:
-                WarmUp.wait_for_all(lambda: self._stale)
+                integrators().wait(lambda: self._stale)
                 self._timed(wanted, way)
                 self._timed(wanted, way)  # without the making of machine code
             except (KinetostatError, Cancelled):

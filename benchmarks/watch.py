@@ -22,10 +22,10 @@ CALM = 0.3
 def opened(name: str) -> Window:
     """The window with an example, as the program starts it for the first time."""
     from app.collector import keep_what_is_there
+    from app.integrator_code import integrators
     from app.panels.form_preparation import prepare_forms
     from app.session import Session
     from app.settings import Settings
-    from app.simulation import WarmUp
     from app.start import application
     from app.window import Window
     from core.files import load
@@ -36,7 +36,7 @@ def opened(name: str) -> Window:
     window = Window(session, Settings(Path(tempfile.mkdtemp(prefix="kinetostat-")) / "settings.ini"))
     window.show()
     keep_what_is_there()
-    WarmUp.begin()
+    integrators().begin()
     prepare_forms(window.properties)
     return window
 

@@ -34,13 +34,12 @@ Rows = Iterator[tuple[str, Cost]]
 
 def ready(window: Window) -> Watch:
     """The window at rest, with all machine code made."""
-    from app.simulation import WarmUp
+    from app.integrator_code import integrators
 
     watch = Watch(window)
     turn(1.0)
-    while WarmUp.busy():
+    while integrators().busy():
         turn(0.1)
-    WarmUp.wait_for_all(lambda: False)
     turn(0.5)
     return watch
 
