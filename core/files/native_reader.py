@@ -15,6 +15,7 @@ from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
 from core.files.assemblies import with_content
+from core.files.compound_values import with_compound_unit
 from core.files.mesh_lookup import resolve_mesh
 from core.files.migrations import VERSION, migrated
 from core.files.source import Options, Reading, Source
@@ -25,6 +26,8 @@ from core.model.fields import (
     Element,
     Field,
     FlagKind,
+    FormulaKind,
+    FormulaVectorKind,
     PartKind,
     PartsKind,
     ScalarKind,
@@ -87,12 +90,15 @@ class _Builder:
         self.lines: dict[str, int] = {}
         self.texts: list[tuple[str, str, int]] = []
         """(component and field, text, line) of every single value."""
+        self.parameters: frozenset[str] = frozenset()
 
     # ------------------------------------------------------------------------------- the model
 
     def model(self, tree: Entries) -> Model:
         fields: dict[str, Any] = {}
         known = {field.name: field for field in fields_of(Model)}
+        _, parameters = tree.items.get("parameters", (0, None))
+        self.parameters = frozenset(parameters.items) if isinstance(parameters, Entries) else frozenset()
         for key, (line, node) in tree.items.items():
             field = known.get(key)
             if field is None:
@@ -189,12 +195,11 @@ class _Builder:
             )
         raw: Any
         if isinstance(kind, VectorKind | ColorKind):
-            raw = tuple(_number(kind, self.text(item, where)) for item in _items(node, where))
+            raw = tuple(_number(kind, self.number(kind, item, where)) for item in _items(node, where))
         elif isinstance(kind, FlagKind):
             raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
         else:
-            raw = self.text(node, where)
-            raw = raw.strip() if isinstance(kind, ScalarKind) else raw
+            raw = self.number(kind, node, where).strip() if isinstance(kind, ScalarKind) else self.text(node, where)
         try:
             return kind.coerce(raw)
         except (ModelError, ExpressionError) as error:
@@ -207,6 +212,17 @@ class _Builder:
                             remedy="Remove the brackets or the indented lines.")  # fmt: skip
         self.texts.append((where, node.value, node.line))
         return node.value
+
+    def number(self, kind: Any, node: Node, where: str) -> str:
+        """The text of a number; one with a compound unit in SI (not in formulas of time and state, where t and the
+        like mean something else)."""
+        text = self.text(node, where)
+        if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind):
+            return text
+        try:
+            return with_compound_unit(text, kind.dimension, self.parameters)
+        except FileError as error:
+            raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
 
     # ------------------------------------------------------------------------------- messages
 

@@ -7,6 +7,7 @@ import re
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from core.errors import FileError
 from core.files import dumps, load, loads, read, save
 from core.files.migrations import migrated
 from core.files.yaml_tree import Entries, Text
+from core.kernel import Mechanism
 from core.model import Body, Box, Joint, Model, Parameter
 from tests.files.random_models import MODELS
 
@@ -305,3 +307,38 @@ def test_a_file_cut_off_within_a_line_is_doubted(tmp_path):
     assert finding.severity == "warning"
     assert finding.line == 5
     assert finding.file.endswith("arm.kst")
+
+
+COMPOUND = """kinetostat: 1
+world: {gravity: {acceleration: [0, 0, "-981 cm/s^2"]}}
+parameters:
+  k: {value: 62 N/mm}
+  m: {value: 2}
+bodies:
+  arm: {mass: m, inertia: {ixx: 300 kg*mm^2, iyy: "3000 g·cm²", izz: 0.1}}
+joints:
+  pin: {parent: world, child: arm, start_speed: [180 deg/s], stiffness: 2 N/m, damping: 0.5 Nm/rpm}
+forces:
+  push: {kind: joint, joint: pin, law: 3 Nm*t}
+"""
+
+
+def test_numbers_with_compound_units():
+    """Factors by definition of the units; `2 N/m` and `3 Nm*t` use the parameter m and the time."""
+    model = loads(COMPOUND)
+    assert model.world.gravity.acceleration == pytest.approx((0.0, 0.0, -9.81))
+    assert model.values() == pytest.approx({"k": 62e3, "m": 2.0})
+    arm, pin = model.body("arm"), model.joint("pin")
+    assert (arm.inertia.ixx, arm.inertia.iyy) == pytest.approx((3e-4, 3e-4))
+    assert pin.start_speed == pytest.approx((np.pi,))
+    assert pin.damping == pytest.approx(0.5 / (np.pi / 30.0))
+    assert (pin.stiffness, model.forces[0].law) == ("2 N/m", "3 Nm*t")
+    mech = Mechanism(model)
+    assert mech.inverse_dynamics([1.0], [0.0], [0.0], t=2.0) == pytest.approx([1.0 * 1.0 + 3.0 * 2.0])
+
+
+def test_a_compound_unit_of_something_else_is_told():
+    with pytest.raises(FileError, match=r"body 'arm', inertia, ixx: 'kg\*mm' is no unit of inertia.*kg·m²"):
+        loads(COMPOUND.replace("300 kg*mm^2", "300 kg*mm"))
+    with pytest.raises(FileError, match="Nothing is called 'flurb'"):
+        loads(COMPOUND.replace("62 N/mm", "62 N/flurb"))
