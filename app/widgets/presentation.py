@@ -31,7 +31,7 @@ TITLES = {
     "base_shapes": "Base shapes", "mu": "μ", "center": "Centre", "rest": "Rest position", "mimic": "Follows joint",
     "description": "Notes", "color": "Colour", "ixx": "Ixx", "iyy": "Iyy", "izz": "Izz", "ixy": "Ixy", "ixz": "Ixz",
     "iyz": "Iyz", "velocity": "Max. speed", "effort": "Max. effort", "assumed": "Only assumed",
-    "variable": "Symbol",
+    "variable": "Symbol", "figures": "Shapes of joints and links",
 }  # fmt: skip
 _OWN_TITLES = {
     Force: {"a": "From", "b": "To", "resolve": "In axes of", "rest": "Relaxed at", "law": "Further force",

@@ -15,7 +15,7 @@ from app.icons import icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.plain_keys import FieldKeys
 from core.errors import ModelError
-from core.model import Driver, Mesh, SubAssembly
+from core.model import Driver, Figures, Mesh, SubAssembly
 from core.model.fields import Element, Field
 
 
@@ -103,10 +103,15 @@ class TextEditor(FieldEditor):
 
 FILTERS: dict[type, str] = {
     Mesh: "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)",
+    Figures: "Shapes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off *.txt *.m)",
     SubAssembly: "Machines (*.kst *.urdf *.xacro *.xml *.rob *.csv *.toml)",
     Driver: "Recorded traces (*.csv *.txt *.dat *.sim)",
 }
 """What a file chooser shows first, by the element whose file it is."""
+
+
+EMPTY: dict[type, str] = {Figures: "the program's own"}
+"""What an empty line means, by the element whose file it is."""
 
 
 class FileEditor(TextEditor):
@@ -117,13 +122,14 @@ class FileEditor(TextEditor):
         self.button = QToolButton(self, icon=icon("folder"), toolTip="Choose a file…")
         self.button.clicked.connect(self._browse)
         self.row.addWidget(self.button)
+        self.line.setPlaceholderText(EMPTY.get(owner, ""))
         self._origin = ""
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
         super().show_value(value, owner, context)
         self._origin = context.model.origin
         self.button.setEnabled(not context.read_only)
-        self.line.setToolTip(value)
+        self.line.setToolTip(value or self.field.help)
 
     def _browse(self) -> None:
         pictures = "Pictures (*.png *.jpg *.jpeg *.bmp)"

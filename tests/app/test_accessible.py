@@ -4,6 +4,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
     QComboBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
 from app.docks import PLACES
 from app.session import Ref
 from app.widgets.accessible import name_inputs, name_panel
+from app.widgets.text_editors import FileEditor
 
 INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractButton)
 
@@ -65,3 +67,18 @@ def test_numbers_of_a_vector_are_told_apart(bench):
     bench.draw()
     names = [each.accessibleName() for each in bench.window.properties.findChildren(QLineEdit) if each.isVisible()]
     assert {"Axis x", "Axis y", "Axis z", "Name"} <= set(names)
+
+
+def test_an_empty_file_line_says_what_it_means_and_shapes_are_looked_for_as_shapes(bench, monkeypatch):
+    bench.example("four_bar")
+    bench.session.select(None)
+    bench.draw()
+    editors = bench.window.properties.findChildren(FileEditor)
+    revolute = next(each for each in editors if each.path == "world.figures.revolute")
+    assert revolute.line.placeholderText() == "the program's own"
+    assert "z along the axis" in revolute.line.toolTip()
+    asked = []
+    monkeypatch.setattr(QFileDialog, "open", lambda dialog: asked.append(dialog.nameFilters()[0]))
+    revolute.button.click()
+    assert "*.stl" in asked[0]
+    assert "*.png" not in asked[0]
