@@ -42,8 +42,8 @@ class SceneFollower:
         for signal, slot in self._pairs:
             signal.connect(slot)
         self._shown_p: dict[str, float] = {}
-        self._settles = False
-        """Whether the ground waits for the pose of a model that has come anew or was edited."""
+        self._settles = self._fits = False
+        """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
         view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
         self._units()
         self._display()
@@ -66,7 +66,7 @@ class SceneFollower:
             self._show()
             self._settles = True
             if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
-                self._view.viewpoint.fit_at_once()
+                self._fits = True
             elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
                 known = {body.name for body in old.model.expanded.bodies}
                 added = [body.name for body in new.model.expanded.bodies if body.name not in known]
@@ -89,6 +89,9 @@ class SceneFollower:
         if self._settles:
             self._settles = False
             view.scene.settle()
+        if self._fits:  # not before: a picture drawn meanwhile would show other poses, and be fitted to them
+            self._fits = False
+            view.viewpoint.fit_at_once()
         view.update()
 
     def _selected(self, ref: Ref | None) -> None:

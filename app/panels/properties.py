@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -28,6 +28,7 @@ from app.spoken_units import finding_in_preferred_angles
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.element_icons import icon_of
 from app.widgets.field_editor import Context, FieldEditor, Together
+from app.widgets.laid_out import lay_out
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title
 from app.widgets.quantity import QuantityEdit
@@ -186,8 +187,7 @@ class PropertyEditor(QWidget):
         holder = holder_of(model, ref)
         self._show_head(element, ref, holder)
         self.form.show_element(element, self._context(element, ref, holder is not None))
-        # at once: level by level, between pictures, fields would be seen squeezed for a while
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        lay_out(self.area)
 
     _drawing = "model"
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
 from app.session import Ref
+from viz.camera import sees
 from viz.cube import SIDE
 
 
@@ -297,3 +298,13 @@ def test_the_ground_is_as_wide_as_the_pose_that_is_opened(bench):
     data = bench.view.scene.surroundings._grid.GetMapper().GetInput()
     reach = max(np.linalg.norm(pose[:2, 3]) for pose in bench.view.scene._poses.values())
     assert data.GetBounds()[1] > 2 * reach
+
+
+def test_a_picture_drawn_while_a_file_opens_is_not_what_the_view_is_fitted_to(bench):
+    view = bench.view
+    bench.session.changed.connect(draw := lambda *_: view.grabFramebuffer())
+    try:
+        bench.example("point_gravity")
+    finally:
+        bench.session.changed.disconnect(draw)
+    assert sees(view.scene.view, view.scene.size, view.scene.bounds())
