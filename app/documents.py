@@ -69,6 +69,7 @@ class Documents(QObject):
 
     def _read(self, path: Path) -> None:
         self._window.status.busy(f"Reading {path.name} …")
+        self._window.welcome.hide()  # something is about to be here
         self.opening.start(path)
 
     def replace(self, opened: Opened) -> None:
@@ -79,6 +80,7 @@ class Documents(QObject):
         """Make what was read the open document."""
         self._window.status.busy("")
         if opened.error is not None:
+            self._window.welcome.refresh()
             self._window.guard.report(opened.error)
             return
         assert opened.model is not None
@@ -87,6 +89,7 @@ class Documents(QObject):
         before, self.source = self.source, opened.path
         if not self._session.start(opened.model, native, findings=opened.findings, mech=opened.mech):
             self.source = before
+            self._window.welcome.refresh()
             return
         self._window.settings.add_recent(opened.path)
         self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 STARTS = {
-    "pose": ("Arranged pose",
-             "From the pose as you arranged it, not the one a run is shown in, with the start speeds below. "
-             "“Use this pose” in the timeline makes the pose of a run the arranged one."),
+    "pose": ("Pose set by hand",
+             "From the pose as you set it by handles or sliders, not the one a run is shown in, with the start speeds "
+             "below. “Use this pose” in the timeline makes the pose of a run the one you set."),
     "rest": ("Rest", "From the rest pose, with the start speeds below."),
     "moment": ("Moment of the run", "From the playhead: the run branches there with its own speeds, and time goes on."),
-    "moving": ("Arranged pose, speeds of the run",
-               "From the pose as you arranged it, with the speeds the run has at the playhead."),
+    "moving": ("Pose set by hand, speeds of the run",
+               "From the pose as you set it, with the speeds the run has at the playhead."),
 }  # fmt: skip
 """What a run begins with: id → title, explanation."""
 REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms")

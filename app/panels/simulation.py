@@ -141,7 +141,7 @@ class SimulationPanel(QWidget):
         self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
         self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
         self.output = self._number("output", "Time between two samples; empty: a thousand or more, or every step",
-                                   optional=True, empty="chosen")  # fmt: skip
+                                   optional=True, empty="automatic")  # fmt: skip
         self.start = QComboBox(toolTip="What the run begins with")
         for key, (title, words) in STARTS.items():
             self.start.addItem(title, key)

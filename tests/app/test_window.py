@@ -54,6 +54,19 @@ def test_a_broken_file_gives_a_message_and_what_was_open_stays(bench, tmp_path):
     assert "nothing_there.kst" in bench.messages("error")[-1]
 
 
+def test_an_empty_scene_does_not_say_so_while_a_file_is_read(bench, tmp_path):
+    bench.window.run("file.new")
+    assert bench.window.welcome.isVisible()
+    bench.window.documents.open(EXAMPLES["scara"])
+    assert bench.window.documents.opening.busy
+    assert not bench.window.welcome.isVisible()
+    bench.wait(lambda: not bench.window.documents.opening.busy)
+    assert not bench.window.welcome.isVisible()
+    bench.window.run("file.new")
+    bench.open(tmp_path / "nothing_there.kst")
+    assert bench.window.welcome.isVisible()
+
+
 def test_a_dropped_file_opens(bench):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(EXAMPLES["scara"]))])
