@@ -159,6 +159,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold. Raises
     FileError."""
     file = path_of(path)
+    needed(model)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
     if not able:
         raise FileError(f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.", file=file,

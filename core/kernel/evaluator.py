@@ -112,7 +112,12 @@ class Evaluator:
         """Any arrays, any parameter values, any thread."""
         arrays = [self._checked(s, n, word) for s, n, word in zip(states, self.sizes, self._words(), strict=True)]
         values = self.p if p is None else p
-        leading = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), values.shape[:-1])
+        try:
+            leading = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), values.shape[:-1])
+        except ValueError:
+            shapes = ", ".join(str(a.shape[:-1]) for a in (*arrays, values))
+            raise ModelError(f"The leading axes {shapes} of states and parameters do not fit together.",
+                             where=self.name, remedy="Give as many of each, or one.") from None  # fmt: skip
         count = math.prod(leading)
         flat = [
             np.ascontiguousarray(np.broadcast_to(a, (*leading, a.shape[-1])).reshape(count, a.shape[-1]))

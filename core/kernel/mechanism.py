@@ -60,6 +60,10 @@ class Mechanism(Configuration):
         super()._setup(model, program)
         self._jacobians: dict[str, Evaluator] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies, also those for other processes, are made from the model; in one process they share the code."""
+        return Mechanism, (self.model,)
+
     def updated(self, model: Model) -> Mechanism:
         """The mechanism of another model; code is shared when only parameter values, limits or looks differ."""
         return Mechanism(model)

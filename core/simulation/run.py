@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.errors import ModelError
 from core.files.source import path_of
 from core.kernel import Mechanism
 from core.model import Model
@@ -62,6 +64,10 @@ class Run:
     statistics: Statistics
     x: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies hold the samples; channels are computed anew."""
+        return Run, tuple(getattr(self, each.name) for each in fields(self))
+
     @property
     def model(self) -> Model:
         """The machine that moved."""
@@ -96,6 +102,8 @@ class Run:
         """(nq,) the position at a time, between samples along the shortest way with loops closed."""
         from core.simulation.between import between
 
+        if not (isinstance(time, Real) and np.isfinite(time)):
+            raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give seconds.")
         return between(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
 
     def states_at(self, time: float) -> Array:

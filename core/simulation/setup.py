@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def number(label: str, value: Any) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.0, x0: Values = None) -> Array:

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from core.analysis.tool_frame import tool_frame
-from core.errors import ExpressionError, ModelError
+from core.errors import ExpressionError, ModelError, near_misses
 from core.kernel.links import Machine, machine_of
 from core.kernel.reading import Numbers
 from core.kernel.topology import Topology, topology_of
@@ -103,6 +103,9 @@ class Chain:
         """Called between pieces of long work; may raise to stop it."""
         self.tip = tip or tool_frame(model)
         self.topology = topology_of(model)
+        if self.tip not in self.topology.carriers:
+            raise ModelError(f"There is no body or frame '{self.tip}'.", where="tip",
+                             remedy=near_misses(self.tip, self.topology.carriers))  # fmt: skip
         if self.topology.cuts:
             raise ModelError("The machine has closed loops; symbols are for chains.",
                              where=f"joint '{self.topology.cuts[0].name}'",

@@ -42,7 +42,16 @@ def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = 
         named = with_symbols(named)
     known = {name: x for name, x in named.values().items()
              if any(p.name == name and p.independent for p in named.parameters)}  # fmt: skip
-    given = kept_symbols(symbols)(known) | dict(values or {})
+    for name, value in (values or {}).items():
+        if value is None or isinstance(value, str | list | tuple):
+            raise ModelError(f"{value!r} is not a number.", where=f"value of '{name}'", remedy="Give a number in SI.")
+    if not isinstance(symbols, str | None):
+        symbols = tuple(symbols)
+    wished = (symbols,) if isinstance(symbols, str) and symbols not in ("named", "all", "none") else symbols
+    if isinstance(wished, tuple) and (missing := [name for name in wished if name not in known]):
+        raise ModelError(f"There is no parameter '{missing[0]}'.", where="symbols",
+                         remedy="There are: " + ", ".join(known) + ".")  # fmt: skip
+    given = kept_symbols(wished)(known) | dict(values or {})
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ModelError(f"There is no parameter '{unknown[0]}'.", where="values",

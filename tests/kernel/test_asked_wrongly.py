@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from tests.kernel.test_contradictions import four_bar
 
 BAR = four_bar()
 REST = BAR.rest()
+BARS = Mechanism(load(EXAMPLES / "four_bar.kst"))
 STILL = np.zeros(BAR.nv)
 
 WRONG = {
@@ -42,6 +45,12 @@ WRONG = {
     "context is needed, not NoneType": lambda: call("jacobian", None),
     "model has no 'links'": lambda: edits.change(BAR.model, "links", "c", mass=1),
     "body 'c': It has no field 'maas'. Did you mean mass": lambda: edits.change(BAR.model, "bodies", "c", maas=1),
+    r"leading axes \(2, 4\), \(3,\) of states and parameters": lambda: BARS.mass_matrix(
+        np.zeros((2, 4, BARS.nq)), p={"a": [0.1, 0.1, 0.1]}
+    ),
+    "tip: There is no body or frame 'nix'": lambda: robot(load(EXAMPLES / "two_link.rob"), tip="nix"),
+    "symbols: There is no parameter 'nix'": lambda: robot(load(EXAMPLES / "two_link.rob"), symbols="nix"),
+    "value of 'a1': 'x' is not a number": lambda: robot(load(EXAMPLES / "two_link.rob"), values={"a1": "x"}),
     "model is needed, not NoneType": lambda: check(None),
     "model is needed, not str": lambda: robot("panda.urdf"),
     "model is needed, not list": lambda: dumps([]),
@@ -149,3 +158,19 @@ def test_a_number_in_an_array_without_axes_is_a_number() -> None:
     assert Body(name="b", mass=np.array(2.0)).mass == 2.0
     with pytest.raises(ModelError, match="not a finite number"):
         Body(name="b", mass=np.array(np.nan))
+
+
+def test_mechanisms_and_runs_are_copied_and_sent_to_processes() -> None:
+    """A pickle holds the model and the samples; machine code is found again."""
+    run = simulate(BAR, 0.05)
+    for copied in (copy.deepcopy(run), pickle.loads(pickle.dumps(run))):
+        np.testing.assert_array_equal(copied["A.q"], run["A.q"])
+        np.testing.assert_array_equal(copied["energy.total"], run["energy.total"])
+        assert copied.mech.model == BAR.model
+    assert pickle.loads(pickle.dumps(BAR)).mass_matrix(REST) == pytest.approx(BAR.mass_matrix(REST), rel=1e-12)
+
+
+@pytest.mark.parametrize("time", ["x", None, float("nan")])
+def test_a_time_that_is_none(time: object) -> None:
+    with pytest.raises(ModelError, match="time: .* is not a finite number"):
+        simulate(follower(), 0.01).at(time)
