@@ -20,7 +20,7 @@ from core.files.mesh_lookup import resolve_mesh
 from core.files.migrations import VERSION, migrated
 from core.files.source import Options, Reading, Source
 from core.files.yaml_tree import Entries, Items, Node, Text, tree_of
-from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Shape, SubAssembly
+from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Parameter, Shape, SubAssembly
 from core.model.fields import (
     ColorKind,
     Element,
@@ -139,6 +139,8 @@ class _Builder:
             kind, node = self.shape(node, where)
         if isinstance(node, Text) and node.empty:
             node = Entries({}, node.line)
+        if kind is Parameter and isinstance(node, Text):
+            node = Entries({"value": (node.line, node)}, node.line)
         if not isinstance(node, Entries):
             raise FileError("Fields of the form 'name: value' are needed here.", where=where, line=node.line,
                             remedy=f"Fields: {', '.join(_names(kind))}.")  # fmt: skip

@@ -195,7 +195,8 @@ def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
     if body:
         return SimulationError("It moves freely but has no mass or no inertia, so a force on it gives no finite "
                                "acceleration.", where=f"body '{body}'",
-                               remedy="Give it a mass and an inertia, or fix it to a body that has them.")  # fmt: skip
+                               remedy="Give it a mass and an inertia (a point mass any: nothing turns it), "
+                               "or fix it to a body that has them.")  # fmt: skip
     return SimulationError(
         "The joint moves no mass or inertia, so a force on it gives no finite acceleration.",
         where=f"joint '{moved}'",

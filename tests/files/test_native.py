@@ -337,6 +337,14 @@ def test_numbers_with_compound_units():
     assert mech.inverse_dynamics([1.0], [0.0], [0.0], t=2.0) == pytest.approx([1.0 * 1.0 + 3.0 * 2.0])
 
 
+def test_a_parameter_may_be_its_value_alone():
+    model = loads("kinetostat: 1\nparameters:\n  k: 62 N/mm\n  l: 0.5\n  half: l/2\n")
+    assert model.values() == pytest.approx({"k": 62e3, "l": 0.5, "half": 0.25})
+    assert loads(dumps(model)).parameters == model.parameters
+    with pytest.raises(FileError, match=r"parameter 'k', value.*'l' stands in column 3"):
+        loads("kinetostat: 1\nparameters:\n  k: 2 l\n")
+
+
 def test_a_compound_unit_of_something_else_is_told():
     with pytest.raises(FileError, match=r"body 'arm', inertia, ixx: 'kg\*mm' is no unit of inertia.*kg·m²"):
         loads(COMPOUND.replace("300 kg*mm^2", "300 kg*mm"))
