@@ -22,7 +22,7 @@ Value = float | str
 
 Vector = tuple[Value, Value, Value]
 
-_NAME = re.compile(r"[^\W\d][\w\-]*(?:[./:|][\w\-]+)*")
+_NAME = re.compile(r"(?=.*[^\W\d])\w[\w\-]*(?:[./:|][\w\-]+)*")
 MAX_NAME = 200
 
 
@@ -331,12 +331,12 @@ def coerce_float(value: Any) -> float:
 
 
 def check_name(value: Any) -> str:
-    """A usable name: letters, digits, _ and -, optionally several parts joined by . / : or |."""
+    """A usable name: letters, digits, _ and -, not digits alone, optionally several parts joined by . / : or |."""
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return value
     raise ModelError(
         f"{_shown(value)} cannot be a name.",
-        remedy="Begin with a letter or _ and use letters, digits, _ and - after it.",
+        remedy="Use letters, digits, _ and -, and not digits alone.",
     )
 
 

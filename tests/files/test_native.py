@@ -112,7 +112,7 @@ MISTAKES = [
     ("kind: revolute", "kind: revolving", 17, "joint 'hinge', kind", "revolute"),
     ("    child: leaf\n", "", 16, "joint 'hinge'", "child"),
     ("child: leaf", "child: leave", 19, "joint 'hinge', child", "leave"),
-    ("  leaf:", "  1leaf:", 9, "body '1leaf'", "cannot be a name"),
+    ("  leaf:", "  1-1:", 9, "body '1-1'", "cannot be a name"),
     ("damping: 0.5", "damping: 0.5\n    axis: [0, 0, 0]", 23, "joint 'hinge', axis", "direction"),
     ("joints:", "joint:", 15, "", "joints"),
     ("materials:", "materials: [", 8, "", "YAML"),

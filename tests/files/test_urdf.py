@@ -469,3 +469,13 @@ def _world(model, q):
     for frame in model.frames:
         poses[frame.name] = poses[frame.parent] @ _placed(frame.pose.position, frame.pose.rotation)
     return poses
+
+
+def test_names_that_begin_with_digits_are_kept():
+    """As of real grippers and four-bars; only formulas cannot use them."""
+    links = "".join(f'<link name="{name}"/>' for name in ("0base", "2f_85"))
+    joint = '<joint name="4bar" type="continuous"><parent link="0base"/><child link="2f_85"/></joint>'
+    model = loads(f'<robot name="r">{links}{joint}</robot>', "urdf")
+    assert [body.name for body in model.bodies] == ["0base", "2f_85"]
+    assert "4bar" in [each.name for each in model.joints]
+    assert loads(dumps(model, "kst")).bodies == model.bodies

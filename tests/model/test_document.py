@@ -34,7 +34,7 @@ REFUSED = [
     (lambda: Joint(name="j", parent="a", child="b", kind="spherical", rest=(0.0,)), "joint 'j', rest", "4 coordinates"),
     (lambda: Joint(name="j", parent="a", child="b", kind="planar", mimic=Mimic(leader="k")), "joint 'j', mimic", "one"),
     (lambda: Joint(name="j", parent="a", child="b", kind="hinge"), "joint 'j', kind", "revolute"),
-    (lambda: Body(name="1a"), "body '1a', name", "cannot be a name"),
+    (lambda: Body(name="12"), "body '12', name", "cannot be a name"),
     (lambda: Body(name="a", mass=math.nan), "body 'a', mass", "finite"),
     (lambda: Body(name="a", mass=True), "body 'a', mass", "number"),
     (lambda: Body(name="a", mass="2 *"), "body 'a', mass", "ends"),
