@@ -127,6 +127,18 @@ class Docks:
             elif not tabbed and bar is not None:
                 dock.setTitleBarWidget(None)  # type: ignore[arg-type]
                 bar.deleteLater()
+        QTimer.singleShot(0, self._window, self._hide_forgotten_bars)
+
+    def _hide_forgotten_bars(self) -> None:
+        """Qt leaves tab bars behind where panels are put together or an arrangement is restored: nothing places them
+        any more, and they would be seen wherever panels move away. A newer bar has all of their tabs."""
+        known: set[str] = set()
+        for bar in reversed(self.tab_bars()):
+            titles = {bar.tabText(i) for i in range(bar.count())}
+            if titles and titles <= known:
+                bar.hide()
+            elif not bar.isHidden():
+                known |= titles
 
     def _console_seen(self, seen: bool) -> None:
         self._ready_to_type("console", seen)

@@ -289,6 +289,25 @@ def _bars_with(window, title):
     return [bar for bar in window.docks.tab_bars() if title in [bar.tabText(i) for i in range(bar.count())]]
 
 
+def test_no_tab_bar_is_seen_that_qt_has_left_behind(own_bench):
+    """Where panels were put together, or an arrangement was restored, an old bar stayed in the middle of another."""
+    window = own_bench.window
+
+    def each_panel_once():
+        seen = [bar.tabText(i) for bar in window.docks.tab_bars() if bar.isVisible() for i in range(bar.count())]
+        return len(seen) == len(set(seen)) > 0
+
+    own_bench.wait(each_panel_once)
+    window.docks.reset()
+    own_bench.wait(each_panel_once)
+    window.docks.remember()
+    window.docks.recall()
+    own_bench.wait(each_panel_once)
+    window.tabifyDockWidget(window.docks.docks["functions"], window.docks.docks["plots"])
+    own_bench.wait(each_panel_once)
+    assert {bar.count() for bar in window.docks.tab_bars() if bar.isVisible()} == {4, 5}
+
+
 def test_who_opens_the_console_types_there(bench):
     """Letters must not work as shortcuts of commands just after the tab was clicked."""
     window = bench.window
