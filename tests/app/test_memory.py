@@ -1,0 +1,54 @@
+"""What was closed is gone: machines, runs, their actors; what is done often stays as quick as it was."""
+
+import gc
+import weakref
+
+from PySide6.QtWidgets import QApplication
+
+MACHINES = ("pendulum", "four_bar", "puma560")
+
+
+def opened_and_run(bench, name):
+    """What could stay when another is opened."""
+    bench.example(name)
+    window = bench.window
+    ends = []
+    window.simulation.wish(duration=0.05, output=0.01)
+    window.simulation.ended.connect(heard := lambda record, words: ends.append(record))
+    window.simulation.start()
+    bench.wait(lambda: ends)
+    window.simulation.ended.disconnect(heard)
+    run = ends.pop().run
+    return weakref.ref(bench.session.mech), weakref.ref(run)
+
+
+def in_the_window(bench):
+    """How many actors and widgets there are."""
+    return bench.view.scene.renderer.GetViewProps().GetNumberOfItems(), len(QApplication.allWidgets())
+
+
+def test_machines_and_runs_that_were_left_are_forgotten(bench):
+    left = [opened_and_run(bench, name) for name in MACHINES]
+    before = in_the_window(bench)
+    left += [opened_and_run(bench, name) for _ in range(2) for name in MACHINES]
+    after = in_the_window(bench)
+    bench.example("two_link")
+    bench.draw()
+    gc.collect()
+    assert after == before
+    assert [name for name, (mech, _) in zip(3 * MACHINES, left, strict=True) if mech() is not None] == []
+    assert [name for name, (_, run) in zip(3 * MACHINES, left, strict=True) if run() is not None] == []
+
+
+def test_each_of_many_drags_is_undone_and_draws_no_more_than_the_first(bench):
+    bench.example("puma560")
+    session = bench.session
+    name, first = session.mech.q_names[0], session.q.copy()
+    before = in_the_window(bench)
+    for k in range(200):
+        session.preview_coordinates({name: first[0] + 0.01 * (k + 1)})
+        session.commit("Drag")
+    assert in_the_window(bench) == before
+    for _ in range(200):
+        session.undo()
+    assert session.q[0] == first[0]
