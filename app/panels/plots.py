@@ -13,13 +13,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from app.dragged_channels import CHANNELS, names_in
 from app.icons import icon
 from app.panels.plots_bar import PlotsBar
 from app.panels.plots_empty import EmptyPlots
 from app.panels.plots_menu import plot_menu
 from app.plotting import export
 from app.plotting.area import PlotArea
-from app.plotting.chart import CHANNELS, Chart, channels_of
+from app.plotting.chart import Chart
 from app.plotting.column_work import ColumnWork
 from app.plotting.curves import Curve, curves
 from app.plotting.picker import ChannelPicker
@@ -377,7 +378,7 @@ class PlotsPanel(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Channels dropped beside the plots make a new one."""
-        names = channels_of(event.mimeData())
+        names = names_in(event.mimeData())
         if names:
             event.acceptProposedAction()
             self.add_plot(Plot(tuple(names)))

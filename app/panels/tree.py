@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
-
 from PySide6.QtCore import (
-    QAbstractItemModel,
-    QByteArray,
     QEvent,
-    QMimeData,
-    QModelIndex,
-    QPersistentModelIndex,
     QPoint,
     QSize,
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QBrush, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -25,9 +17,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QMenu,
-    QStyledItemDelegate,
     QToolButton,
-    QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -39,12 +29,13 @@ from app.diagnosis import Diagnosis
 from app.icons import icon
 from app.panels.tree_menus import fill_add_menu, row_menu, tell_ground
 from app.panels.tree_sections import nodes
+from app.panels.tree_view import NODE, RenameDelegate, TreeView
 from app.panels.treenodes import Node
 from app.session import Ref, Session, State
 from app.spoken_units import in_preferred_angles
 from app.widgets.dialogs import remove
 from app.widgets.note import MARKS, Note, severity_color
-from app.widgets.plain_keys import FieldKeys, PlainKeys
+from app.widgets.plain_keys import FieldKeys
 from app.widgets.quantity_text import SIUnits, Units
 from app.widgets.text_editors import swatch
 from core.errors import KinetostatError
@@ -52,75 +43,6 @@ from core.model import WORDS, Finding, edits
 
 NAMES_SHARE = 0.72
 """Greatest part of the width that names take."""
-NODE = Qt.ItemDataRole.UserRole
-CHANNELS = "application/x-kinetostat-channel"
-"""What is dragged from a row: names of channels of a run, one per line."""
-Index: TypeAlias = QModelIndex | QPersistentModelIndex
-
-
-class _RenameDelegate(QStyledItemDelegate):
-    """Renames in place; a refused name keeps the row as it was and says why."""
-
-    def __init__(self, tree: ModelTree) -> None:
-        super().__init__(tree)
-        self.tree = tree
-
-    def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        node = index.data(NODE)
-        if isinstance(widget, QLineEdit) and isinstance(node, Node) and node.ref is not None:
-            self.tree.rename(node.ref, widget.text())
-
-
-class _View(QTreeWidget):
-    """The rows; tells the panel what the pointer is on."""
-
-    def __init__(self, panel: ModelTree) -> None:
-        super().__init__(panel)
-        self.panel = panel
-        self.setMouseTracking(True)
-        self.setDragEnabled(True)
-        self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
-        PlainKeys(self, typing=False)
-
-    def mimeTypes(self) -> list[str]:
-        return [CHANNELS, "text/plain"]
-
-    def mimeData(self, items: Sequence[QTreeWidgetItem]) -> QMimeData:
-        """The channels of a run that the rows stand for, one per line."""
-        found = [channel for item in items for channel in item.data(0, NODE).channels]
-        data = QMimeData()
-        if found:
-            data.setData(CHANNELS, QByteArray("\n".join(found).encode()))
-            data.setText("\n".join(found))
-        return data
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        item = self.itemAt(event.position().toPoint())
-        node = item.data(0, NODE) if item is not None else None
-        self.panel.session.point_at(node.ref if isinstance(node, Node) else None)
-        super().mouseMoveEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.panel.fit_columns()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        QTimer.singleShot(0, self, self.panel.fit_columns)  # rows that came while the tab was hidden had no width
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.panel.session.point_at(None)
-        super().leaveEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete:
-            self.panel.remove_selected()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2) and self.state() != (
-            QAbstractItemView.State.EditingState
-        ):
-            self.panel.rename_selected()
-        else:
-            super().keyPressEvent(event)
 
 
 class ModelTree(QWidget):
@@ -156,7 +78,7 @@ class ModelTree(QWidget):
         self.add_menu = QMenu(self)
         self.add_menu.aboutToShow.connect(lambda: fill_add_menu(self, self.add_menu))
         self.add_button.setMenu(self.add_menu)
-        self.view = _View(self)
+        self.view = TreeView(self)
         view = self.view
         view.setColumnCount(2)
         view.setHeaderHidden(True)
@@ -164,7 +86,7 @@ class ModelTree(QWidget):
         view.setIndentation(14)
         view.setIconSize(QSize(16, 16))
         view.setFrameShape(QFrame.Shape.NoFrame)
-        view.setItemDelegate(_RenameDelegate(self))
+        view.setItemDelegate(RenameDelegate(self))
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.header().setStretchLastSection(False)  # a hidden header would keep its width: fit_columns gives it

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel
 
+from app.dragged_channels import CHANNELS, names_in
 from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.clipping import clipped
 from app.plotting.curves import Curve
@@ -20,8 +21,6 @@ from app.plotting.line import Line
 from app.plotting.sheets import Plot
 from app.theme import Colors
 
-CHANNELS = "application/x-kinetostat-channel"
-"""What is dragged onto a plot: names of channels, one per line."""
 NARROW = 420
 """Width of a plot below which its legend stands above the curves, not beside."""
 LEGEND = 214
@@ -346,7 +345,7 @@ class Chart(QFrame):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Channels were dropped."""
-        names = channels_of(event.mimeData())
+        names = names_in(event.mimeData())
         if names:
             event.acceptProposedAction()
             self.dropped.emit(names)
@@ -355,9 +354,3 @@ class Chart(QFrame):
         """The sample of the current run next to a time, s."""
         times = next((curve.times for curve in self.curves if curve.current), np.zeros(0))
         return float(times[np.argmin(np.abs(times - time))]) if len(times) else time
-
-
-def channels_of(data: Any) -> list[str]:
-    """The names of channels that are dragged."""
-    text = bytes(data.data(CHANNELS)).decode("utf-8", "replace")
-    return [line.strip() for line in text.splitlines() if line.strip()]

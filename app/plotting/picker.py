@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.dragged_channels import dragged
 from app.icons import icon
 from app.plotting.channels import Entry, leaves, tree
-from app.plotting.chart import CHANNELS
 from app.plotting.series import column, moment
 from app.widgets.note import Note
 from app.widgets.plain_keys import PlainKeys
@@ -35,11 +35,7 @@ class _Rows(QTreeWidget):
     """Rows whose channels can be dragged."""
 
     def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
-        data = QMimeData()
-        names = [name for name in map(_first_channel, items) if name]
-        data.setData(CHANNELS, "\n".join(names).encode())
-        data.setText("\n".join(names))
-        return data
+        return dragged(name for name in map(_first_channel, items) if name)
 
 
 def _first_channel(item: QTreeWidgetItem) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from app import editing
-from app.panels.tree import CHANNELS, ModelTree
+from app.dragged_channels import names_in
+from app.panels.tree import ModelTree
 from app.session import Ref, Session
 from app.widgets.dialogs import RemovalDialog
 from core.files import load
@@ -25,8 +26,7 @@ def tree(qtbot, session, settings):
 
 
 def channels(tree, key):
-    data = tree.view.mimeData([tree.items[key]])
-    return bytes(data.data(CHANNELS).data()).decode().split("\n") if data.hasFormat(CHANNELS) else []
+    return names_in(tree.view.mimeData([tree.items[key]]))
 
 
 def test_sections_hold_what_there_is_and_empty_ones_are_not_shown(tree, session):

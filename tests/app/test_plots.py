@@ -16,8 +16,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from scipy.ndimage import gaussian_filter
 
+from app.dragged_channels import CHANNELS
 from app.plotting import channels, export
-from app.plotting.chart import CHANNELS
 from app.plotting.clipping import clipped
 from app.plotting.curves import curves
 from app.plotting.series import Series, column, expanded, grown_from, part
