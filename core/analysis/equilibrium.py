@@ -8,7 +8,6 @@ of joints hold: a step ends at the first one, which holds as long as it need not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -250,20 +249,3 @@ def _falls(closure: Closure, N: Array, g: Array) -> SimulationError:
         "No pose of rest was found: nothing holds the machine there.", where=f"joint '{joint}'",
         remedy="Fix it, give it a spring, or begin from another pose.",
     )  # fmt: skip
-
-
-def equilibria(mech: Mechanism, starts: Sequence[Array], p: Values = None, t: float = 0.0) -> list[Equilibrium]:
-    """Different poses of rest reached from several starts, the nearest balance of each, most stable first."""
-    found: list[Equilibrium] = []
-    for start in starts:
-        try:
-            one = equilibrium(mech, start, p, t, nearest=True)
-        except SimulationError:
-            continue
-        if not any(_same(mech, one.q, other.q, p) for other in found):
-            found.append(one)
-    return sorted(found, key=lambda item: -float(np.min(item.stiffness, initial=np.inf)))
-
-
-def _same(mech: Mechanism, q0: Array, q1: Array, p: Values) -> bool:
-    return bool(np.allclose(mech.poses(q0, p), mech.poses(q1, p), atol=1e-6))
