@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QStatusBar, QToolButton
 
 from app.icons import icon
 from app.jobs import Job, Jobs
-from app.session import Ref, Session
+from app.session import Ref, Session, State
 from app.settings import Settings
 from app.standing_mobility import standing_mobility
 from app.widgets.elided import ElidedLabel
@@ -38,6 +38,7 @@ class StatusLine(QStatusBar):
         self.stop.clicked.connect(jobs.cancel_all)
         self.addWidget(self.words, 1)
         self.part.setToolTip("The element under the pointer")
+        self.part.setContentsMargins(10, 0, 6, 0)
         self.freedoms = QLabel()
         self._mobility = standing_mobility(session)
         self._mobility.ready.connect(self._tell_freedoms)
@@ -118,8 +119,10 @@ class StatusLine(QStatusBar):
     def _hovered(self, ref: Ref | None) -> None:
         self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")
 
-    def _changed(self, old: object, new: object) -> None:
+    def _changed(self, old: State, new: State) -> None:
         self._poll.start()
+        if old.model is not new.model:  # what was under the pointer may be gone
+            self.point(None)
 
     def _settings_changed(self, key: str) -> None:
         if key.startswith("units/"):

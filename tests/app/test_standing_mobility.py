@@ -11,7 +11,7 @@ from app.panels.findings import FINDING, FindingsPanel
 from app.session import Ref, Session
 from app.standing_mobility import standing_mobility
 from app.status import StatusLine
-from core.model import edits
+from core.model import Model, edits
 from tests.analysis import overconstrained as machines
 
 
@@ -104,3 +104,13 @@ def test_one_click_makes_the_machine_isostatic_as_one_undo_step(bench, name):
     assert panel.proposal.isHidden()
     session.undo()
     assert [joint.kind for joint in session.model.joints] == kinds
+
+
+def test_the_place_under_the_pointer_goes_with_the_machine(qtbot, session, settings):
+    line = StatusLine(session, settings, Jobs())
+    qtbot.addWidget(line)
+    line.point((0.1, 0.2, 0.3))
+    assert "0.1" in line.place.text()
+    session.start(Model(name="another"))
+    assert line.place.text() == ""
+    line.close_line()
