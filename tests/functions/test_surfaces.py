@@ -104,7 +104,7 @@ def from_panel(qtbot: QtBot, session, settings, function, options):
     panel.choose(function)
     panel.form.show_options(options)
     assert panel.run() is not None, panel.form.note.words
-    qtbot.waitUntil(lambda: not jobs.running, timeout=20_000)
+    qtbot.waitUntil(lambda: not jobs.running, timeout=60_000)
     assert not told
     session.produced.disconnect(produced.append)
     panel.close_panel()
@@ -118,7 +118,7 @@ def from_console(qtbot: QtBot, session, settings, call):
     produced = []
     session.produced.connect(produced.append)
     assert console.submit(call)
-    qtbot.waitUntil(lambda: not console.interpreter.running, timeout=20_000)
+    qtbot.waitUntil(lambda: not console.interpreter.running, timeout=60_000)
     session.produced.disconnect(produced.append)
     console.close_panel()
     assert produced, console.transcript.toPlainText()
