@@ -43,7 +43,7 @@ def test_what_is_switched_looks_like_what_is_dressed_anew(bench, looks):
     """Qt keeps the colours that a style sheet found for a widget; none may stay from the look before."""
     looks("dark")
     switched = pictures(bench.window)
-    QApplication.instance().setStyleSheet("")
+    QApplication.instance().setStyleSheet(SHEET + "\n")
     QApplication.instance().setStyleSheet(SHEET)
     anew = pictures(bench.window)
     assert [name for name, picture in switched.items() if picture != anew[name]] == []
