@@ -19,7 +19,7 @@ from core.model import Model
 from core.robotica.session import Session as Robotica
 
 Progress = Callable[..., None]
-LONGEST = 1_500
+LONGEST = 400
 """Operations of an entry of formulas that are written in the transcript; of longer ones the number is."""
 
 
