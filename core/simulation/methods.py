@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.kernel.entry import ABSENT
-from core.simulation import entry_points, switches
+from core.simulation import entry_points, sliding, switches
 from core.simulation.assembled import Assembly
 from core.simulation.native import address
 from core.simulation.setup import Array, Settings
@@ -29,6 +29,7 @@ from core.simulation.work import (
     RTOL,
     SELF,
     SHORTEST,
+    SLIDE,
     STAGES,
     STEP_OF,
     STEPS,
@@ -52,7 +53,7 @@ class Begun(NamedTuple):
 def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
     """The work of a run from y on."""
     n, longest = len(y), chosen.duration if chosen.step is None else chosen.step
-    numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(10, dtype=np.int64)
+    numbers, counts, addresses = np.zeros(NUMBERS), np.zeros(COUNTS, dtype=np.int64), np.zeros(11, dtype=np.int64)
     numbers[[TIME, ERROR, END, SHORTEST]] = chosen.start, 1e-4, chosen.start + chosen.duration, np.inf
     numbers[[RTOL, ATOL, LIMIT]] = chosen.rtol, chosen.atol, longest
     counts[[MOST, PROJECTED]] = chosen.max_steps, assembly.projected
@@ -64,9 +65,11 @@ def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
         _jacobian(assembly, n, addresses, counts)
     if assembly.switches:
         addresses[[SWITCH_STEP, REFUSED]] = address(switches.step_entry), address(switches.refused_entry)
-    conditions = np.zeros((switches.ROWS if assembly.switches else 0, assembly.switches))
+        addresses[SLIDE] = address(sliding.sliding_entry)
+    conditions, times = np.zeros((sliding.ROWS if assembly.switches else 0, assembly.switches)), chosen.times()
+    slid = np.full((len(times), n) if assembly.switches else (0, 0), np.nan)
     parts: list[Any] = [
-        addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, chosen.times(), conditions
+        addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, times, conditions, slid
     ]  # fmt: skip
     work = Work(*parts)
     addresses[SELF], room = stored(work)

@@ -177,6 +177,10 @@ class Job:
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
         with self.assembly.released():
             bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
+        slid = work.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
+        if len(slid) and len(out):  # along borders of conditions accelerations are those of the steps
+            a = np.where(np.isfinite(slid), slid, a)
+            slid[:] = np.nan
         if bad and happened in (FINE, PAUSED):
             work.numbers[TIME], happened = times[-1], NOT_FINITE
         last = mech.nq + mech.nv

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation.native import address_of, call_entry, native
+from core.simulation.sliding import unheld
 from core.simulation.work import (
     ACCEPTED,
     BETWEEN,
@@ -31,6 +32,7 @@ from core.simulation.work import (
     SAMPLE,
     SELF,
     SHORTEST,
+    SLIDING,
     STAGES,
     STEP_OF,
     SWITCH_STEP,
@@ -178,6 +180,9 @@ def advance_adaptive(work: int, out: Any) -> Any:
                 happened = call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, place, 0)
                 if happened != FINE:
                     return happened
+            if w.counts[SLIDING] > 0 and sample < len(w.slid):
+                derivative(work, time, out[row], w.slid[sample])
+                unheld(work)
             row += 1
             w.counts[SAMPLE] += 1
             continue

@@ -5,33 +5,26 @@ at what they are at its beginning: the equations are smooth then, and where an a
 is a root of its continuous extension. The step ends a hair behind it, where the condition has turned over (Hairer,
 Nørsett and Wanner, Solving ODE I, II.6: discontinuities by dense output). With sharp tolerances the same is done with
 steps that were accepted: error estimates see little of a jump near the ends of a step. Methods that look back begin
-anew behind a switch. A condition that turns back at once (a relay that chatters, a friction that sticks) is left to the
-choice of steps for a while. Fixed steps go over conditions as they are.
+anew behind a switch. A condition that turns back at once (a relay, a friction that sticks) is moved along
+(`core.simulation.sliding`). Fixed steps go over conditions as they are.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from core.simulation.native import address_of, call_entry, native
-from core.simulation.system import (
-    BASE,
-    CONDITIONS,
-    FIRST,
-    KIND,
-    SECOND,
-    TORQUE,
-    TORQUE_CONDITIONS,
-    TORQUE_SLOPES,
-    evaluate,
-    load_system,
-    put,
-    put_rest,
-    put_states,
-    result,
-    tick,
+from core.simulation.sliding import (
+    BORDER,
+    HIGH,
+    LOW,
+    MODE,
+    VALUE,
+    conditions,
+    hold,
+    leave,
+    looked,
+    unheld,
 )
 from core.simulation.work import (
     ACCEPTED,
@@ -51,6 +44,7 @@ from core.simulation.work import (
     REJECTED,
     RTOL,
     SELF,
+    SLIDING,
     STAGES,
     STEP,
     STEP_OF,
@@ -62,12 +56,11 @@ from core.simulation.work import (
     WITHIN_OF,
     begin_anew,
     copy,
+    derivative,
     load_work,
     take_back,
 )
 
-MODE, LOW, HIGH, VALUE, ROWS = range(5)
-"""Rows of `Work.switches`: latches; arguments at the ends of a part of a step, and within it."""
 ALONE = 100
 """Steps without latches after conditions that turned back at once."""
 NEAR = 1e-10
@@ -87,47 +80,12 @@ RENEWED = 18
 
 
 @native
-def conditions(place: int, t: float, y: Any, out: Any) -> None:
-    """Arguments of all conditions at a state into out."""
-    s = load_system(place)
-    last = s.nq + s.nv
-    tick(place, t)
-    if s.words[CONDITIONS, KIND] != 0:
-        put_states(place, y[: s.nq], y[s.nq : last], y[last:])
-        put(place, CONDITIONS, FIRST, y[:last])
-        put_rest(place, CONDITIONS)
-        evaluate(place, CONDITIONS)
-        copy(result(place, CONDITIONS, s.latches), out[: s.latches])
-    if s.words[TORQUE_CONDITIONS, KIND] != 0:
-        s.memory[s.words[TORQUE_CONDITIONS, BASE]] = t
-        put(place, TORQUE_CONDITIONS, SECOND, y[:last])
-        evaluate(place, TORQUE_CONDITIONS)
-        count = len(out) - s.latches
-        copy(result(place, TORQUE_CONDITIONS, count), out[s.latches :])
-
-
-@native
-def hold(place: int, modes: Any) -> None:
-    """Latches as given (count,): ±1, 0 for none."""
-    s = load_system(place)
-    first = len(s.now) - s.latches
-    for k in range(s.latches):
-        s.now[first + k] = modes[k]
-    for k in range(s.latches, len(modes)):
-        at = 1 + s.nq + s.nv + k - s.latches
-        s.memory[s.words[TORQUE, BASE] + at] = modes[k]
-        if s.words[TORQUE_SLOPES, KIND] != 0:
-            s.memory[s.words[TORQUE_SLOPES, BASE] + at] = modes[k]
-    s.last[0] = np.nan  # what was evaluated last was something else
-
-
-@native
 def release(work: int, steps: int) -> None:
     """Conditions as they are, for some steps at least."""
     w = load_work(work)
     w.switches[MODE, :] = 0.0
     hold(w.addresses[SYSTEM], w.switches[MODE])
-    w.counts[LATCHED], w.counts[PLAIN], w.counts[FRESH] = 0, steps, 0
+    w.counts[LATCHED], w.counts[SLIDING], w.counts[PLAIN], w.counts[FRESH] = 0, 0, steps, 0
 
 
 @native
@@ -139,6 +97,9 @@ def latch(work: int, t: float) -> None:
     h = AHEAD * w.numbers[STEP]
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + h * w.k[0, j]
+    if derivative(work, t + h, w.new, w.failed):  # what only begins to move shows in the second order
+        for j in range(len(w.y)):
+            w.new[j] += 0.5 * h * (w.failed[j] - w.k[0, j])
     conditions(place, t + h, w.new, later)
     for k in range(len(mode)):
         x = later[k] if g[k] == 0.0 else g[k]
@@ -163,6 +124,16 @@ def passed(work: int, t: float) -> Any:
 
 
 @native
+def foreseen(work: int, t: float) -> Any:
+    """Whether conditions would differ if the machine went on as at the beginning of a step: what drives back to a
+    border hides it at the end."""
+    w = load_work(work)
+    for j in range(len(w.y)):
+        w.new[j] = w.y[j] + w.numbers[TAKEN] * w.k[0, j]
+    return passed(work, t)
+
+
+@native
 def overlooked(work: int, t: float) -> Any:
     """Whether the step taken, that was accepted, should have ended at a condition."""
     w = load_work(work)
@@ -177,7 +148,7 @@ def refused_entry(work: int, t: float, happened: int, second: int) -> int:
         return 0
     if w.counts[LATCHED] == 1:
         return 1 if happened == NOT_FINITE else 0
-    return 1 if passed(work, t) else 0
+    return 1 if passed(work, t) or foreseen(work, t) else 0
 
 
 @native
@@ -188,7 +159,7 @@ def arguments_within(work: int, theta: float, out: Any) -> None:
     w.counts[PROJECTED] = 0
     call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0)
     w.counts[PROJECTED] = projected
-    conditions(w.addresses[SYSTEM], w.numbers[TIME] + theta * w.numbers[TAKEN], w.failed, out)
+    looked(work, w.numbers[TIME] + theta * w.numbers[TAKEN], w.failed, out)
 
 
 @native
@@ -296,7 +267,7 @@ def stop(work: int, k: int, theta: float) -> Any:
         happened, length = cut(work, theta, h)
         if happened != FINE:
             break
-        conditions(w.addresses[SYSTEM], t + length, w.failed, g)
+        looked(work, t + length, w.failed, g)
         if w.switches[MODE, k] * g[k] < 0.0 or length < theta * h * (1.0 - 1e-9) or theta >= 1.0:
             break
         if slope > 0.0:
@@ -315,21 +286,41 @@ def stop(work: int, k: int, theta: float) -> Any:
 @native
 def turn_over(work: int, k: int) -> None:
     """A condition that turns over at the very beginning of the step taken, which is taken once more: as several do that
-    switch at the same time. Where they go on turning there is nothing to hold."""
+    switch at the same time. What goes on turning moves along its border; if that does not end it there is nothing to
+    hold."""
     w = load_work(work)
+    count = w.switches.shape[1]
     take_back(work)
     begin_anew(work)
     w.counts[TURNED] += 1
-    if w.counts[TURNED] > w.switches.shape[1]:
+    if w.counts[TURNED] > 4 * count + 4:
         release(work, ALONE)
-        return
-    w.switches[MODE, k] *= -1.0
-    hold(w.addresses[SYSTEM], w.switches[MODE])
+    elif w.counts[TURNED] > count and w.switches[MODE, k] != BORDER:
+        w.switches[MODE, k] = BORDER
+        w.counts[SLIDING] += 1
+    else:
+        leave(work, k)
+
+
+@native
+def conclude(work: int, k: int) -> None:
+    """After a step with held conditions: condition k switched at its end (−1: none). It is held on its other side for
+    the next step, which so finds out whether it is driven back."""
+    w = load_work(work)
+    w.counts[TURNED] = 0
+    if k >= 0:
+        leave(work, k)
+        begin_anew(work)
+    elif w.counts[SLIDING] == 0:
+        release(work, 0)
+    unheld(work)
 
 
 def step_entry(work: int, t: float, first: int, second: int) -> int:
     """One step of the method, that ends at a switch if it was refused because of one; REACH is its end."""
     w = load_work(work)
+    if w.counts[LATCHED] == 1:
+        hold(w.addresses[SYSTEM], w.switches[MODE])
     while True:
         happened: int = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
         if happened == SWITCHED and w.counts[LATCHED] == 0:
@@ -351,7 +342,7 @@ def step_entry(work: int, t: float, first: int, second: int) -> int:
                 continue
             if k >= 0:
                 happened, length = stop(work, k, theta)
-            release(work, 0)
+            conclude(work, k)
         w.counts[PLAIN] = max(w.counts[PLAIN] - 1, 0)
         w.numbers[REACH] = t + length
         return happened

@@ -15,7 +15,7 @@ FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6
 any more; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
 (`core.simulation.switches`)."""
 
-DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED = range(10)
+DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
 """`Work.addresses`: entries of `core.simulation.entry_points` and of the method; where System and Work are stored;
 entries of `core.simulation.switches`, 0 where no conditions are."""
 
@@ -31,9 +31,9 @@ power of the error estimate + 1."""
 JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
 """More `Work.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
 back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
-LATCHED, PLAIN, JUMPED, TURNED = range(27, 31)
+LATCHED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
 """Of switches: 1 while conditions are held; steps to be taken without; 1 if the last step ended at a switch; conditions
-that turned over at the beginning of this one."""
+that turned over at the beginning of this one; those along whose borders the machine moves."""
 USED, NOTHING = 18, -2
 """Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
 NUMBERS, COUNTS = 16, 32
@@ -67,7 +67,9 @@ class Work(NamedTuple):
     times: Any
     """(m,) times of the samples, s."""
     switches: Any
-    """(5, conditions), see `core.simulation.switches`."""
+    """(6, conditions), see `core.simulation.sliding`."""
+    slid: Any
+    """(m, n) ẏ at samples along borders, other rows not finite; (0, 0) without conditions."""
 
 
 named_tuple: Any = numba.types.NamedTuple
@@ -76,7 +78,7 @@ _I1 = numba.int64[::1]
 load_work: Any = loader(
     named_tuple(
         (_I1, _F1, _I1, _F1, _F1, _F1, _F2, _F2, _F2, _F2, _F1, _F2, numba.complex128[:, ::1],
-         numba.int64[:, ::1], _F1, _F2), Work,
+         numba.int64[:, ::1], _F1, _F2, _F2), Work,
     )
 )  # fmt: skip
 
@@ -99,6 +101,8 @@ def derivative(work: int, t: float, y: Any, out: Any) -> Any:
     """ẏ into out; false if it is not finite."""
     w = load_work(work)
     w.counts[CALLS] += 1
+    if w.counts[SLIDING] > 0:
+        return call_entry(w.addresses[SLIDE], w.addresses[SELF], t, address_of(y), address_of(out)) == FINE
     return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out)) == FINE
 
 
