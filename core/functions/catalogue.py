@@ -27,6 +27,7 @@ from core.functions import (
 )
 from core.functions.function import Context, Function
 from core.functions.results import Result
+from core.model import Model
 
 GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynamics", "Symbols", "Pictures")
 """Groups in the order of the panel."""
@@ -60,12 +61,16 @@ def find(id: str) -> Function:
     return function
 
 
-def call(id: str, context: Context, **options: Any) -> Result:
-    """The result of a function; options not given have their defaults.
+def call(id: str, context: Context | Model, **options: Any) -> Result:
+    """The result of a function for a machine as it stands (a model: at rest); options not given have their defaults.
 
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
+    if not isinstance(id, str):
+        raise ModelError("The name of the function comes first, then the machine.",
+                         remedy='As in call("mobility", model).')  # fmt: skip
     function = find(id)
+    context = Context.of(context) if isinstance(context, Model) else context
     if not isinstance(context, Context):
         raise ModelError(f"A context is needed, not {type(context).__name__}.",
                          remedy="Make one of a model: Context.of(model).")  # fmt: skip
@@ -82,8 +87,10 @@ def validated(function: Function, context: Context, options: dict[str, Any]) -> 
         raise ModelError(reason, where=function.title)
     known = {option.id for option in function.options}
     for unknown in options.keys() - known:
-        close = difflib.get_close_matches(unknown, known, 3, 0.4) or sorted(known)
-        raise ModelError(f"{function.title} has no option '{unknown}'.", remedy=f"It has {', '.join(close)}.")
+        every = ", ".join(option.id for option in function.options) or "none"
+        close = difflib.get_close_matches(unknown, known, 1, 0.6)
+        meant = f"Did you mean {close[0]}? " if close else ""
+        raise ModelError(f"{function.title} has no option '{unknown}'.", remedy=f"{meant}Its options: {every}.")
     return {option.id: option.coerce(options.get(option.id, option.default), context) for option in function.options}
 
 
