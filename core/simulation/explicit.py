@@ -153,12 +153,7 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
     for j in range(m):
         line = G[s.kept[j] * nv : (s.kept[j] + 1) * nv]
         target, square = -drift[s.kept[j]] - dot(line, b), 0.0
-        whole = 0.0
-        for i in range(n):
-            span = r[begin + i * nv : begin + (i + 1) * nv]
-            row[i] = dot(line, span)
-            whole += dot(line, line) * dot(span, span)
-        if not dot(row, row) > ROUNDING * whole:  # met already, whatever moves
+        if not along(line, r[begin:], nv, row):  # met already, whatever moves
             continue
         forward_substitute(L, row, n)
         largest = max(largest, dot(row, row))
@@ -175,6 +170,17 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
                 own[i] += change * row[i]
                 Y[count * n + i] = row[i] / np.sqrt(square)
             count += 1
+
+
+@native
+def along(line: Any, spans: Any, nv: int, row: Any) -> Any:
+    """A row (nv,) of constraints on the independent speeds into `row` (n,); false if nothing but rounding is left."""
+    whole = 0.0
+    for i in range(len(row)):
+        span = spans[i * nv : (i + 1) * nv]
+        row[i] = dot(line, span)
+        whole += dot(line, line) * dot(span, span)
+    return dot(row, row) > ROUNDING * whole
 
 
 @native
