@@ -28,8 +28,8 @@ from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context
 from core.functions.derivation import assignment, shown
 from core.functions.results import Formulas
-from core.functions.rounding import without_dust
 from core.functions.robot_formulas import robot_of
+from core.functions.rounding import without_dust
 from core.symbolic.derivation import Step, numbers, steps, values_at
 from core.symbolic.derivation_pictures import picture
 from core.symbolic.robot import Robot

@@ -1,5 +1,6 @@
 """The steps of a derivation: their order, formulas and numbers against the compiled kernel, their pictures."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -178,3 +179,22 @@ def test_bodies_of_density_with_symbolic_sizes_are_drawn_where_they_are():
     assert np.isfinite(drawn.centers).all()
     for step in steps(made):
         assert step.what == "" or numbers(made, step, values_at(made, q, p)).size
+
+
+@pytest.mark.parametrize("name", ["stanford.rob", "two_link.rob", "puma560.kst", "panda.kst", "kestrel/kestrel.urdf"])
+def test_the_frame_named_in_a_column_of_the_jacobian_lies_on_the_axis_that_turns(name):
+    """Spong, Robot Modeling and Control, 4.6: v = z × (o − o_k) with frame k on the axis: k is one less than the number
+    of the joint in standard tables, not in modified ones."""
+    made = robot(load(resources.EXAMPLES / name))
+    mech = Mechanism(made.model)
+    q = mech.random(seed=3)
+    tip = mech.frame(q, made.chain.tip)[:3, 3]
+    told = [step for step in steps(made) if step.part == "Jacobian"]
+    for k, step in enumerate(told):
+        named = re.search(r"the vector o − o_(\d+) from", step.text)
+        ω, v = np.split(mech.jacobian(q, made.chain.tip)[:, mech.v_names.index(made.chain.variables[k].joint)], 2)
+        assert (named is not None) == (np.linalg.norm(ω) > 0.5)
+        if named is not None:
+            assert step.frames == (int(named[1]), made.n)
+            o_k = mech.frame(q, made.chain.frames[int(named[1])])[:3, 3]
+            assert np.allclose(np.cross(ω, tip - o_k), v, atol=1e-9)
