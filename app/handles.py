@@ -6,11 +6,13 @@ pointer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
 from app.session import Ref, State
+from core.errors import ModelError
 from core.model import WORLD, Joint, Model
 
 if TYPE_CHECKING:
@@ -57,13 +59,21 @@ class HandleChoice:
         view = self._view
         model, free = view.session.model.expanded, view.session.mech.implicit_joints
         if view.settings.flag("handles"):
-            wanted = [joint.name for joint in (*free, *model.joints) if joint.info.nq]
+            wanted = [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._moves(joint.name)]
         else:
-            chosen = joint_of(model, view.session.selection, free)
+            chosen = joint_of(model, view.session.selection, free, self._moves)
             wanted = [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
         if tuple(wanted) != view.scene.handles.shown:
             view.scene.show_handles(*wanted)
             view.update()
+
+    def _moves(self, joint: str) -> bool:
+        """Whether a handle can move the joint: one that closes a loop has no coordinates, others of the loop have."""
+        try:
+            self._view.session.mech.joint_q(joint)
+        except ModelError:
+            return False
+        return True
 
     def under(self, pointer: Pointer) -> Part | None:
         """The ring or arrow under the pointer."""
@@ -108,7 +118,8 @@ class HandleChoice:
     def _hovered(self, ref: Ref | None) -> None:
         if self._view.gestures.running or self._view.gestures.tool.id in POINTING:
             return
-        self._coming = joint_of(self._view.session.model.expanded, ref, self._view.session.mech.implicit_joints)
+        session = self._view.session
+        self._coming = joint_of(session.model.expanded, ref, session.mech.implicit_joints, self._moves)
         if self._coming is not None and self._coming != self._near:
             self._rest.start()
         else:
@@ -127,20 +138,24 @@ class HandleChoice:
             self.refresh()
 
 
-def joint_of(model: Model, ref: Ref | None, free: tuple[Joint, ...] = ()) -> str | None:
+def joint_of(
+    model: Model, ref: Ref | None, free: tuple[Joint, ...] = (), moves: Callable[[str], bool] = lambda joint: True
+) -> str | None:
     """The joint that moves an element: itself, or the joint that carries the body, past fixed joints toward the
-    ground. None if nothing does. `model` is expanded; `free` are the joints of bodies that nothing holds."""
+    ground. None if nothing does. `model` is expanded; `free` are the joints of bodies that nothing holds; joints for
+    which `moves` is false are passed over."""
     if ref is None:
         return None
+    joints = [joint for joint in model.joints if not joint.info.nq or moves(joint.name)]
     if ref.collection == "joints":
-        found = next((joint for joint in model.joints if joint.name == ref.name), None)
+        found = next((joint for joint in joints if joint.name == ref.name), None)
         return found.name if found is not None and found.info.nq else None
     if ref.collection == "chains":
-        return next((joint.name for joint in model.joints if joint.info.nq), None)
+        return next((joint.name for joint in joints if joint.info.nq), None)
     if ref.collection not in ("bodies", "frames"):
         return None
     above = {frame.name: frame.parent for frame in model.frames}
-    carrier = {_body(joint.child, above): joint for joint in reversed((*free, *model.joints))}
+    carrier = {_body(joint.child, above): joint for joint in reversed((*free, *joints))}
     body, seen = _body(ref.name, above), set()
     while body in carrier and body not in seen and body != WORLD:
         seen.add(body)

@@ -235,3 +235,28 @@ def test_values_beside_handles_have_no_letter_that_the_scene_lacks(bench):
     bench.session.select(Ref("joints", "cylinder"))
     bench.view.scene.handles.say(bench.view.settings.shown(0.25, "length") + "  limit")
     assert bench.view.scene.handles._text.GetInput() == "0.2500 m  limit"
+
+
+def test_a_piston_is_taken_along_its_cylinder_not_by_the_joint_that_closes_the_loop(bench):
+    """Wrist and cylinder both carry a piston of the V6; the wrist closes the loop and has no coordinate to drag."""
+    bench.example("engine_v6")
+    session, handles = bench.session, bench.view.scene.handles
+    closing = {loop.cut for loop in session.mech.loops}
+    carrying = [joint for joint in session.model.expanded.joints if joint.child == "piston1"]
+    assert len(carrying) == 2
+    taken = [joint.name for joint in carrying if joint.name not in closing]
+    assert len(taken) == 1
+    session.select(Ref("bodies", "piston1"))
+    assert handles.shown == tuple(taken)
+    for joint in closing:
+        session.select(Ref("joints", joint))
+        assert handles.shown == ()
+    session.select(Ref("joints", taken[0]))
+    bench.draw()
+    for part in handles.parts:
+        assert bench.view.handles.light(part)
+        assert taken[0] in handles._text.GetInput()
+    bench.view.settings.set_flag("handles", True)
+    assert handles.shown
+    assert not closing & set(handles.shown)
+    bench.view.settings.set_flag("handles", False)
