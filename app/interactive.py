@@ -64,6 +64,8 @@ class Interactive(QObject):
         self._document = 0
         self._own = False
         self._tool = "select"
+        self._tool_waits = False
+        """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
         self._session.changed.connect(self._changed)
         self._session.moved.connect(self._moved)
 
@@ -129,8 +131,8 @@ class Interactive(QObject):
             return
         self.live = live
         self._tool = self._view.gestures.tool.id
-        if not self._view.gestures.running:  # a pull with Ctrl is under way else
-            self._view.gestures.choose("pull")
+        self._tool_waits = True
+        self._take_tool()
         self.resume()
 
     def _failed(self, error: BaseException) -> None:
@@ -179,6 +181,7 @@ class Interactive(QObject):
     def stop(self, words: str = "") -> None:
         """End; what moved becomes a run."""
         live, self.live = self.live, None
+        self._tool_waits = False
         self._timer.stop()
         if live is None:
             return
@@ -239,6 +242,13 @@ class Interactive(QObject):
         if self.live is not None:
             self.live.release()
         self._view.annotations.clear()
+        QTimer.singleShot(0, self, self._take_tool)
+
+    def _take_tool(self) -> None:
+        """Choose the pull tool once no gesture is under way."""
+        if self._tool_waits and self.on and not self._view.gestures.running:
+            self._tool_waits = False
+            self._view.gestures.choose("pull")
 
     # ------------------------------------------------------------------------------- the hand
 

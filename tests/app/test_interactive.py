@@ -63,8 +63,10 @@ def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
     bench.release(x + 120, y - 10, keys=Qt.KeyboardModifier.ControlModifier)
     assert interactive.live.pull is None
     assert not bench.view.annotations.lines
+    bench.wait(lambda: bench.view.gestures.tool.id == "pull")  # what the hints say of dragging is true from now on
     bench.window.run("simulation.interactive")
     assert not interactive.on
+    assert bench.view.gestures.tool.id == "select"
 
 
 def test_what_the_hand_moves_goes_on_with_its_speed(bench):
