@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
 from app.session import Session
@@ -118,8 +118,20 @@ class WishRow(QWidget):
         if problem == self._problem:
             return
         self._problem = problem
-        self.line.setStyleSheet(f"color: {severity_color('error', self.palette()).name()}" if problem else "")
+        self._paint()
         self.refused.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._paint()
+
+    def _paint(self) -> None:
+        """Refused text in the colour of errors in the look that is on."""
+        palette = QPalette()  # the parent's
+        if self._problem:
+            palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
+        self.line.setPalette(palette)
 
     def _slid(self, position: int) -> None:
         if position != self._position:

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableWidget
 
+from app.panels.start_rows import StartRows
 from app.session import Ref
 from app.slices import slices
 from app.theme import SHEET
@@ -91,3 +92,20 @@ def test_a_refused_number_stays_readable(bench, looks):
         wanted = severity_color("error", QApplication.palette())
         bench.wait(lambda c=wanted: edit.palette().color(QPalette.ColorRole.Text) == c)
     edit.forget()
+
+
+def test_a_refused_start_speed_stays_readable(bench, looks):
+    bench.window.docks.show("simulation")
+    rows = bench.window.findChild(StartRows).rows["speeds"]
+    bench.wait(lambda: bool(rows))
+    row = next(iter(rows.values()))
+    row.line.setText("1 +")
+    row.finish()
+    assert row.problem
+    for look in ("dark", "light"):
+        looks(look)
+        wanted = severity_color("error", QApplication.palette())
+        bench.wait(lambda c=wanted: row.line.palette().color(QPalette.ColorRole.Text) == c)
+    row.line.setText("")
+    row.finish()
+    assert row.line.palette().color(QPalette.ColorRole.Text) == QApplication.palette().color(QPalette.ColorRole.Text)
