@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from app.dotted import dotted
 from app.settings import Settings
 from app.slices import slices
 
@@ -109,6 +110,7 @@ class Theme:
         self._settings = settings
         self.name = ""
         application().setStyle("Fusion")
+        application().setFont(dotted(application().font()))
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
         settings.changed.connect(self._settings_changed)
         self.refresh()
