@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.commands.command import Command
+from app.panels.plots_export import ask_export
 from app.run_scene import kinds_of
 from app.session import Ref
 from viz.vectors import KINDS
@@ -180,7 +181,7 @@ COMMANDS = (
     Command(
         "file.export_plots",
         "Export plots…",
-        lambda w: w.plots.ask_export(),
+        lambda w: ask_export(w.plots),
         "File",
         icon="export",
         section="export",

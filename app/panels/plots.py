@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -11,12 +12,12 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.dragged_channels import CHANNELS, names_in
-from app.icons import icon
 from app.panels.plots_bar import PlotsBar
 from app.panels.plots_empty import EmptyPlots
+from app.panels.plots_export import attempt
 from app.panels.plots_menu import plot_menu
 from app.plotting import export
 from app.plotting.area import PlotArea
@@ -28,6 +29,7 @@ from app.plotting.series import Series, expanded
 from app.plotting.sheets import TIME, Plot, Sheet
 from app.session import Session, State
 from app.settings import Settings
+from app.slices import slices
 from app.theme import Theme
 from core.errors import KinetostatError
 
@@ -35,6 +37,8 @@ EVERY = 33
 """Milliseconds between two pictures while runs grow or change."""
 QUICK = 0.01
 """Seconds for which a picture waits for columns that are being computed."""
+MANY = 12
+"""More new curves than this are drawn in slices (one takes about 2 ms)."""
 
 
 class PlotsPanel(QWidget):
@@ -53,9 +57,11 @@ class PlotsPanel(QWidget):
         """Channels that were just chosen, and against what: why one cannot be computed is still to be said."""
         self._sheets: dict[tuple[str, str], Sheet] = {}
         self._model = _key(session.state)
+        self._left: deque[tuple[Chart, Plot, list[Curve]]] = deque()
+        """Plots that are still to be drawn."""
         self._drawn = 0.0
         self._soon = QTimer(self, singleShot=True)
-        self._soon.timeout.connect(self.refresh)
+        self._soon.timeout.connect(self._draw_runs)
         self._build()
         self._pairs: tuple[tuple[Any, Any], ...] = (
             (self.runs.changed, self._runs_changed),
@@ -74,6 +80,7 @@ class PlotsPanel(QWidget):
         for signal, slot in self._pairs:
             signal.disconnect(slot)
         self._soon.stop()
+        self._left.clear()
         self._work.close()
 
     def _build(self) -> None:
@@ -187,6 +194,21 @@ class PlotsPanel(QWidget):
 
     def refresh(self) -> None:
         """Draw what runs, settings and sheet now say."""
+        self._find_all()
+        self._draw_for(float("inf"))
+        self._end()
+
+    def _draw_runs(self) -> None:
+        """Draw what runs now say; many new curves in slices."""
+        self._find_all()
+        if sum(max(0, len(found) - len(chart.curves)) for chart, _, found in self._left) > MANY:
+            slices().add(self, self._go_on)
+        else:
+            self._draw_for(float("inf"))
+            self._end()
+
+    def _find_all(self) -> None:
+        """Find the curves of all plots, which are then left to be drawn."""
         self._soon.stop()
         current = self.runs.current.run if self.runs.current is not None else None
         self._series.keep({record.id for record in self.runs.items})
@@ -196,8 +218,26 @@ class PlotsPanel(QWidget):
         found = self._found()
         self.area.refresh()
         self._align([len({curve.unit for curve in each}) for each in found])
-        for chart, plot, each in zip(self.charts, self.sheet.plots, found, strict=True):
-            chart.show_curves(plot, each)
+        self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
+
+    def _draw_for(self, seconds: float) -> None:
+        """Draw plots that are left, one at least."""
+        until = monotonic() + seconds
+        while self._left:
+            chart, plot, found = self._left.popleft()
+            chart.show_curves(plot, found)
+            if monotonic() > until:
+                return
+
+    def _go_on(self, seconds: float) -> bool:
+        if self._left:  # else all were drawn meanwhile
+            self._draw_for(seconds)
+            if not self._left:
+                self._end()
+        return not self._left
+
+    def _end(self) -> None:
+        """What needs all plots."""
         for chart in self.charts:  # once more: those that are linked follow one another
             chart.axes.settle()
         self._show_active()
@@ -237,7 +277,7 @@ class PlotsPanel(QWidget):
     @property
     def waiting(self) -> bool:
         """Whether something changed that is not drawn yet."""
-        return self._soon.isActive() or self._work.busy or self._work.news
+        return self._soon.isActive() or bool(self._left) or self._work.busy or self._work.news
 
     def _align(self, counts: Sequence[int] = ()) -> None:
         """Plots above one another have their areas in line, however many axes (default: those they have) each has."""
@@ -274,7 +314,7 @@ class PlotsPanel(QWidget):
             return
         left = round(EVERY - 1e3 * (monotonic() - self._drawn))
         if left <= 0:  # at once: drawn together with scene and timeline
-            self.refresh()
+            self._draw_runs()
         else:
             self._soon.start(max(0, left))
 
@@ -332,42 +372,10 @@ class PlotsPanel(QWidget):
         """Whether plots over time move together was changed."""
         self._link()
 
-    def fill_exports(self, menu: QMenu, indices: Sequence[int] | None = None) -> None:
-        """Entries that write or copy plots; default: all."""
-
-        def chosen() -> list[Chart]:
-            self.complete()
-            return [self.charts[k] for k in indices] if indices is not None else self.charts
-
-        menu.addAction(icon("copy"), "Copy", lambda: self._guarded(lambda: export.copy(chosen())))
-        menu.addAction(icon("export"), "Export…", lambda: self.ask_export(chosen()))
-
-    def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
-        """Ask for a file and write the plots."""
-        title = "Export plots" if charts is None or len(charts) > 1 else "Export plot"
-        filters = "Picture (*.png);;Drawing (*.svg);;Drawing (*.pdf);;Numbers (*.csv)"
-        start = str(Path(self.settings.value("folders/plots", str(Path.home()))) / "plot.png")
-        path, chosen = QFileDialog.getSaveFileName(self, title, start, filters)
-        if path:
-            if Path(path).suffix.lower() not in export.SUFFIXES:
-                path += chosen[chosen.index("*") + 1 : chosen.index(")")]
-            self.settings.remember("folders/plots", str(Path(path).parent))
-            self.export(path, charts)
-
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
         """Write plots (default: all) to a file."""
         self.complete()
-        return self._guarded(lambda: export.save(charts or self.charts, path), f"Wrote {path}")
-
-    def _guarded(self, work: Callable[[], None], words: str = "") -> bool:
-        try:
-            work()
-        except KinetostatError as error:
-            self.session.told.emit("error", str(error))
-            return False
-        if words:
-            self.session.told.emit("done", words)
-        return True
+        return attempt(self.session, lambda: export.save(charts or self.charts, path), f"Wrote {path}")
 
     # ----------------------------------------------------------------------------- dropping
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout
 
 from app.icons import icon
+from app.panels.plots_export import fill_exports
 
 if TYPE_CHECKING:
     from app.panels.plots import PlotsPanel
@@ -34,7 +35,7 @@ class PlotsBar(QFrame):
         self.export = self._button("export", "Copy or export all plots", None)
         menu = QMenu(self.export)
         menu.aboutToShow.connect(menu.clear)
-        menu.aboutToShow.connect(lambda: panel.fill_exports(menu))
+        menu.aboutToShow.connect(lambda: fill_exports(panel, menu))
         self.export.setMenu(menu)
         self.export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.export.setStyleSheet("QToolButton::menu-indicator { image: none; }")

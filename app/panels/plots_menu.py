@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from app.icons import icon
+from app.panels.plots_export import fill_exports
 from app.plotting.sheets import TIME, Plot
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def plot_menu(panel: PlotsPanel, index: int) -> QMenu:
     _fill_across(menu.addMenu(icon("right"), "Horizontal axis"), panel, index, plot)
     _fill_aspects(menu.addMenu("Height over width"), panel, index, plot)
     menu.addSeparator()
-    panel.fill_exports(menu, [index])
+    fill_exports(panel, menu, [index])
     menu.addSeparator()
     menu.addAction(icon("clear"), "Empty this plot", lambda: panel.put(index, replace(plot, channels=())))
     menu.addAction(icon("remove"), "Remove this plot", lambda: panel.remove_plot(index))

@@ -167,8 +167,9 @@ class Chart(QFrame):
     def _draw(self, curve: Curve, depth: int) -> None:
         line = self._lines.get(curve.key)
         if line is None:
-            line = self._lines[curve.key] = Line()
-            line.unit = curve.unit
+            line = self._lines[curve.key] = Line(curve.unit, pen_of(curve), curve.increasing)
+            line.style = curve.style
+            line.setZValue(depth)
             self.axes.area(curve.unit).addItem(line)
         if line.style != curve.style:
             line.style = curve.style
@@ -302,14 +303,15 @@ class Chart(QFrame):
         if narrow != self._narrow:
             self._narrow = narrow
             self._grid.addWidget(legend, 0 if narrow else 1, 1 if narrow else 2)
-        height = legend.arrange(self.width() if narrow else None)
+        sizes = legend.measure()
+        height = legend.arrange(self.width() if narrow else None, sizes)
         if narrow:
             legend.setMinimumWidth(0)
             legend.setMaximumWidth(UNBOUNDED)
             legend.setFixedHeight(min(height, round(0.4 * self.height())))
         else:
-            wanted = min(legend.wanted_width, 0.5 * self.width())
-            legend.setFixedWidth(round(max(min(max(LEGEND, legend.whole_width), 0.34 * self.width()), wanted)))
+            wanted = min(sizes.wanted, 0.5 * self.width())
+            legend.setFixedWidth(round(max(min(max(LEGEND, sizes.whole), 0.34 * self.width()), wanted)))
             legend.setMinimumHeight(0)
             legend.setMaximumHeight(UNBOUNDED)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, QWidget
@@ -35,45 +37,63 @@ def pen_of(curve: Curve, width: float = 1.0) -> QPen:
 class _Swatch(QWidget):
     """A piece of the line."""
 
-    def __init__(self, curve: Curve) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.curve = curve
+        self.pen = QPen()
         self.setFixedSize(QSize(22, 14))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen_of(self.curve, 2.0))
+        painter.setPen(self.pen)
         painter.drawLine(QPointF(1.0, 7.0), QPointF(21.0, 7.0))
         painter.end()
 
 
 class _Row(QFrame):
-    """One curve."""
+    """One curve; another curve's may take its place."""
 
     removed = Signal(str)
 
     def __init__(self, curve: Curve, many_runs: bool) -> None:
         super().__init__()
-        self.curve = curve
-        self.name = ElidedLabel(curve.label, Qt.TextElideMode.ElideMiddle)
+        self.swatch = _Swatch()
+        self.name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         self.value = QLabel()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.unit}"))
-        grid = QGridLayout(self)
+        self.run: ElidedLabel | None = None
+        self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(4, 1, 4, 1)
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(0)
-        grid.addWidget(_Swatch(curve), 0, 0)
+        grid.addWidget(self.swatch, 0, 0)
         grid.addWidget(self.name, 0, 1)
         grid.addWidget(self.value, 0, 2)
         grid.setColumnStretch(1, 1)
-        if many_runs:
-            run = ElidedLabel(curve.run, Qt.TextElideMode.ElideMiddle)
-            run.setProperty("muted", True)
-            grid.addWidget(run, 1, 1, 1, 2)
+        self.show_curve(curve, many_runs)
+
+    def show_curve(self, curve: Curve, many_runs: bool) -> None:
+        """Stand for a curve; with `many_runs` its run is named too. Its value is to be said anew."""
+        self.curve = curve
+        self.swatch.pen = pen_of(curve, 2.0)
+        self.swatch.update()
+        if self.name.text() != curve.label:
+            self.name.setText(curve.label)
+        self.value.setText("")
+        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.unit}"))
+        self._name_run(curve.run if many_runs else "")
         self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else "")
         self.setToolTip(self._about)
+
+    def _name_run(self, name: str) -> None:
+        if self.run is None:
+            if name:
+                self.run = ElidedLabel(name, Qt.TextElideMode.ElideMiddle)
+                self.run.setProperty("muted", True)
+                self._grid.addWidget(self.run, 1, 1, 1, 2)
+        elif self.run.text() != name:
+            self.run.setText(name)
+            self.run.setVisible(bool(name))
 
     def say(self, text: str) -> None:
         if text != self.value.text():
@@ -87,6 +107,17 @@ class _Row(QFrame):
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(icon("remove"), "Remove from the plot", lambda: self.removed.emit(self.curve.label))
             menu.popup(event.globalPosition().toPoint())
+
+
+class Sizes(NamedTuple):
+    """What rows need, pixels."""
+
+    wanted: int
+    """Width in which values are seen whole, and enough of names."""
+    whole: int
+    """Width in which names and values are seen whole."""
+    tallest: int
+    """Height of a row."""
 
 
 class Legend(QScrollArea):
@@ -108,31 +139,27 @@ class Legend(QScrollArea):
         inside.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
         self.rows: list[_Row] = []
+        self._many = False
 
-    @property
-    def wanted_width(self) -> int:
-        """Width in which values are seen whole, and enough of names."""
-        needed = max((row.minimumSizeHint().width() for row in self.rows), default=0)
-        return needed + self._margin
+    def measure(self) -> Sizes:
+        """What the rows need. Asking each row takes long: ask once for each arrangement."""
+        hints = [row.sizeHint() for row in self.rows]
+        least = max((row.minimumSizeHint().width() for row in self.rows), default=0)
+        widest = max((hint.width() for hint in hints), default=0)
+        return Sizes(least + self._margin, widest + self._margin, max((hint.height() for hint in hints), default=0))
 
-    @property
-    def whole_width(self) -> int:
-        """Width in which names and values are seen whole."""
-        return max((row.sizeHint().width() for row in self.rows), default=0) + self._margin
-
-    def arrange(self, width: int | None) -> int:
+    def arrange(self, width: int | None, sizes: Sizes) -> int:
         """Rows below one another (`None`), or beside one another as far as `width` pixels carry them whole.
 
         Returns:
             The height in which all are seen, pixels.
         """
-        whole = max((row.sizeHint().width() for row in self.rows), default=1)
-        columns = 0 if width is None else max(1, (width - self._margin) // whole)
+        margin = self._margin
+        columns = 0 if width is None else max(1, (width - margin) // max(sizes.whole - margin, 1))
         if columns != self._columns:
             self._columns = columns
             self._spread()
-        tallest = max((row.sizeHint().height() for row in self.rows), default=0)
-        return -(-len(self.rows) // max(columns, 1)) * tallest + 4
+        return -(-len(self.rows) // max(columns, 1)) * sizes.tallest + 4
 
     @property
     def _margin(self) -> int:
@@ -142,7 +169,10 @@ class Legend(QScrollArea):
         """Below one another a row is as wide as the legend; beside one another rows stand at the left."""
         columns, grid = max(self._columns, 1), self._grid
         for k, row in enumerate(self.rows):
-            grid.addWidget(row, k // columns, k % columns)
+            place = k // columns, k % columns
+            there = grid.itemAtPosition(*place)
+            if there is None or there.widget() is not row:
+                grid.addWidget(row, *place)
         for column in range(grid.columnCount() + 1):
             grid.setColumnStretch(column, column == self._columns)
         for line in range(grid.rowCount() + 1):
@@ -153,18 +183,30 @@ class Legend(QScrollArea):
         order = {label: k for k, label in enumerate(dict.fromkeys(curve.label for curve in curves))}
         wanted = [curve for curve in curves if curve.opacity >= 1.0]
         wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
-        if [_facts(row.curve) for row in self.rows] == [_facts(curve) for curve in wanted]:
-            for row, curve in zip(self.rows, wanted, strict=True):
-                row.curve = curve
+        many = len({curve.run for curve in wanted}) > 1
+        there = {row.curve.key: row for row in self.rows}
+        rows = [self._row(there.pop(curve.key, None), curve, many) for curve in wanted]
+        self._many = many
+        if rows == self.rows:
             return
         for row in self.rows:
-            row.hide()
-            row.deleteLater()
-        many = len({curve.run for curve in wanted}) > 1
-        self.rows = [_Row(curve, many) for curve in wanted]
-        for row in self.rows:
-            row.removed.connect(self.removed)
+            if row not in rows:
+                row.hide()
+                self._grid.removeWidget(row)
+                row.deleteLater()
+        self.rows = rows
         self._spread()
+
+    def _row(self, row: _Row | None, curve: Curve, many_runs: bool) -> _Row:
+        """For a curve: the one that there is, or a new one."""
+        if row is None:
+            row = _Row(curve, many_runs)
+            row.removed.connect(self.removed)
+        elif (_facts(row.curve), self._many) == (_facts(curve), many_runs):
+            row.curve = curve
+        else:
+            row.show_curve(curve, many_runs)
+        return row
 
     def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
         """Values at a time, or differences between two."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtGui import QPen
 
 Array = NDArray[np.float64]
 
@@ -16,10 +17,11 @@ class Line(pg.PlotDataItem):
     curve, which depend on the range that is shown: ranges that are found anew for every picture may then never settle.)
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, unit: str, pen: QPen, thin: bool) -> None:
+        """With all of its looks: each that is set later draws it anew. `thin`: it may be thinned and clipped."""
+        super().__init__(pen=pen, clipToView=thin, autoDownsample=thin, downsampleMethod="peak")
         self.style: Any = None
-        self.unit = ""
+        self.unit = unit
         self.numbers: Array | None = None
         self.across: Array | None = None
         self._extents: list[tuple[float, float] | None] = [None, None]

@@ -5,7 +5,7 @@ import math
 import pytest
 from PySide6.QtCore import Qt
 
-from app.diagnosis import AT_ONCE
+from app.diagnosis import AT_ONCE, Diagnosis
 from app.panels.findings import FINDING, FindingsPanel
 from app.session import Ref, Session
 from core.model import Body, Finding, Inertia, Joint, Limit, Model, edits
@@ -121,3 +121,19 @@ def test_angles_of_findings_are_said_as_the_person_prefers(qtbot, settings):
     panel.refresh()
     (found,) = [each for each in panel.found if each.field == "limits"]
     assert "(1.5708 rad) lies above the upper (0.785398 rad)" in found.text
+
+
+def test_findings_that_stay_the_same_after_a_pause_make_nobody_draw_anew(qapp, qtbot):
+    bodies = tuple(Body(name=f"b{i}", mass=1.0, inertia=SOLID) for i in range(AT_ONCE + 1))
+    model = Model(name="large", bodies=bodies)
+    diagnosis, heard = Diagnosis(qapp), []
+    diagnosis.ready.connect(lambda: heard.append(diagnosis.findings(edited)))
+    before = diagnosis.findings(model)
+    edited = edits.change(model, "bodies", "b7", mass=2.0)
+    assert diagnosis.findings(edited) == before
+    qtbot.waitUntil(lambda: not diagnosis._pause.isActive())
+    assert heard == []
+    edited = edits.change(edited, "bodies", "b7", mass=-1.0)
+    diagnosis.findings(edited)
+    qtbot.waitUntil(lambda: heard != [])
+    assert {finding.name for finding in heard[0] if finding not in before} == {"b7"}
