@@ -171,6 +171,7 @@ class DerivationPanel(QWidget):
     def _fill(self) -> None:
         self.list.blockSignals(True)
         self.list.clear()
+        self.list.scrollToTop()  # else rows of the robot before stay scrolled away
         for step in self.steps:
             item = QListWidgetItem(step.title, self.list)
             item.setToolTip(f"{step.part}: {step.text}")

@@ -65,6 +65,16 @@ def test_keys_and_buttons_step(bench, replay):
     assert derived(replay).part.proved
 
 
+def test_a_replay_of_another_robot_begins_with_its_first_step_in_sight(bench, replay):
+    rows = replay.list
+    rows.setCurrentRow(rows.count() - 1)
+    bench.wait(lambda: rows.viewport().rect().contains(rows.visualItemRect(rows.currentItem())))
+    bench.window.run("derivation.close")
+    bench.example("puma560")
+    bench.window.run("derivation.replay")
+    bench.wait(lambda: rows.viewport().rect().contains(rows.visualItemRect(rows.item(0))))
+
+
 def test_numbers_follow_the_pose(bench, replay):
     row = next(k for k, step in enumerate(replay.steps) if step.label == "T[0,6]")
     replay.list.setCurrentRow(row)
