@@ -27,16 +27,18 @@ class GrowingArray:
         self._memory = first
         self.rows = first
 
-    def extend(self, more: Array) -> Array:
-        """Add rows; all there are now."""
-        if not len(more):
+    def extend(self, *pieces: Array) -> Array:
+        """Add rows, piece by piece; all there are now. Memory grows once at most."""
+        begin, end = len(self.rows), len(self.rows) + sum(map(len, pieces))
+        if end == begin:
             return self.rows
-        begin, end = len(self.rows), len(self.rows) + len(more)
         if end > len(self._memory):
             larger = np.empty((2 * end, *self.rows.shape[1:]))
             larger[:begin] = self.rows
             self._memory = larger
-        self._memory[begin:end] = more
+        for piece in pieces:
+            self._memory[begin : begin + len(piece)] = piece
+            begin += len(piece)
         self.rows = self._memory[:end]
         return self.rows
 
@@ -50,9 +52,9 @@ class GrowingRun:
 
     def extend(self, pieces: Iterable[Run]) -> Run:
         """Add pieces that follow; the run there is now."""
-        for piece in pieces:
-            for name, array in self._arrays.items():
-                array.extend(getattr(piece, name))
-        rows: dict[str, Any] = {name: array.rows for name, array in self._arrays.items()}
+        known = list(pieces)
+        rows: dict[str, Any] = {
+            name: array.extend(*(getattr(piece, name) for piece in known)) for name, array in self._arrays.items()
+        }
         self.run = dataclasses.replace(self.run, **rows)
         return self.run

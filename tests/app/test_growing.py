@@ -41,3 +41,11 @@ def test_a_run_of_pieces_is_the_run():
     for name in ("time", "q", "v", "a", "tau", "x"):
         assert np.array_equal(getattr(grown.run, name), getattr(run, name))
     assert np.array_equal(grown.run["energy.total"], run["energy.total"])
+
+
+def test_pieces_that_come_together_move_memory_once():
+    array = GrowingArray(np.zeros(1))
+    pieces = [np.full(count, float(count)) for count in (3, 1, 40, 500, 2)]
+    array.extend(*pieces)
+    assert np.array_equal(array.rows[1:], np.concatenate(pieces))
+    assert len(array._memory) == 2 * len(array.rows), "twice what there is then; not twice what one of them left"
