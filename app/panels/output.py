@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
@@ -11,6 +11,7 @@ from app.mathematics import formulas
 from app.panels.result_card import ResultCard
 from app.session import Session
 from app.settings import Settings
+from app.widgets.laid_out import lay_out
 from core.functions.results import Result
 
 MOST_CARDS = 60
@@ -108,6 +109,18 @@ class OutputPanel(QWidget):
         self._reveal()
         self._settled.start()
         self.added.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Give the newest card its size before it is seen; its rows would lie over one another for a while else."""
+        if self._newest is not None:
+            self._column.invalidate()
+            lay_out(self._newest)
+            QCoreApplication.sendEvent(self._area.widget(), QEvent(QEvent.Type.LayoutRequest))
+            lay_out(self._newest)
 
     def _reveal(self) -> None:
         """Bring the top of the newest card into view; again whenever the heights change until they have settled."""

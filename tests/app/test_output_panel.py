@@ -163,3 +163,21 @@ def test_table_text_of_empty_table():
     from core.functions.text import table_text
 
     assert "Nothing" in table_text(Table(title="Nothing", columns=(Column("A"),), rows=()))
+
+
+def overlaps(card):
+    """Pairs of rows of a card that lie over one another, and what is cut: a row lower than it has to be."""
+    rows = [card._title, *card._parts]
+    places = [row.geometry() for row in rows]
+    over = [(i, i + 1) for i in range(len(rows) - 1) if places[i].bottom() >= places[i + 1].top()]
+    return over, [i for i, row in enumerate(card._parts) if row.height() < row.minimumSizeHint().height()]
+
+
+def test_a_card_is_laid_out_when_its_area_comes_to_the_front_with_it(panel, session):
+    """Left to Qt, it takes some turns of the event loop, and a note lies over the table above it until then."""
+    panel.hide()
+    session.produced.emit(call("mass_properties", context(session)))
+    panel.show()
+    (card,) = panel.cards
+    assert overlaps(card) == ([], [])
+    assert card.height() >= card.minimumSizeHint().height()
