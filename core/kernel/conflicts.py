@@ -8,7 +8,7 @@ without any one of them the others close.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 MOST_SETS = 4
 THOROUGH = 20
-"""So often an element is only left out when closing the others was tried from far away, too."""
+"""So often, over all sets, an element is only left out when closing the others was tried from far away, too."""
 
 Key = tuple[str, str]
 """Collection and name of an element."""
@@ -54,11 +54,12 @@ def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = Tr
         (row.collection, row.element) for row in rows if row.level == 0 and (drivers or row.collection != "drivers")
     ))  # fmt: skip
     found: list[Conflict] = []
+    thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:
         nearest, gap = _closed(mech, q, p, t, left, anywhere=bool(found))
         if gap < assembly.ACCEPTABLE:
             break
-        one = _smallest(mech, nearest, p, t, left)
+        one = _smallest(mech, nearest, p, t, left, thorough)
         if one is None:
             break
         found.append(one)
@@ -66,8 +67,13 @@ def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = Tr
     return tuple(found)
 
 
-def _smallest(mech: Mechanism, q: Array, p: Values, t: float, among: Sequence[Key]) -> Conflict | None:
-    """One set of elements that stays open, none of which can be spared; None if elements were judged wrongly."""
+def _smallest(
+    mech: Mechanism, q: Array, p: Values, t: float, among: Sequence[Key], thorough: Iterator[int]
+) -> Conflict | None:
+    """One set of elements that stays open, none of which can be spared; None if elements were judged wrongly.
+
+    thorough : has an item for each thorough try that is left
+    """
     gaps = _gaps(mech, q, p, t, among)
     order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
     kept = list(among)
@@ -76,14 +82,12 @@ def _smallest(mech: Mechanism, q: Array, p: Values, t: float, among: Sequence[Ke
         trial, gap = _closed(mech, q, p, t, open_ones, anywhere=True)
         if not gap < assembly.ACCEPTABLE:
             kept, q = open_ones, trial
-    thorough = THOROUGH
     for key in order:
         without = [other for other in kept if other != key]
         if len(without) == len(kept) or not without:
             continue
         trial, gap = _closed(mech, q, p, t, without)
-        if not gap < assembly.ACCEPTABLE and thorough > 0:
-            thorough -= 1
+        if not gap < assembly.ACCEPTABLE and next(thorough, None) is not None:
             trial, gap = _closed(mech, trial, p, t, without, anywhere=True)
         if not gap < assembly.ACCEPTABLE:
             kept, q = without, trial

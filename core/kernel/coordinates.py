@@ -48,6 +48,12 @@ class Coordinates:
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
+        self._turning = {name: joint for name, joint in self.joints.items() if joint.info.nq > joint.info.nv}
+        plain_q, plain_v = np.ones(self.offsets.nq, dtype=bool), np.ones(self.offsets.nv, dtype=bool)
+        for name in self._turning:
+            plain_q[self.slice_q(name)] = plain_v[self.slice_v(name)] = False
+        self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
+        """Where the coordinates whose rates are speeds are in q, and their speeds in v."""
 
     def _coordinates(self, joint: Joint) -> list[Coordinate]:
         first = self.offsets.q[joint.name]
@@ -124,11 +130,10 @@ class Coordinates:
         """(nq,) q inside the limits, quaternions of length one."""
         lower, upper = self.lower, np.maximum(self.lower, self.upper)
         result = np.clip(q, lower, upper)
-        for name, joint in self.joints.items():
-            if joint.info.nq > joint.info.nv:
-                at = self.slice_q(name)
-                part = slice(at.stop - 4, at.stop)
-                result[..., part] = manifold.unit(result[..., part])
+        for name in self._turning:
+            at = self.slice_q(name)
+            part = slice(at.stop - 4, at.stop)
+            result[..., part] = manifold.unit(result[..., part])
         return result
 
     def integrate(self, q: Array, v: Array, dt: float | Array) -> Array:
@@ -137,7 +142,8 @@ class Coordinates:
         q = np.asarray(q, dtype=float)
         shape = np.broadcast_shapes(q.shape[:-1], steps.shape[:-1])
         result = np.array(np.broadcast_to(q, (*shape, q.shape[-1])))
-        for name, joint in self.joints.items():
+        result[..., self._plain_q] += steps[..., self._plain_v]
+        for name, joint in self._turning.items():
             at, step = self.slice_q(name), steps[..., self.slice_v(name)]
             result[..., at] = manifold.moved(joint.kind, result[..., at], step)
         return result
@@ -158,20 +164,20 @@ class Coordinates:
         """Smallest and largest displacement (nv,) that the limits of plain coordinates allow."""
         nv = self.offsets.nv
         low, high = np.full(nv, -np.inf), np.full(nv, np.inf)
-        for name, joint in self.joints.items():
-            if joint.info.nq == joint.info.nv:
-                at, speeds = self.slice_q(name), self.slice_v(name)
-                low[speeds] = np.minimum(self.lower[at] - q[at], 0.0)
-                high[speeds] = np.maximum(self.upper[at] - q[at], 0.0)
+        at, speeds = self._plain_q, self._plain_v
+        low[speeds] = np.minimum(self.lower[at] - q[at], 0.0)
+        high[speeds] = np.maximum(self.upper[at] - q[at], 0.0)
         return low, high
 
     def difference(self, q0: Array, q1: Array) -> Array:
         """(nv,) speeds that lead from q0 to q1 in unit time."""
         q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
-        parts = [manifold.between(joint.kind, q0[..., self.slice_q(name)], q1[..., self.slice_q(name)])
-                 for name, joint in self.joints.items()]  # fmt: skip
-        shape = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
-        return np.concatenate(parts, axis=-1) if parts else np.zeros((*shape, 0))
+        result = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self.offsets.nv))
+        result[..., self._plain_v] = q1[..., self._plain_q] - q0[..., self._plain_q]
+        for name, joint in self._turning.items():
+            at = self.slice_q(name)
+            result[..., self.slice_v(name)] = manifold.between(joint.kind, q0[..., at], q1[..., at])
+        return result
 
     def random(self, rng: np.random.Generator) -> Array:
         """A position inside the limits; unbounded coordinates within ±π (rad or m)."""

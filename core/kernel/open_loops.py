@@ -12,13 +12,13 @@ from core.kernel import assembly
 from core.kernel.broken_formulas import REMEDY
 from core.kernel.conflicts import Conflict, Key, conflicts
 from core.kernel.contradictions import contradiction, spoken, told, unit
+from core.kernel.cut_limits import BEYOND, CutLimit
 from core.kernel.fitting import wrong_way_round
 from core.kernel.parameter_values import Values
 from core.model.model import WORDS
 
 if TYPE_CHECKING:
     from core.kernel.closures import Row
-    from core.kernel.cut_limits import CutLimit
     from core.kernel.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -40,8 +40,27 @@ def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, driv
     drivers : whether they count
     """
     error = _open(mech, q, p, t, drivers)
+    error.what += _without_limits(mech, q, p, t)
     error.q = q
     return error
+
+
+def _without_limits(mech: Mechanism, q: Array, p: Values, t: float) -> str:
+    """The joints beyond their limits where it would close from here, as a sentence; '' if that does not help."""
+    free, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t, bounded=False)
+    if not gap < assembly.ACCEPTABLE or wrong_way_round(mech, free, p):
+        return ""
+    lower, upper = mech._coordinates.lower, mech._coordinates.upper
+    beyond = [
+        f"'{each.name}' at {_value(x, each.dimension)} (limit {_value(low if x < low else high, each.dimension)})"
+        for each, x, low, high in zip(mech.coordinates, free, lower, upper, strict=True)
+        if not low - BEYOND <= x <= high + BEYOND
+    ]
+    return f" It would close with {listed(beyond)}." if beyond else ""
+
+
+def _value(x: float, dimension: str) -> str:
+    return f"{np.degrees(x):.4g}°" if dimension == "angle" else f"{1000.0 * x:.4g} mm"
 
 
 def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:

@@ -165,6 +165,8 @@ def test_a_rod_that_a_limit_keeps_short():
     assert error.where == "constraint 'rod'"
     assert f"{1000.0 * missing:.4g} mm" in error.what
     assert "'turn' stands at its limit." in error.what
+    beyond, limit = math.degrees(1.2), math.degrees(0.5)
+    assert f"It would close with 'turn' at {beyond:.4g}° (limit {limit:.4g}°)." in error.what
 
 
 def test_a_driver_and_a_gear_that_hold_another_pose():
