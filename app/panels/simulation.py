@@ -26,6 +26,7 @@ from app.panels.start_rows import StartRows
 from app.session import Session
 from app.settings import Settings
 from app.simulation import Simulation
+from app.widgets.elided import ElidedCombo
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
 from app.widgets.quantity import QuantityEdit
@@ -128,7 +129,7 @@ class SimulationPanel(QWidget):
         form.setContentsMargins(10, 0, 8, 0)
         form.setVerticalSpacing(4)
         self.duration = self._number("duration", "Simulated time")
-        self.method = QComboBox()
+        self.method = ElidedCombo()
         for method in METHODS.values():
             self.method.addItem(method.title, method.id)
             self.method.setItemData(self.method.count() - 1, method.help, Qt.ItemDataRole.ToolTipRole)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QToolTip
+from PySide6.QtWidgets import QComboBox, QLabel, QStyle, QStyleOptionComboBox, QStylePainter, QToolTip
 
 LEGIBLE = "A few letters…"
 """So much is always shown."""
@@ -42,6 +42,33 @@ class ElidedLabel(QLabel):
             QToolTip.showText(event.globalPos(), self.text(), self)
             return True
         return super().event(event)
+
+
+class ElidedCombo(QComboBox):
+    """A list whose chosen entry is marked by "…" where the field is too narrow for it; the open list is wide enough."""
+
+    @property
+    def shown(self) -> str:
+        """What there is room for."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self)
+        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room.width() - 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QStylePainter(self)
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        option.currentText = self.shown  # type: ignore[attr-defined]
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
+
+    def showPopup(self) -> None:
+        view = self.view()
+        view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * view.frameWidth() + self.iconSize().width())
+        super().showPopup()
 
 
 def fitting(text: Callable[[int], str], digits: int, room: int, metrics: QFontMetrics) -> str:

@@ -2,8 +2,9 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
 
-from app.widgets.elided import ElidedLabel
+from app.widgets.elided import ElidedCombo, ElidedLabel
 
 TEXT = "3 / 24   Energies: kinetic energy of the third link, by the sum over its joints"
 
@@ -30,6 +31,21 @@ def test_what_is_drawn_is_what_there_is_room_for(qtbot):
         each.resize(200, 30)
     short.setText(label.shown)
     assert label.grab().toImage() == short.grab().toImage()
+
+
+def test_a_chosen_entry_is_cut_with_dots_where_its_field_is_too_narrow(qtbot):
+    combo, short = ElidedCombo(), QComboBox()
+    for each in (combo, short):
+        qtbot.addWidget(each)
+        each.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        each.resize(200, 28)
+    combo.addItem(TEXT)
+    assert combo.shown.endswith("…")
+    assert combo.currentText() == TEXT
+    short.addItem(combo.shown)
+    assert combo.grab().toImage() == short.grab().toImage()
+    combo.resize(900, 28)
+    assert combo.shown == TEXT
 
 
 def test_the_derivation_of_a_robot_leaves_the_window_narrow(bench):
