@@ -26,6 +26,7 @@ from app.panels.start_rows import StartRows
 from app.session import Session
 from app.settings import Settings
 from app.simulation import Simulation
+from app.slices import slices
 from app.widgets.elided import ElidedCombo
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
@@ -87,6 +88,7 @@ class SimulationPanel(QWidget):
         self._look.stop()
         self.runs.close_list()
         self.rows.close_rows()
+        slices().drop(self.rows)
         self.simulation.changed.disconnect(self.refresh)
         self.simulation.ended.disconnect(self._ended)
         self._session.changed.disconnect(self._changed)
@@ -260,9 +262,16 @@ class SimulationPanel(QWidget):
     def _ended(self, record: Record | None, words: str) -> None:
         self.words.setText(words)
 
+    def _rebuild_rows(self, _seconds: float) -> bool:
+        self.rows.rebuild()
+        return True
+
     def _changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
-            self.rows.rebuild()
+            if self.rows.isVisible() and self._document == self._session.document:
+                slices().add(self.rows, self._rebuild_rows)  # an edit is seen first
+            else:
+                self.rows.rebuild()
             self.refresh()
             if self._document != self._session.document:
                 self._document = self._session.document

@@ -9,6 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
+from app.commands.elements import add_link
 from app.panels.start_rows import StartRows
 from app.timeline import EDGE
 from app.widgets.quantity_text import read
@@ -467,3 +468,20 @@ def test_stopping_keeps_what_was_computed_and_says_so(bench):
     assert record.run.statistics.steps > 0
     assert words.startswith(f"Stopped at {record.run.time[-1]:.6g} s")
     assert bench.window.simulation_panel.words.text() == words
+
+
+def test_start_rows_follow_an_edit_once_the_edit_is_seen(bench):
+    bench.example("two_link")
+    bench.window.docks.show("simulation")
+    bench.wait(lambda: list(bench.window.findChild(StartRows).rows["speeds"]) == list(bench.session.mech.v_names))
+    rows, before = bench.window.findChild(StartRows), list(bench.session.mech.v_names)
+    assert rows.isVisible()
+    add_link(bench.session)
+    wanted = list(bench.session.mech.v_names)
+    assert wanted != before
+    assert list(rows.rows["speeds"]) == before, "made in a turn of their own"
+    bench.wait(lambda: list(rows.rows["speeds"]) == wanted)
+    bench.session.undo()
+    bench.wait(lambda: list(rows.rows["speeds"]) == before)
+    bench.example("four_bar")
+    assert set(rows.rows["speeds"]) <= set(bench.session.mech.v_names), "no rows of another machine"
