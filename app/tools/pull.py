@@ -52,6 +52,7 @@ def pull_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     hand = PointDrag(grip, view.scene.ray(press.x, press.y), view.scene.view.axes[:, 2])
     if not interactive.on:
         interactive.start()
+    view.handles.light(None)  # the value beside a handle is not the one of a machine that runs
     view.session.select(Ref("bodies", body))
     target = grip
     try:

@@ -50,7 +50,12 @@ def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
     body = bench.session.model.expanded.bodies[-1].name
     x, y = place_of(bench, body)
     interactive = bench.window.interactive
+    handles = bench.view.scene.handles
+    bench.session.select(Ref("bodies", body))
+    bench.view.handles.light(handles.parts[0])
+    assert handles._text.GetInput()
     bench.press(x, y, keys=Qt.KeyboardModifier.ControlModifier)
+    assert not handles._text.GetInput()
     bench.move(x + 40, y - 5, keys=Qt.KeyboardModifier.ControlModifier)
     bench.wait(lambda: interactive.running, LONG)
     before = bench.session.q.copy()
