@@ -26,6 +26,7 @@ from app.panels.tables import TableView
 from app.session import Session
 from app.settings import Settings
 from app.slices import slices
+from app.widgets.accessible import name_panel
 from app.widgets.note import Note
 from core.functions.results import (
     EllipsoidField,
@@ -134,8 +135,10 @@ class ResultCard(QFrame):
         """Make widgets for so long; True once every part has one."""
         until = time.perf_counter() + seconds
         while self._waiting:
-            self._parts.append(self._widget(self._waiting.pop(0)))
-            self._layout.addWidget(self._parts[-1])
+            part = self._widget(self._waiting.pop(0))
+            name_panel(part, self._title.text())
+            self._parts.append(part)
+            self._layout.addWidget(part)
             if time.perf_counter() > until:
                 break
         return not self._waiting

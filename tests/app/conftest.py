@@ -10,6 +10,7 @@ from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.integrator_code import integrators
 from app.surface import prepare_surface
 from viz.camera import View
 
@@ -179,6 +180,7 @@ def fresh(bench):
     window.docks.reset()
     window.messages.dismiss()
     window.messages.log.clear()
+    window.output.clear()
     if not window.isVisible():
         window.show()
     if not window.isActiveWindow():
@@ -193,6 +195,7 @@ def shared_bench(qapp, tmp_path_factory):
     bench = new_bench(tmp_path_factory.mktemp("settings") / "settings.ini")
     yield bench
     end(bench)
+    integrators().wait(lambda: False)
     assert threading.active_count() <= threads + COMPILERS
 
 

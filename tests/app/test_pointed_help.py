@@ -52,6 +52,7 @@ def test_rows_and_fields_are_known(bench):
     bench.draw()
     tree = window.functions.tree
     row = tree.topLevelItem(1).child(1)
+    tree.scrollToItem(row)
     at = tree.viewport().mapToGlobal(tree.visualItemRect(row).center())
     assert topic_of(window, tree.viewport(), at) == "jacobian"
 

@@ -75,15 +75,12 @@ def test_dragging_a_slider_moves_the_joint_and_is_one_undo_step(bench, monkeypat
     row.slider.setSliderDown(False)
     assert not session.previewing
     assert session.undo_label == "Move joint1"
-    bench.draw()
-    assert row.box.value() == pytest.approx(expected)
+    bench.wait(lambda: row.box.value() == pytest.approx(expected))
     assert len(moves) >= 3
     session.moved.disconnect(count)
     session.undo()
-    bench.draw()
     assert np.array_equal(session.q, session.rest)
-    assert row.box.value() == pytest.approx(0.0)
-    assert row.slider.value() == 2000
+    bench.wait(lambda: row.box.value() == 0.0 and row.slider.value() == 2000)
     session.redo()
     assert session.q[0] == pytest.approx(expected, abs=1e-12)
 

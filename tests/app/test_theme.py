@@ -31,7 +31,7 @@ def looks(bench):
 def pictures(window):
     """Of bars, menus and panels."""
     window.setFocus()
-    parts = {"menus": window.menuBar(), "status": window.statusBar(), "timeline": window.timeline}
+    parts = {"menus": window.menuBar(), "status": window.statusBar().words, "timeline": window.timeline}
     parts |= {menu.title(): menu for menu in window.menuBar().findChildren(QMenu) if menu.title() in ("&File", "View")}
     for name in PANELS:
         window.docks.show(name)
