@@ -51,6 +51,18 @@ def test_braces_and_quotation_marks_are_added(bench, window):
     assert bench.window.docks.panels["output"].cards[-1].result.scaled
 
 
+def test_boxes_stay_under_the_pointer_when_the_line_wraps(bench, window):
+    sheet = opened(window, "RElp")
+    bench.draw()
+    place = sheet.boxes["animate"].mapToGlobal(QPoint(0, 0))
+    for name in ("scale", "frame", "measures"):
+        tick(sheet.boxes[name])
+        bench.draw()
+    lines = sheet.preview.fontMetrics().horizontalAdvance(sheet.preview.text()) / sheet.preview.width()
+    assert lines > 1.0
+    assert sheet.boxes["animate"].mapToGlobal(QPoint(0, 0)) == place
+
+
 def test_the_sheet_does_what_the_typed_line_does(bench, window):
     sheet = opened(window, "MPrint")
     sheet.fields["matrix"].clear()
