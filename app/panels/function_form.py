@@ -53,7 +53,6 @@ class FunctionForm(PanelForm):
         for option in self.function.options:
             editor = self.editors[option.id] = editor_of(option, context, self.settings)
             editor.changed.connect(self._edited)
-            name_inputs(editor, option.title)
             area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
         return area
 
@@ -106,6 +105,7 @@ class FunctionForm(PanelForm):
     def _follow(self) -> None:
         """What depends on the other options: whether a row is there, fields of editors."""
         for editor in self.editors.values():
+            name_inputs(editor, editor.option.title)
             if editor.option.only:
                 other = editor.option.only[0]
                 self.area.rows.setRowVisible(editor, editor.option.matters({other: self.editors[other].value()}))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QPen
 
 from app.plotting.chart import Chart
 from app.plotting.curves import Curve
@@ -58,7 +59,7 @@ def test_bounds_do_not_depend_on_what_is_shown_and_painting_ends(chart, width):
 
 
 def test_what_is_not_finite_does_not_count(qapp):
-    line = Line()
+    line = Line("m", QPen(), thin=False)
     assert line.dataBounds(0) == (None, None)
     line.show_numbers(T[:4], np.array([np.nan, 2.0, np.inf, -1.0]), True)
     assert line.dataBounds(1) == (-1.0, 2.0)
