@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 
 import resources
 from core.simulation import simulate
+from tests.app.test_robotica_line import typed
 
 PATHS = {Path(entry.path).stem: Path(entry.path) for entry in resources.examples()}
 
@@ -18,15 +19,6 @@ def panel(bench):
     bench.example("two_link")
     bench.window.docks.show("robotica")
     return bench.window.docks.panels["robotica"]
-
-
-def typed(bench, panel, text):
-    panel.input.clear()
-    panel.input.setFocus()
-    QTest.keyClicks(panel.input, text)
-    QTest.keyClick(panel.input, Qt.Key.Key_Return)
-    bench.wait(lambda: panel.job is None, 60.0)
-    return panel.transcript.toPlainText().rpartition("In:= ")[2]
 
 
 def test_the_box_holds_the_ellipsoids(bench, panel):
