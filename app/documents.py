@@ -1,4 +1,4 @@
-"""Files from the person's side: open, save, recent files, unsaved changes, pictures, recovery."""
+"""Files from the person's side: open, save, recent files, unsaved work, pictures."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 
+from app.dialogs.leaving import Loss, Wanted, ask
+from app.document import companion
+from app.document.leftovers import counted
+from app.document.lock_hint import LockHint
 from app.opening import Opened, Opening
+from app.outside import CHANGED
 from core.files import FORMATS
 from core.model import Model
 from resources import examples, is_example
@@ -22,10 +27,12 @@ if TYPE_CHECKING:
 SUFFIX = ".kst"
 RUNS = (".h5", ".hdf5")
 """Suffixes of runs."""
+KEEPING, SHARED = "keeping runs", "shared file"
+"""Keys of notices."""
 
 
 class Documents(QObject):
-    """Verbs of the File menu. Questions are asked in one place: `_keep_changes`."""
+    """Verbs of the File menu. Before something would be lost it is asked once, in `may_go`."""
 
     def __init__(self, window: Window) -> None:
         super().__init__(window)
@@ -35,19 +42,29 @@ class Documents(QObject):
         """The file that was opened, of whatever format."""
         self.opening = Opening(self)
         self.opening.finished.connect(self.show)
-        self._then: Callable[[], None] | None = None
+        self.lock = LockHint()
+        self._shared: Path | None = None
+        """The file that was saved though another program has it open, too: it is asked once."""
+        self._session.changed.connect(self._hold)
+
+    def close(self) -> None:
+        """Stop reading, leave the file to others."""
+        self._session.changed.disconnect(self._hold)
+        self.opening.wait()
+        self.lock.release()
 
     # ----------------------------------------------------------------------------- open
 
     def new(self) -> None:
-        """An empty model, after asking for unsaved changes."""
+        """An empty model, after asking for unsaved work."""
 
         def begin() -> None:
             self.source = None
             self._window.messages.outdate()
+            self.leave()
             self._session.start(Model(name="untitled"))
 
-        self._keep_changes(begin)
+        self.keep_changes(begin)
 
     def ask_open(self) -> None:
         """Choose a file and open it."""
@@ -56,29 +73,46 @@ class Documents(QObject):
             self.open(path)
 
     def open(self, path: str | Path) -> None:
-        """Open a file beside the window, after asking for unsaved changes; a run is added to those there are."""
+        """Open a file beside the window, after asking for unsaved work; a run is added to those there are."""
         if Path(path).suffix.lower() in RUNS:
             self._window.simulation_panel.runs.load_from(Path(path))
             return
-        self._keep_changes(lambda: self._read(Path(path)))
+        self.keep_changes(lambda: self.read(Path(path)))
 
     def reload(self) -> None:
-        """Read the open file again."""
+        """Read the open file again, as one step that can be undone."""
         if self.source is not None:
-            self.open(self.source)
+            self.read(self.source, then=lambda opened: self.take_over(opened, "Reload"))
 
-    def _read(self, path: Path) -> None:
+    def read(
+        self, path: Path, read: Callable[[], Opened] | None = None, then: Callable[[Opened], object] | None = None
+    ) -> None:
+        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came."""
+
+        def came(opened: Opened) -> None:
+            self._window.status.busy("")
+            (then or self.show)(opened)
+
         self._window.status.busy(f"Reading {path.name} …")
         self._window.welcome.hide()  # something is about to be here
-        self.opening.start(path)
+        self.opening.start(path, came, read)
 
     def replace(self, opened: Opened) -> None:
-        """Show what was read, after asking for unsaved changes."""
-        self._keep_changes(lambda: self.show(opened))
+        """Show what was read, after asking for unsaved work."""
+        self.keep_changes(lambda: self.show(opened))
+
+    def take_over(self, opened: Opened, label: str) -> bool:
+        """Go on with what a file now says; mine stays in undo."""
+        if opened.error is not None or opened.model is None:
+            self._window.welcome.refresh()
+            if opened.error is not None:
+                self._window.guard.report(opened.error)
+            return False
+        return self._session.take_over(opened.model, label=label, findings=opened.findings, mech=opened.mech,
+                                       sources=opened.sources)  # fmt: skip
 
     def show(self, opened: Opened) -> None:
         """Make what was read the open document."""
-        self._window.status.busy("")
         if opened.error is not None:
             self._window.welcome.refresh()
             self._window.guard.report(opened.error)
@@ -86,13 +120,22 @@ class Documents(QObject):
         assert opened.model is not None
         native = opened.path if opened.path.suffix == SUFFIX else None
         self._window.messages.outdate()
+        self.leave()
         before, self.source = self.source, opened.path
-        if not self._session.start(opened.model, native, findings=opened.findings, mech=opened.mech):
+        pose = opened.kept.pose if opened.kept is not None else None
+        if not self._session.start(opened.model, native, findings=opened.findings, mech=opened.mech,
+                                   sources=opened.sources, pose=pose):  # fmt: skip
             self.source = before
             self._window.welcome.refresh()
             return
         self._window.settings.add_recent(opened.path)
         self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))
+        if opened.kept is not None:
+            self._window.surroundings.put_back(opened.kept.sections)
+            self._window.run_keeper.read(companion.folder_of(opened.path), opened.kept)
+        self._tell_doubts(opened)
+
+    def _tell_doubts(self, opened: Opened) -> None:
         serious = [finding for finding in opened.findings if finding.severity != "hint"]
         if serious:
             more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""
@@ -103,6 +146,7 @@ class Documents(QObject):
 
         def begin() -> None:
             self.source = None
+            self.leave()
             if self._session.start(run.model, mech=run.mech):
                 self._window.docks.show("simulation")
                 self._window.simulation_panel.runs.take(run, path)
@@ -111,11 +155,11 @@ class Documents(QObject):
             begin()
             return
         words = f"{path.name} is a run of another machine, “{run.model.name}”: none of its joints is in this model."
-        self._window.messages.tell("error", words, {"Open its model": lambda: self._keep_changes(begin)})
+        self._window.messages.tell("error", words, {"Open its model": lambda: self.keep_changes(begin)})
 
     def start_example(self, path: Path) -> None:
         """Open an example; it is saved elsewhere, never over the example."""
-        self._keep_changes(lambda: self._read(path))
+        self.keep_changes(lambda: self.read(path))
 
     # ----------------------------------------------------------------------------- save
 
@@ -135,44 +179,126 @@ class Documents(QObject):
         chosen = Path(path)
         return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX))
 
-    def _write(self, path: Path) -> bool:
-        if not self._session.save(path):
+    def overwrite(self, path: Path) -> bool:
+        """Save over what another program wrote there, or has open."""
+        self._shared = path
+        return self._write(path, over=True)
+
+    def _write(self, path: Path, *, over: bool = False) -> bool:
+        if not over and (doubt := self._doubt(path)):
+            choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
+            choices |= {"Save as…": self.ask_save_as}
+            if path == self._session.path:
+                choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self._window.outside.compare}
+            self._window.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
             return False
+        if not self._session.save(path, over=over):
+            return False
+        self._window.notices.remove(CHANGED)
         self.source = path
         self._window.settings.add_recent(path)
-        self._window.recovery.clear()
+        if path == self._session.path:
+            self._hold()
+            self._save_runs(path)
         return True
+
+    def _doubt(self, path: Path) -> str:
+        """Why a file should not be overwritten without a question; "" if it can be."""
+        if self._session.sources.changed(path) and path.exists():
+            return f"Another program changed {path.name} since it was read here."
+        holder = self.lock.holder if path == self.lock.path and path != self._shared else None
+        return f"{path.name} is open {holder.words}, too." if holder is not None else ""
+
+    def _save_runs(self, path: Path) -> None:
+        """The runs beside the document; of large ones it is asked."""
+        keeper = self._window.run_keeper
+        if path.suffix != SUFFIX:
+            return
+        if keeper.large:
+            runs = len(self._session.runs.unkept)
+            words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
+            self._window.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
+        else:
+            self._keep(path)
+
+    def _keep(self, path: Path) -> None:
+        self._window.run_keeper.save(path, self._window.surroundings.kept())
+
+    def _hold(self, *_: object) -> None:
+        """Tell other programs which file is open here, and the person if one has it open already."""
+        path = self._session.path
+        path = None if path is None or is_example(path) else path
+        if path == self.lock.path:
+            return
+        self.lock.hold(path)
+        self._shared = None
+        if self.lock.holder is not None and path is not None:
+            words = f"{path.name} is open {self.lock.holder.words}, too. Whoever saves last would win: saving asks."
+            self._window.notices.tell(SHARED, "warning", words, {"All right": lambda: None})
+        else:
+            self._window.notices.remove(SHARED)
 
     def _folder(self) -> str:
         """Where dialogs of files begin: beside the open file, else the last one."""
         last = next((path.parent for path in self._window.settings.recent[:1] if not is_example(path)), Path.home())
         return str(self._session.folder or last)
 
-    # ----------------------------------------------------------------------------- unsaved changes
+    # ----------------------------------------------------------------------------- unsaved work
 
-    def _keep_changes(self, then: Callable[[], None]) -> None:
+    def keep_changes(self, then: Callable[[], None]) -> None:
+        """Do something after which the present document is gone, if nothing is lost by it."""
         if self.may_go():
             then()
 
     def may_go(self) -> bool:
         """True if nothing unsaved would be lost: it was saved now, or the person lets it go."""
-        if not self._session.unsaved:
+        self._window.interactive.stop()
+        self._window.simulation.finish()
+        loss = self._loss()
+        if not loss.items:
             return True
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Unsaved changes")
-        box.setText(f"Save the changes to “{self._session.model.name or 'untitled'}”?")
-        box.setInformativeText("Otherwise they are lost.")
-        button = QMessageBox.StandardButton
-        box.setStandardButtons(button.Save | button.Discard | button.Cancel)
-        box.setDefaultButton(button.Save)
-        answer = box.exec()
-        if answer == button.Save:
-            return self.save()
-        if answer == button.Discard:
-            self._window.recovery.clear()
-            return True
-        return False
+        answer = ask(self._window, loss)
+        if answer is None:
+            return False
+        return self._save(answer) if answer else True
+
+    def _loss(self) -> Loss:
+        session = self._session
+        name = session.path.stem if session.path is not None else session.model.name or "untitled"
+        return Loss(name, session.edits, self._window.run_keeper.deleted, self._window.run_keeper.unkept)
+
+    def _save(self, wanted: Wanted) -> bool:
+        """Save what was ticked; True once all of it is on disk."""
+        runs = self._session.runs
+        if wanted.runs is not None:
+            runs.remove(*(record for record in runs.unkept if record not in wanted.runs))
+        path = self._session.path
+        if wanted.document or path is None or is_example(path) or path.suffix != SUFFIX:
+            if not self.save():
+                return False
+            path = self._session.path
+        if wanted.runs and path is not None:
+            self._window.notices.remove(KEEPING)
+            self._keep(path)
+        return self._written()
+
+    def _written(self) -> bool:
+        """Wait for the runs to be on disk, while the window goes on drawing; False if they could not be written."""
+        keeper = self._window.run_keeper
+        if not keeper.wait():
+            self._window.status.busy("Saving runs …")
+            while not keeper.wait():
+                QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+            self._window.status.busy("")
+        return not keeper.unkept
+
+    def leave(self) -> None:
+        """The document that is open is about to be left: what was deleted of its runs goes for good."""
+        path = self._session.path
+        if path is not None and not is_example(path):
+            companion.empty_trash(companion.folder_of(path))
+        for key in (KEEPING, SHARED, CHANGED):
+            self._window.notices.remove(key)
 
     # ----------------------------------------------------------------------------- pictures
 

@@ -5,6 +5,7 @@ Immutable: each verb returns another history, so that a step that fails is dropp
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.state import Ref, State
@@ -26,9 +27,9 @@ class History:
     """What made the present state, if it may go on (a run of wheel steps): compared by identity."""
 
     @classmethod
-    def opened(cls, model: Model) -> History:
-        """Of a document that was just opened or begun."""
-        return cls(State(model), saved=model)
+    def opened(cls, model: Model, pose: Mapping[str, float] | None = None) -> History:
+        """Of a document that was just opened or begun, at rest or in a pose."""
+        return cls(State(model, pose) if pose else State(model), saved=model)
 
     def pushed(self, new: State, left: Ref | None, gesture: object = None) -> History:
         """After a step to another state; `left`: what was selected before. Steps of one gesture are one step."""
@@ -57,6 +58,16 @@ class History:
     def unsaved(self) -> bool:
         """True when the model differs from what was last opened or saved."""
         return self.now.model is not self.saved and self.now.model != self.saved
+
+    @property
+    def edits(self) -> int:
+        """How many steps of the document lie between what is saved and the present."""
+        if not self.unsaved:
+            return 0
+        models = [*(state.model for state in self.before), self.now.model]
+        begun = next((k for k in reversed(range(len(models))) if models[k] is self.saved), 0)
+        steps = zip(models[begun:], models[begun + 1 :], strict=False)
+        return max(1, sum(one is not other for one, other in steps))
 
     @property
     def undo_label(self) -> str:

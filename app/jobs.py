@@ -171,6 +171,16 @@ class Jobs(QObject):
         for job in self._jobs:
             job.cancel()
 
+    def finish(self, job: Job) -> None:
+        """Stop a job, and all that wait before it, and tell its end now."""
+        while job in self._jobs:
+            first = self._jobs[0]
+            first.cancel()
+            first.begin()
+            first.wait(CLOSE_WAIT)
+            if not self._look():
+                break
+
     def close(self) -> bool:
         """Stop everything and wait for the thread; True when none is left."""
         self.cancel_all()

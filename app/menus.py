@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QMenu
 from app.actions import Actions
 from app.docks import PLACES, Docks
 from app.documents import Documents
+from app.icons import icon
+from app.saved_views import SavedViews
 from app.settings import Settings
 from resources import examples
 
@@ -45,6 +47,30 @@ def _fill_recent(menu: QMenu, actions: Actions, documents: Documents, settings: 
     if settings.recent:
         menu.addSeparator()
     menu.addAction(actions.by_id["file.forget_recent"])
+
+
+def add_views(actions: Actions, views: SavedViews) -> None:
+    """The views that were given names, to look from and to delete."""
+    menu = actions.menu("View/Saved views")
+    menu.aboutToShow.connect(lambda: _fill_views(menu, actions, views))
+
+
+def _fill_views(menu: QMenu, actions: Actions, views: SavedViews) -> None:
+    menu.clear()
+    menu.addAction(actions.by_id["view.keep"])
+    if not views.views:
+        return
+    menu.addSeparator()
+    for name in views.views:
+        menu.addAction(icon("view_iso"), _plain(name), lambda name=name: views.look(name))
+    delete = menu.addMenu(icon("delete"), "Delete")
+    for name in views.views:
+        delete.addAction(_plain(name), lambda name=name: views.delete(name))
+
+
+def _plain(text: str) -> str:
+    """A text of a person as a menu shows it as it is."""
+    return text.replace("&", "&&")
 
 
 def _explain(entry: QAction, text: str) -> None:

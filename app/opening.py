@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal
 
 from app.diagnosis import findings_of
-from core.errors import KinetostatError
-from core.files import read
+from app.document import companion
+from app.document.companion import Kept
+from app.document.seen_files import Seen, Sources
+from core.errors import FileError, KinetostatError
+from core.files import Reading, read
 from core.kernel import Mechanism
 from core.kernel.closed_forms import closed_forms_of
 from core.model import Finding, Model
@@ -27,19 +32,26 @@ class Opened:
     mech: Mechanism | None = None
     findings: tuple[Finding, ...] = ()
     error: BaseException | None = None
+    sources: Sources = Sources()
+    """The file, and those it takes in, as they were when they were read."""
+    kept: Kept | None = None
+    """What lies beside the document."""
+
+
+Then = Callable[[Opened], object]
 
 
 class Opening(QObject):
     """Reads one file at a time; `finished(Opened)` arrives in the window's thread. A newer wish replaces an older."""
 
     finished = Signal(object)
-    _read = Signal(object)
+    _read = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self._wanted: Path | None = None
+        self._wanted: _Task | None = None
         self._read.connect(self._arrived)
 
     @property
@@ -47,10 +59,10 @@ class Opening(QObject):
         """True while a file is read."""
         return self._wanted is not None
 
-    def start(self, path: Path) -> None:
-        """Read a file."""
-        self._wanted = path
-        self._pool.start(_Task(path, self._read))
+    def start(self, path: Path, then: Then | None = None, read: Callable[[], Opened] | None = None) -> None:
+        """Read a file (or otherwise, as `read` does); `then` gets it instead of who listens to `finished`."""
+        self._wanted = _Task(read or (lambda: opened(path)), then or self.finished.emit, self._read)
+        self._pool.start(self._wanted)
 
     def wait(self) -> None:
         """Forget what is being read, and wait for the thread's end (closing the program)."""
@@ -58,21 +70,22 @@ class Opening(QObject):
         self._pool.clear()
         self._pool.waitForDone(10_000)
 
-    def _arrived(self, opened: Opened) -> None:
-        if opened.path == self._wanted:
+    def _arrived(self, task: _Task, found: Opened) -> None:
+        if task is self._wanted:
             self._wanted = None
-            self.finished.emit(opened)
+            task.then(found)
 
 
 class _Task(QRunnable):
-    def __init__(self, path: Path, tell: Signal) -> None:
+    def __init__(self, read: Callable[[], Opened], then: Then, tell: Any) -> None:
         super().__init__()
-        self._path, self._tell = path, tell
+        self.then = then
+        self._do, self._tell = read, tell
 
     def run(self) -> None:
         """Read, make the mechanism, tell; then, while it is looked at, make ready what comes next."""
-        found = opened(self._path)
-        self._tell.emit(found)
+        found = self._do()
+        self._tell.emit(self, found)
         if found.mech is not None:
             make_ready(found.mech)
 
@@ -87,8 +100,19 @@ def make_ready(mech: Mechanism) -> None:
 
 def opened(path: Path) -> Opened:
     """Read a file and make its mechanism; what goes wrong is in the result."""
+    own = Seen.now(path)
+    found = opened_by(lambda: read(path), path)
+    if found.model is None:
+        return found
+    kept, doubts = _beside(path)
+    taken_in = Sources.now(path, found.model).files[1:]
+    return replace(found, kept=kept, findings=(*found.findings, *doubts), sources=Sources((own, *taken_in)))
+
+
+def opened_by(reader: Callable[[], Reading], path: Path) -> Opened:
+    """What a reader gives, with its mechanism; what goes wrong is in the result."""
     try:
-        reading = read(path)
+        reading = reader()
         mech = Mechanism(reading.model)
         mech.poses(mech.rest())  # traces what the first picture needs
         prepare(reading.model)
@@ -96,3 +120,13 @@ def opened(path: Path) -> Opened:
         return Opened(path, reading.model, mech, tuple(reading.findings))
     except Exception as error:  # our own messages and defects alike: the window tells them, what was open stays
         return Opened(path, error=error)
+
+
+def _beside(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:
+    """What lies beside a native document, or why it cannot be used."""
+    if path.suffix != ".kst":
+        return None, ()
+    try:
+        return companion.read(companion.folder_of(path)), ()
+    except FileError as error:
+        return None, (Finding("warning", error.what, error.remedy or "", file=error.file or ""),)

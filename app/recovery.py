@@ -1,99 +1,227 @@
-"""Recovery: unsaved work is copied to the platform's state folder and offered after a crash."""
+"""Recovery: unsaved work is copied to the platform's state folder, and offered after a crash."""
 
 from __future__ import annotations
 
 import os
+import time
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLockFile, QObject, QTimer
+from PySide6.QtCore import QObject, QTimer
 
-from app.settings import recovery_folder
+from app.document import companion, leftovers
+from app.document.leftovers import Leftover, Origin
+from app.document.seen_files import Seen, Sources
+from app.document.worker import Worker
+from app.opening import Opened, opened_by
 from core.errors import KinetostatError
-from core.files import load, save
+from core.files import Reading, dumps, loads
+from core.files.source import source_of_file
+from core.model import Model
 
 if TYPE_CHECKING:
     from app.window import Window
 
-PERIOD = 20_000
+SOON = 1000
 """Milliseconds after a change until the copy is written."""
+LOOK = 100
+"""Milliseconds between two looks at what the writing thread has to say."""
+CANNOT = "Unsaved work is not safe from a crash for now, no copy of it can be written: "
 
 
 class Recovery(QObject):
-    """Writes a copy some time after a change; removes it when the work is saved or the program ends in order."""
+    """Writes a copy soon after a change; removes it when the work is saved or the program ends in order."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, copy: Path) -> None:
         super().__init__(window)
-        self._window = window
-        self._file = recovery_folder() / f"{os.getpid()}.kst"
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        self._own = _lock(self._file)
-        self._own.tryLock(0)
-        self._timer = QTimer(self, singleShot=True, interval=PERIOD)
+        self._window, self._keeper = window, window.run_keeper
+        self.copy, self.folder = copy, copy.parent
+        self._own = leftovers.lock_of(self.copy)
+        self._worker = Worker("recovery", self._failed)
+        self._news: deque[str] = deque()
+        self._said = self._there = False
+        self._left: tuple[Leftover, ...] = ()
+        self._discarded: list[Leftover] = []
+        self._timer = QTimer(self, singleShot=True, interval=SOON)
         self._timer.timeout.connect(self.write)
+        self._look = QTimer(self, interval=LOOK)
+        self._look.timeout.connect(self._tell)
         window.session.saved_changed.connect(self._changed)
+        window.session.runs.changed.connect(self._changed)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Make the folder ours; where it cannot be made there are no copies, which is told when one is needed."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            return
+        self._own.tryLock(0)
+        leftovers.purge(self.folder)
+
+    # ------------------------------------------------------------------------------- writing
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is unsaved work."""
+        return self._window.session.unsaved or bool(self._keeper.unkept) or bool(self._keeper.deleted)
 
     def _changed(self) -> None:
-        if not self._window.session.unsaved:
+        if not self.needed:
             self.clear()
         elif not self._timer.isActive():
             self._timer.start()
 
     def write(self) -> None:
-        """Write the copy now."""
-        try:
-            save(self._window.session.model, self._file)
-        except (KinetostatError, OSError) as error:
-            self._window.session.told.emit("warning", f"No recovery copy could be written: {error}")
+        """Have the copy written."""
+        self._timer.stop()
+        if not self.needed:
+            return
+        model, origin, copy = self._window.session.model, self._origin(), self.copy
+        content = self._session()
+        self._there = True
+
+        def work() -> None:
+            if not self.folder.is_dir():
+                self._settle()
+            leftovers.write(copy, dumps(model), origin, content)
+            self._said = False
+
+        self._worker.do(work, "copy")
+        self._look.start()
+
+    def _origin(self) -> Origin:
+        session, documents = self._window.session, self._window.documents
+        path = os.path.abspath(session.path) if session.path is not None else ""
+        known = next((each.digest for each in session.sources.files if os.path.abspath(each.path) == path), "")
+        source = "" if documents.source is None else os.path.abspath(documents.source)
+        return Origin(path, source, session.model.name, known, session.edits, session.undo_label, time.time())
+
+    def _session(self) -> dict[str, object]:
+        """The runs and what is seen, as a companion has them."""
+        runs, keeper = self._window.session.runs, self._keeper
+        names = keeper.names()
+        listed = companion.rows((record for record in runs.items if record.id in names), names)
+        return companion.listed(companion.told(runs, names, self._window.surroundings.kept()), listed)
 
     def clear(self) -> None:
         """Remove the copy: nothing is unsaved."""
         self._timer.stop()
-        self._file.unlink(missing_ok=True)
+        if self._there:
+            self._there = False
+            copy = self.copy
+            self._worker.do(lambda: leftovers.remove_document(copy), "copy")
 
-    def close(self) -> None:
-        """End of the program in order."""
+    def flush(self) -> None:
+        """Have what is unsaved on disk now (the program is being ended)."""
+        self._keeper.store.worker.wait()
+        self.write()
+        self._worker.wait()
+
+    def close(self, *, keep: bool = False) -> None:
+        """End of the program: in order, or with its copy left to be offered."""
+        self._timer.stop()
+        self._look.stop()
         self._window.session.saved_changed.disconnect(self._changed)
-        self.clear()
+        self._window.session.runs.changed.disconnect(self._changed)
+        if keep:
+            self.flush()
+        self._worker.close()
+        kept = keep and self.needed
+        self._keeper.close()
+        if not kept:
+            leftovers.remove(self.copy)
+        for left in self._discarded:
+            leftovers.remove(left.copy)
         self._own.unlock()
 
+    def _failed(self, error: Exception) -> None:
+        """(In the writing thread.)"""
+        if not self._said:
+            self._said = True
+            self._news.append(f"{CANNOT}{error}")
+
+    def _tell(self) -> None:
+        if not self._worker.busy and not self._news:
+            self._look.stop()
+        while self._news:
+            self._window.session.told.emit("warning", self._news.popleft())
+
+    # ------------------------------------------------------------------------------- offering
+
+    @property
+    def has_left(self) -> bool:
+        """Whether something was left behind that was not answered for."""
+        return bool(self._left)
+
     def offer(self) -> None:
-        """Offer what an earlier run left behind, in place."""
-        for path in left_behind(self._file.parent):
-            self._window.messages.tell(
-                "warning",
-                "The program ended unexpectedly last time; unsaved work was kept.",
-                {"Restore": lambda path=path: self._restore(path), "Discard": lambda path=path: path.unlink()},
-            )
-            return
+        """Offer what earlier programs left behind, in place."""
+        self._left = leftovers.leftovers(self.folder)
+        for left in self._left:
+            text = f"Unsaved work was kept when the program ended unexpectedly: {left.words}."
+            answers = {"Restore": lambda left=left: self.restore(left), "Discard": lambda left=left: self.discard(left)}
+            self._window.notices.tell(str(left.copy), "warning", text, answers)
 
-    def _restore(self, path: Path) -> None:
+    def restore(self, left: Leftover) -> None:
+        """Open a copy as what it was, under its own name."""
+        self._window.documents.keep_changes(lambda: self._read(left))
+
+    def _read(self, left: Leftover) -> None:
+        origin = left.origin.path or left.origin.source
+
+        def read() -> Opened:
+            return opened_by(lambda: Reading(loads(source_of_file(left.copy).text, "kst", origin)), left.copy)
+
+        self._window.documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
+
+    def _show(self, left: Leftover, opened: Opened) -> None:
+        if opened.error is not None:
+            words = opened.error if isinstance(opened.error, KinetostatError) else "Something in it is damaged."
+            self._window.notices.tell(
+                str(left.copy), "error", f"The copy of {left.words} cannot be opened. It stays as {left.copy}. {words}",
+                {"Try again": lambda: self.restore(left), "Discard": lambda: self.discard(left)},
+            )  # fmt: skip
+            return
+        assert opened.model is not None
+        path = Path(left.origin.path) if left.origin.path else None
+        self._window.documents.source = path or (Path(left.origin.source) if left.origin.source else None)
+        if not self._window.session.start(opened.model, path, sources=_sources(path, left, opened.model),
+                                          pose=left.kept.pose, mech=opened.mech, filed=False):  # fmt: skip
+            return
+        self._window.surroundings.put_back(left.kept.sections)
+        self._keeper.read(left.runs, left.kept, adopt=True)
+        self._keeper.when_read(lambda: self._taken(left))
+        self._window.outside.look()
+        self._window.session.told.emit("done", f"Restored: {left.words}. It is not saved yet.")
+
+    def _taken(self, left: Leftover) -> None:
+        """The old copy goes once there is one of our own."""
+        self._left = tuple(each for each in self._left if each != left)
+        self.write()
+        self._worker.do(lambda: leftovers.remove(left.copy))
+
+    def discard(self, left: Leftover) -> None:
+        """Offer a copy no longer; until the program ends it can be brought back."""
         try:
-            model = load(path)
-        except KinetostatError as error:
-            self._window.session.told.emit("error", str(error))
+            gone = leftovers.discard(left)
+        except OSError as error:
+            self._window.session.told.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
             return
-        if self._window.session.restore(model):
-            self._window.documents.source = None
-            path.unlink(missing_ok=True)
+        self._discarded.append(gone)
+        self._left = tuple(each for each in self._left if each != left)
+        self._window.notices.tell(str(left.copy), "hint", f"Discarded: {left.words}.",
+                                  {"Bring it back": lambda: self._bring_back(gone)})  # fmt: skip
+
+    def _bring_back(self, left: Leftover) -> None:
+        self._discarded.remove(left)
+        leftovers.bring_back(left)
+        self.offer()
 
 
-def left_behind(folder: Path) -> list[Path]:
-    """Copies of runs that are no longer alive, newest first."""
-    found = [path for path in folder.glob("*.kst") if not _alive(path)]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-
-
-def _alive(path: Path) -> bool:
-    """Whether the program that writes this copy still runs: then it holds the lock beside it."""
-    lock = _lock(path)
-    if not lock.tryLock(0):
-        return True
-    lock.unlock()
-    return False
-
-
-def _lock(path: Path) -> QLockFile:
-    lock = QLockFile(str(path.with_suffix(".lock")))
-    lock.setStaleLockTime(0)
-    return lock
+def _sources(path: Path | None, left: Leftover, model: Model) -> Sources:
+    """The files of restored work: its own as it was known when the work began."""
+    if path is None:
+        return Sources()
+    known = Seen(path, left.origin.digest, (-1, -1, -1))
+    return Sources((known, *Sources.now(path, model).files[1:]))

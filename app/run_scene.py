@@ -107,18 +107,19 @@ class RunScene:
         self.refresh()
         self.changed.emit()
 
-    def hide(self, kind: str) -> None:
-        """No vectors of a kind."""
-        self.whole_kinds = self.whole_kinds - {kind}
-        self.single = frozenset(each for each in self.single if each.kind != kind)
+    def show(self, whole_kinds: frozenset[str], single: frozenset[Wanted]) -> None:
+        """Show these vectors, and no others."""
+        self.whole_kinds, self.single = whole_kinds, single
         self.refresh()
         self.changed.emit()
 
+    def hide(self, kind: str) -> None:
+        """No vectors of a kind."""
+        self.show(self.whole_kinds - {kind}, frozenset(each for each in self.single if each.kind != kind))
+
     def hide_all(self) -> None:
         """No vectors."""
-        self.whole_kinds, self.single = frozenset(), frozenset()
-        self.refresh()
-        self.changed.emit()
+        self.show(frozenset(), frozenset())
 
     def factor(self, kind: str) -> float:
         """By how much the person lengthens the arrows of a kind."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,8 @@ class Record:
     """A run as the session keeps it; only `Runs` changes it.
 
     color : "#rrggbb"; parent, from_time (s): id of the run it branched from, and when; faint: shown behind the others;
-    source : file it was loaded from or saved in; growing: still being computed
+    source : file it was loaded from or saved in; growing: still being computed; note : what the person says of it
+    file : where its samples are kept for the program's own use; None: only in memory
     """
 
     id: int
@@ -40,6 +43,21 @@ class Record:
     from_time: float | None = None
     source: str = ""
     growing: bool = False
+    note: str = ""
+    file: Path | None = None
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """All that is kept of a run beside its samples: as long as it stays there is nothing new to be saved."""
+        return self.id, self.name, self.note, self.color, self.parent, self.from_time, len(self.run), self.growing
+
+
+class Listing(NamedTuple):
+    """The runs of a document at one moment, with what each had branched from."""
+
+    items: tuple[Record, ...]
+    parents: tuple[int | None, ...]
+    current: Record | None
 
 
 class Runs:
@@ -56,6 +74,34 @@ class Runs:
         self.time = 0.0
         """The playhead, s."""
         self._ids = itertools.count(1)
+        self._kept: frozenset[tuple[object, ...]] = frozenset()
+
+    # ------------------------------------------------------------------------------- what is kept
+
+    @property
+    def unkept(self) -> tuple[Record, ...]:
+        """Runs that would be lost, or of which something would, if another document were opened."""
+        return tuple(r for r in self.items if not r.faint and r.told not in self._kept and not self._in_file(r))
+
+    @property
+    def removed(self) -> int:
+        """How many of those kept with the machine are not in the list any more."""
+        present = {record.id for record in self.items}
+        return len({told[0] for told in self._kept} - present)
+
+    def mark_kept(self, *records: Record) -> None:
+        """These (default: all), as they are now, are kept with the machine."""
+        self._kept = frozenset(record.told for record in records or self.items if not record.faint)
+        self.changed.emit()
+
+    def mark_unkept(self) -> None:
+        """They could not be kept."""
+        self._kept = frozenset()
+        self.changed.emit()
+
+    @staticmethod
+    def _in_file(record: Record) -> bool:
+        return bool(record.source) and not record.note
 
     # ------------------------------------------------------------------------------- the list
 
@@ -100,9 +146,30 @@ class Runs:
         self.changed.emit()
         self.moved.emit(self.time)
 
+    def listing(self) -> Listing:
+        """The list as it is, to be put back."""
+        return Listing(self.items, tuple(record.parent for record in self.items), self.current)
+
+    def put_back(self, listing: Listing) -> None:
+        """The list as it was, with the runs that were added since."""
+        for record, parent in zip(listing.items, listing.parents, strict=True):
+            record.parent = parent
+        self.items = (*listing.items, *(record for record in self.items if record not in listing.items))
+        if listing.current is self.current:
+            self.changed.emit()
+        else:
+            self.select(listing.current)
+
     def clear(self) -> None:
         """No runs any more: another document was opened."""
+        self._kept = frozenset()
         self.remove(*self.items)
+
+    def annotate(self, record: Record, note: str) -> None:
+        """Another note."""
+        if note != record.note:
+            record.note = note
+            self.changed.emit()
 
     def rename(self, record: Record, name: str) -> None:
         """Another name; names are unique, a number is appended to one that is taken."""

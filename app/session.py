@@ -15,19 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
+from app.document.saving import saved
+from app.document.seen_files import Sources
 from app.history import History
 from app.runs import Runs
 from app.shown import Moment, Shown
-from app.state import Ref, State, exists, pose_of, posed, renamed_joints
+from app.state import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
 from core.errors import KinetostatError
-from core.files import read, save
+from core.files import read
 from core.functions.function import Context
 from core.kernel import Mechanism
-from core.kernel.carried_pose import carried_pose, same_tree
 from core.model import Finding, Model, edits
 from resources import is_example
 
 Array = NDArray[np.float64]
+NOWHERE = Sources()
+TAKEN_OVER = "Changed outside"
+"""What undo calls the step to what another program wrote."""
 
 
 class Session:
@@ -58,6 +62,8 @@ class Session:
         self.path: Path | None = None
         self.findings: tuple[Finding, ...] = ()
         """What the reader of the open file found questionable."""
+        self.sources: Sources = NOWHERE
+        """The open file, and those it takes in, as they were when last read or written."""
         self.document = 0
         """Counts the documents that were opened: another number, another machine."""
         self.runs = Runs()
@@ -217,17 +223,24 @@ class Session:
         """Back to the rest pose."""
         self.pose("Reset to rest", self._rest)
 
+    def perform(self, label: str, step: Step) -> None:
+        """Do something beside the document, such as deleting a run, that undo takes back."""
+        self.cancel()
+        step.do()
+        self._show(self._history.pushed(dataclasses.replace(self.state, label=label, step=step), self.selection))
+
     def undo(self) -> None:
         """Back to the state before."""
         self.cancel()
-        if self._history.before:
-            self._show(self._history.undone(self.selection))
+        left = self.state
+        if self._history.before and self._show(self._history.undone(self.selection)) and left.step is not None:
+            left.step.undo()
 
     def redo(self) -> None:
         """Forward again."""
         self.cancel()
-        if self._history.after:
-            self._show(self._history.redone(self.selection))
+        if self._history.after and self._show(self._history.redone(self.selection)) and self.state.step is not None:
+            self.state.step.do()
 
     @property
     def undo_label(self) -> str:
@@ -243,49 +256,69 @@ class Session:
 
     def open(self, path: str | Path) -> bool:
         """Open any supported file. On failure a message is told and what was open stays open."""
+        path = Path(path)
         try:
             reading = read(path)
         except KinetostatError as error:
             self.told.emit("error", str(error))
             return False
-        is_native = Path(path).suffix == ".kst"
-        return self.start(reading.model, Path(path) if is_native else None, findings=reading.findings)
+        native = path if path.suffix == ".kst" else None
+        return self.start(reading.model, native, findings=reading.findings, sources=Sources.now(path, reading.model))
 
     def start(
         self, model: Model, path: Path | None = None, *, findings: tuple[Finding, ...] = (),
-        mech: Mechanism | None = None,
+        mech: Mechanism | None = None, sources: Sources = NOWHERE, pose: Mapping[str, float] | None = None,
+        filed: bool = True,
     ) -> bool:  # fmt: skip
-        """Begin anew with a model (and its mechanism, if already made); undo is emptied."""
-        before = self.path, self.findings
-        self.path, self.findings = path, tuple(findings)
-        if not self._show(History.opened(model), mech=mech, anew=True):
-            self.path, self.findings = before
+        """Begin anew with a model (and its mechanism, if already made); undo is emptied. `sources`: the files it was
+        read from, as they were then; `pose`: coordinates that are not at rest, by name; not `filed`: recovered work,
+        which no file holds."""
+        before = self.path, self.findings, self.sources
+        self.path, self.findings, self.sources = path, tuple(findings), sources
+        history = History.opened(model, closed_pose(mech, pose) if pose and mech is not None else None)
+        if not self._show(history, mech=mech, anew=True):
+            self.path, self.findings, self.sources = before
             return False
+        if not filed:
+            self.unfile()
         return True
 
-    def restore(self, model: Model) -> bool:
-        """Begin anew with recovered work; it counts as unsaved."""
-        if not self.start(model):
-            return False
+    def unfile(self) -> None:
+        """No file holds the document any more: it counts as unsaved."""
         self._history = dataclasses.replace(self._history, saved=None)
+        self.saved_changed.emit()
+
+    def take_over(
+        self, model: Model, *, label: str = TAKEN_OVER, findings: tuple[Finding, ...] = (),
+        mech: Mechanism | None = None, sources: Sources = NOWHERE,
+    ) -> bool:  # fmt: skip
+        """Go on with what the file now says, as one step: what was there before is one undo away."""
+        self.cancel()
+        new = dataclasses.replace(self.state, model=model, label=label, selection=None, step=None)
+        if model != self.model and not self._show(self._history.pushed(new, self.selection), mech=mech, carry=True):
+            return False
+        self.findings, self.sources = tuple(findings), sources
+        self._history = dataclasses.replace(self._history, saved=self.model)
         self.saved_changed.emit()
         return True
 
-    def save(self, path: str | Path) -> bool:
-        """Write the document (atomically); the suffix says the format."""
+    def save(self, path: str | Path, *, over: bool = False) -> bool:
+        """Write the document (atomically); the suffix says the format.
+
+        A file that another program has changed meanwhile is left as it is, and that is told, unless `over`.
+        """
+        path = Path(path)
         try:
-            left_out = save(self.model, path)
+            done = saved(self.model, path, self.sources, over=over)
         except KinetostatError as error:
             self.told.emit("error", str(error))
             return False
-        self.path = Path(path)
-        self._history = dataclasses.replace(self._history, saved=self.model)
+        if done.whole:
+            self.path = path
+            self._history = dataclasses.replace(self._history, saved=self.model)
+        self.sources = Sources.now(path, self.model)
         self.saved_changed.emit()
-        if left_out:
-            more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-            self.told.emit("warning", f"Saved {path}, but the format cannot hold all: {left_out[0].text}{more}")
-        else:
-            self.told.emit("done", f"Saved {path}")
+        self.told.emit(done.severity, done.words)
         return True
 
     @property
@@ -298,6 +331,11 @@ class Session:
     def unsaved(self) -> bool:
         """True when the model differs from what was last opened or saved."""
         return self._history.unsaved
+
+    @property
+    def edits(self) -> int:
+        """Steps of the document since it was last opened or saved."""
+        return self._history.edits
 
     # ------------------------------------------------------------------------------- selection
 
@@ -318,7 +356,7 @@ class Session:
     # ------------------------------------------------------------------------------- inside
 
     def _push(self, new: State, gesture: object = None, select: Ref | None = None) -> None:
-        new = dataclasses.replace(new, selection=select)
+        new = dataclasses.replace(new, selection=select, step=None)
         self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=True)
 
     def _show(
@@ -331,7 +369,7 @@ class Session:
             if mech is None:
                 mech = self.mech if new.model is old.model else self.mech.updated(new.model)
             rest = np.array(mech.rest(), dtype=float)
-            new = self._carried(new, mech) if carry else new
+            new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
         except KinetostatError as error:
             self.cancel()
             self.told.emit("error", str(error))
@@ -351,17 +389,6 @@ class Session:
         self.saved_changed.emit()
         self.moved.emit()
         return True
-
-    def _carried(self, new: State, mech: Mechanism) -> State:
-        """The state with a pose in which the bodies stand where they now stand (self.mech still is the old machine)."""
-        if new.model is self.model:
-            return new
-        if same_tree(self.mech, mech):
-            q = posed(mech, new.pose)
-            q = np.asarray(mech.move(q, {})) if new.pose and mech.loops else q
-        else:
-            q = carried_pose(self.mech, self.edited_pose, mech, renamed_joints(self.model, new.model))
-        return dataclasses.replace(new, pose=pose_of(mech, q))
 
     def _as_committed(self) -> Shown:
         """The pose and parameters as committed, nothing over them."""

@@ -127,6 +127,11 @@ class Simulation(QObject):
         if self.job is not None:
             self.job.cancel()
 
+    def finish(self) -> None:
+        """Stop, and wait until what there is has become a run."""
+        if self.job is not None:
+            self._jobs.finish(self.job)
+
     # ------------------------------------------------------------------------------- inside
 
     @property
@@ -151,12 +156,15 @@ class Simulation(QObject):
 
     def _keep(self, run: Run, growing: bool) -> Record:
         runs = self._session.runs
-        if self.record is None or self.record not in runs.items:
+        if self.record is None:
             name, parent, when = self._origin
             self.record = runs.add(run, name, parent, when, growing=growing)
             self.began.emit(self.record)
-        else:
+        elif self.record in runs.items:
             runs.replace(self.record, run, growing)
+        else:  # deleted meanwhile: undo finds what there is of it
+            self.record.run, self.record.growing = run, growing
+            self.cancel()
         return self.record
 
     def _succeeded(self, run: Run) -> None:
@@ -216,7 +224,7 @@ def statistics(run: Run) -> str:
     span = float(run.time[-1] - run.time[0])
     rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
     ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
-    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {_lasting(s.seconds)}{ratio}"
+    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {lasting(s.seconds)}{ratio}"
     if s.ended == CANCELLED:
         return f"Stopped at {run.time[-1]:.6g} s: {text}"
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text
@@ -227,7 +235,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
 
 
-def _lasting(seconds: float) -> str:
+def lasting(seconds: float) -> str:
     """A time that was measured, in the unit in which it is read best."""
     if seconds < 0.9995:
         return f"{1e3 * seconds:.3g} ms"

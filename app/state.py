@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import KinetostatError
 from core.kernel import Mechanism
+from core.kernel.carried_pose import carried_pose, same_tree
 from core.model import Model
 
 Array = NDArray[np.float64]
@@ -21,6 +23,13 @@ class Ref(NamedTuple):
 
     collection: str
     name: str
+
+
+class Step(NamedTuple):
+    """Something beside the document that a person did (a run, a plot, a view was deleted), and how it is taken back."""
+
+    do: Callable[[], object]
+    undo: Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,8 @@ class State:
     """What made this state, for the undo menu."""
     selection: Ref | None = None
     """What was selected when this state was left; undo and redo select it again if what is selected goes."""
+    step: Step | None = field(default=None, compare=False)
+    """What else was done when this state was entered."""
 
 
 def exists(model: Model, ref: Ref | None) -> bool:
@@ -59,7 +70,31 @@ def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
     return q
 
 
+def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+    """(nq,) the position nearest to such a pose in which loops are closed."""
+    q = posed(mech, pose)
+    return np.asarray(mech.move(q, {})) if pose and mech.loops else q
+
+
+def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, float]:
+    """A pose as it can be for this machine, which may be another one than it was kept of; else that of rest."""
+    try:
+        q = closed(mech, pose)
+        return pose_of(mech, np.asarray(mech.move(q, {})) if mech.nq != mech.nv else q)  # quaternions of unit length
+    except KinetostatError:
+        return MappingProxyType({})
+
+
 def pose_of(mech: Mechanism, q: Array) -> Mapping[str, float]:
     """The coordinates that differ from the rest pose, by name."""
     pairs = zip(mech.q_names, q, mech.rest(), strict=True)
     return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
+
+
+def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
+    """The new state, of machine `mech`, with a pose in which bodies stand as in pose `q` of the old one."""
+    if new.model is old.model:
+        return new
+    if same_tree(before, mech):
+        return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
+    return replace(new, pose=pose_of(mech, carried_pose(before, q, mech, renamed_joints(old.model, new.model))))

@@ -39,6 +39,11 @@ class Viewpoint:
         self.stop()
         self._look(view)
 
+    def recall(self, view: View) -> None:
+        """Look as one did before, and do not fit the machine into the picture when it is first drawn."""
+        self._fit_wanted = False
+        self.look(view)
+
     def fly_to(self, view: View) -> None:
         """Move the camera smoothly."""
         if not self._view.ready or not self._view.isVisible():

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPoint, QSize, QTimer
+from PySide6.QtCore import QEvent, QPoint, QSize, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.actions import Actions
 from app.dialogs import Dialogs
 from app.docks import Docks
+from app.document import leftovers
 from app.documents import Documents
 from app.ellipsoids import LiveEllipsoid
 from app.films import Films
@@ -19,9 +20,11 @@ from app.guard import Guard
 from app.icons import icon
 from app.interactive import Interactive
 from app.jobs import Jobs
-from app.menus import add_files, add_panels
+from app.menus import add_files, add_panels, add_views
 from app.messages import MessageCard
 from app.motions import MotionKeeper
+from app.notices import Notices
+from app.outside import OutsideChanges
 from app.panels.console import ConsolePanel
 from app.panels.derivation import DerivationPanel
 from app.panels.findings import FindingsPanel
@@ -34,10 +37,13 @@ from app.panels.simulation import SimulationPanel
 from app.panels.sliders import SlidersPanel
 from app.panels.tree import ModelTree
 from app.recovery import Recovery
+from app.run_keeper import RunKeeper
+from app.saved_views import SavedViews
 from app.session import Ref, Session
-from app.settings import Settings
+from app.settings import Settings, recovery_folder
 from app.simulation import Simulation
 from app.status import StatusLine
+from app.surroundings import Surroundings
 from app.theme import Theme
 from app.timeline import Timeline
 from app.viewport import Viewport
@@ -75,6 +81,10 @@ class Window(QMainWindow):
     derivation: DerivationPanel
     films: Films
     motions: MotionKeeper
+    run_keeper: RunKeeper
+    views: SavedViews
+    outside: OutsideChanges
+    recovery: Recovery
 
     def __init__(self, session: Session | None = None, settings: Settings | None = None) -> None:
         super().__init__()
@@ -95,9 +105,14 @@ class Window(QMainWindow):
         self.what_if = WhatIf(self.viewport, self.simulation, self)
         self.interactive = Interactive(self.viewport, self.simulation, self.jobs, self)
         self.viewport.interactive = self.interactive
+        copy = leftovers.new_copy(recovery_folder())
+        self.run_keeper = RunKeeper(self.session, self.settings, self.jobs, leftovers.runs_of(copy))
+        self.views = SavedViews(self.viewport)
+        self.surroundings = Surroundings(self)
         self.documents = Documents(self)
+        self.outside = OutsideChanges(self)
         self.dialogs = Dialogs(self)
-        self.recovery = Recovery(self)
+        self.recovery = Recovery(self, copy)
         self.ellipsoid = LiveEllipsoid(self.viewport)
         self.docks = Docks(self, self._panels())
         self.motions = MotionKeeper(self.viewport, self.plots, self.docks)
@@ -113,11 +128,13 @@ class Window(QMainWindow):
     # ----------------------------------------------------------------------------- assembling
 
     def _middle(self) -> QWidget:
-        """The viewport with the timeline below it."""
+        """The viewport with the timeline below it and what waits for an answer above."""
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        self.notices = Notices()
+        column.addWidget(self.notices)
         column.addWidget(self.viewport, 1)
         column.addWidget(self.timeline)
         return middle
@@ -168,6 +185,7 @@ class Window(QMainWindow):
         actions = self.actions_
         add_panels(actions, self.docks)
         add_files(actions, self.documents, self.settings)
+        add_views(actions, self.views)
         self.welcome = Welcome(self.viewport, actions.by_id)
         self.timeline.fill(actions.by_id)
         self.simulation_panel.fill(actions.by_id)
@@ -176,7 +194,7 @@ class Window(QMainWindow):
 
     def _listen(self) -> None:
         refresh = lambda *_: self.actions_.refresh()  # noqa: E731
-        self._pairs: tuple[tuple[Any, Any], ...] = (
+        self._pairs = (
             (self.session.changed, refresh),
             (self.session.changed, self.messages.outdate_error),
             (self.session.selected, refresh),
@@ -192,6 +210,7 @@ class Window(QMainWindow):
             (self.viewport.playback.changed, refresh),
             (self.viewport.player.changed, self._played),
             (self.session.runs.changed, refresh),
+            (self.session.runs.changed, self._retitle),
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
             (self.interactive.changed, refresh),
@@ -230,7 +249,7 @@ class Window(QMainWindow):
         if not name and self.documents.source is not None:
             name = self.documents.source.name
         self.setWindowTitle(f"{name or self.session.model.name or 'untitled'}[*] — Kinetostat")
-        self.setWindowModified(self.session.unsaved)
+        self.setWindowModified(self.recovery.needed)
 
     def _open_menu(self, ref: Ref | None, place: QPoint) -> None:
         self.actions_.refresh()
@@ -291,6 +310,7 @@ class Window(QMainWindow):
             QTimer.singleShot(0, self.docks.settle)
 
     _was_shown = False
+    _pairs: tuple[tuple[Any, Any], ...] = ()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes past panels that stand behind others."""
@@ -306,26 +326,42 @@ class Window(QMainWindow):
         QTimer.singleShot(0, self, self.docks.make_room)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask for unsaved changes, remember the panels, stop all work."""
+        """Ask for unsaved work, remember the panels, stop all work."""
         if not self.documents.may_go():
             event.ignore()
             return
+        self.documents.leave()
         self.docks.remember()
         self.dispose()
         event.accept()
 
-    def dispose(self) -> None:
-        """Stop threads and timers, listen no more. The window is of no use afterwards."""
+    def end_by_force(self) -> None:
+        """The program is told to end at once: what is unsaved stays behind, to be offered at the next start."""
+        self.interactive.stop()
+        self.simulation.finish()
+        self.dispose(keep=True)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Whoever comes back from another program may have changed the file there."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._pairs:
+            self.outside.look()
+
+    def dispose(self, *, keep: bool = False) -> None:
+        """Stop threads and timers, listen no more; `keep`: unsaved work stays in its recovery copy. The window is of no
+        use afterwards."""
         if self._pairs == ():
             return
         for signal, slot in self._pairs:
             signal.disconnect(slot)
         self._pairs = ()
-        self.documents.opening.wait()
+        self.documents.close()
         self.jobs.close()
         self.films.close()
         self.dialogs.close()
-        self.recovery.close()
+        self.outside.close()
+        self.views.close()
+        self.recovery.close(keep=keep)
         self.ellipsoid.close()
         for panel in self.docks.panels.values():
             getattr(panel, "close_panel", lambda: None)()

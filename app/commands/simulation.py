@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.commands.command import Command
 from app.interactive import DAMPINGS
+from app.run_keeper import KEEPS
 
 if TYPE_CHECKING:
     from app.window import Window
@@ -55,6 +56,21 @@ _DAMPING = tuple(
     for key, (title, rate) in DAMPINGS.items()
 )  # fmt: skip
 
+
+def _annotate(window: Window) -> None:
+    record = window.session.runs.current
+    if record is not None:
+        window.simulation_panel.runs.annotate(record)
+
+
+_KEEPING = tuple(
+    Command(
+        f"runs.keep_{key}", title, lambda w, key=key: setattr(w.run_keeper, "wish", key),
+        f"{MENU}/Keep runs with the machine", checked=lambda w, key=key: w.run_keeper.wish == key, help=words,
+    )
+    for key, (title, words) in KEEPS.items()
+)  # fmt: skip
+
 COMMANDS = (
     Command(
         "simulation.run", "Simulate", _simulate, MENU, "F5", "simulate", toolbar="simulation",
@@ -101,4 +117,15 @@ COMMANDS = (
         when=lambda w: w.session.runs.current is not None,
         help="Save the current run: HDF5 (everything), CSV or SIMNON (columns of numbers).",
     ),
+    Command(
+        "runs.note", "Note on the run…", _annotate, MENU, "", "rename", section="files",
+        when=lambda w: w.session.runs.current is not None,
+        help="Write down what is to be said of the current run; it is kept with it.",
+    ),
+    Command(
+        "runs.clear", "Delete all runs", lambda w: w.simulation_panel.runs.clear(), MENU, "", "clear",
+        section="files", when=lambda w: bool(w.session.runs.items),
+        help="Take all runs out of the list. Undo brings them back.",
+    ),
+    *_KEEPING,
 )  # fmt: skip

@@ -45,6 +45,16 @@ def _look(name: str) -> Run:
 
 COMMANDS = (
     Command(
+        "view.keep",
+        "Keep this view…",
+        lambda w: w.views.ask_name(),
+        "View/Saved views",
+        "",
+        "view_iso",
+        section="presets",
+        help="Give the present view a name, to look from there again.",
+    ),
+    Command(
         "view.fit",
         "Fit all",
         lambda w: w.viewport.viewpoint.fit(),

@@ -27,7 +27,7 @@ from app.plotting.curves import Curve, curves
 from app.plotting.picker import ChannelPicker
 from app.plotting.series import Series, expanded
 from app.plotting.sheets import TIME, Plot, Sheet
-from app.session import Session, State
+from app.session import Session, State, Step
 from app.settings import Settings
 from app.slices import slices
 from app.theme import Theme
@@ -160,8 +160,9 @@ class PlotsPanel(QWidget):
         self.show_sheet(self.sheet.added(new))
 
     def remove_plot(self, index: int) -> None:
-        """A plot less."""
-        self.show_sheet(self.sheet.removed(index))
+        """A plot less; undo brings it back."""
+        before, after = self.sheet, self.sheet.removed(index)
+        self.session.perform("Remove plot", Step(lambda: self.show_sheet(after), lambda: self.show_sheet(before)))
 
     def _parts(self, name: str) -> tuple[str, ...]:
         if self.runs.current is None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
+    QInputDialog,
     QLabel,
     QMenu,
     QTreeWidget,
@@ -21,11 +22,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.document.deletions import delete_runs
+from app.document.leftovers import counted
 from app.icons import icon
 from app.jobs import Jobs
 from app.runs import Record
 from app.session import Session
-from app.simulation import statistics
+from app.simulation import lasting, statistics
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
@@ -199,8 +202,22 @@ class RunsList(QWidget):
         self.refresh()
 
     def delete(self) -> None:
-        """Take the selected runs out of the list."""
-        self._session.runs.remove(*self.chosen)
+        """Take the selected runs out of the list; undo brings them back."""
+        delete_runs(self._session, *self.chosen)
+
+    def clear(self) -> None:
+        """Take all runs out of the list; undo brings them back."""
+        records = self._session.runs.items
+        cost = sum(record.run.statistics.seconds for record in records)
+        delete_runs(self._session, *records)
+        words = f"{counted(len(records), 'run')} deleted, which took {lasting(cost)} to compute. Undo brings them back."
+        self._session.told.emit("done", words)
+
+    def annotate(self, record: Record) -> None:
+        """Ask for a note."""
+        note, agreed = QInputDialog.getMultiLineText(self, "Note", f"What is to be said of {record.name}", record.note)
+        if agreed:
+            self._session.runs.annotate(record, note.strip())
 
     def compare(self) -> None:
         """Show how two runs differ: the selected two, or the current one and the one before it."""
@@ -287,12 +304,15 @@ class RunsList(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(icon("rename"), "Rename", lambda: self.tree.editItem(item, 0))
+        menu.addAction("Note…", lambda: self.annotate(record))
         menu.addAction("Colour…", lambda: self._recolour(record))
         menu.addAction(icon("save"), "Save…", self.save)
         if len([r for r in self.chosen if not r.faint]) == 2:
             menu.addAction("Compare", self.compare)
         menu.addSeparator()
         menu.addAction(icon("delete"), "Delete", self.delete)
+        if len(self._session.runs.items) > 1:
+            menu.addAction(icon("clear"), "Delete all runs", self.clear)
         menu.popup(self.tree.viewport().mapToGlobal(place))
 
     def _recolour(self, record: Record) -> None:
@@ -314,6 +334,8 @@ def about(record: Record, parent: Record | None) -> str:
         lines.append(f"Branched from {parent.name} at {record.from_time:.4g} s")
     if record.source:
         lines.append(record.source)
+    if record.note:
+        lines.append(record.note)
     return "\n".join(lines)
 
 

@@ -180,6 +180,7 @@ def fresh(bench):
     window.docks.reset()
     window.messages.dismiss()
     window.messages.log.clear()
+    window.notices.clear()
     window.output.clear()
     if not window.isVisible():
         window.show()
@@ -197,6 +198,14 @@ def shared_bench(qapp, tmp_path_factory):
     end(bench)
     integrators().wait(lambda: False)
     assert threading.active_count() <= threads + COMPILERS
+
+
+@pytest.fixture(autouse=True)
+def _let_go(monkeypatch):
+    """The question before a document is left is answered with "discard", where a test says nothing else."""
+    from app.dialogs.leaving import Wanted
+
+    monkeypatch.setattr("app.documents.ask", lambda parent, loss: Wanted())
 
 
 @pytest.fixture

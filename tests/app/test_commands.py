@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog
 
 from app.commands import table
 from app.session import Ref
@@ -69,7 +69,8 @@ def answers(monkeypatch, tmp_path):
     saves = {"Save the model": "saved.kst", "Export picture": "picture.png", "Save the run": "run.h5"}
     save = lambda _w, title, *a, **k: (str(tmp_path / saves.get(title, "result.json")), "")  # noqa: E731
     monkeypatch.setattr(QFileDialog, "getSaveFileName", save)
-    monkeypatch.setattr(QMessageBox, "exec", lambda self: QMessageBox.StandardButton.Discard)
+    monkeypatch.setattr(QInputDialog, "getText", lambda *a, **k: ("Side", True))
+    monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *a, **k: ("Said of it", True))
     return tmp_path
 
 

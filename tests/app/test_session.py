@@ -118,7 +118,7 @@ def test_saved_is_what_the_file_holds(session, tmp_path):
     assert not session.unsaved
     session.undo()
     assert session.unsaved
-    assert session.restore(session.model)
+    assert session.start(session.model, filed=False)
     assert session.unsaved  # recovered work is in no file
 
 

@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
+from app.dialogs.leaving import Wanted
 from app.docks import PLACES
 from core.model import edits
 from resources import examples
@@ -77,9 +78,12 @@ def test_a_dropped_file_opens(bench):
     assert "scara" in bench.window.windowTitle().lower()
 
 
-def answer(monkeypatch, button):
+SAVE, DISCARD, STAY = Wanted(document=True), Wanted(), None
+
+
+def answer(monkeypatch, wanted):
     asked = []
-    monkeypatch.setattr(QMessageBox, "exec", lambda self: asked.append(self.text()) or button)
+    monkeypatch.setattr("app.documents.ask", lambda parent, loss: asked.append(loss.words) or wanted)
     return asked
 
 
@@ -88,7 +92,7 @@ def test_unsaved_changes_are_not_lost(bench, tmp_path, monkeypatch):
     shutil.copy(EXAMPLES["pendulum"], path)
     bench.open(path)
     session = bench.session
-    asked = answer(monkeypatch, QMessageBox.StandardButton.Cancel)
+    asked = answer(monkeypatch, STAY)
     bench.open(EXAMPLES["scara"])
     assert asked == []
     bench.open(path)
@@ -97,14 +101,14 @@ def test_unsaved_changes_are_not_lost(bench, tmp_path, monkeypatch):
     bench.open(EXAMPLES["scara"])
     assert len(asked) == 1
     assert session.path == path
-    answer(monkeypatch, QMessageBox.StandardButton.Save)
+    answer(monkeypatch, SAVE)
     changed = session.model
     bench.open(EXAMPLES["scara"])
     assert session.path != path
     bench.open(path)
     assert session.model == changed
     session.apply("Add body", lambda model: edits.free_body(model)[0])
-    answer(monkeypatch, QMessageBox.StandardButton.Discard)
+    answer(monkeypatch, DISCARD)
     bench.open(EXAMPLES["scara"])
     bench.open(path)
     assert session.model == changed
@@ -171,34 +175,6 @@ def test_panels_stay_where_they_were_put(bench):
     assert again.dockWidgetArea(again.docks.docks["tree"]) == Qt.DockWidgetArea.LeftDockWidgetArea
     again.dispose()
     again.deleteLater()
-
-
-def test_work_survives_a_crash(bench, tmp_path, monkeypatch):
-    from app import recovery
-
-    bench.example("pendulum")
-    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
-    wanted = bench.session.model
-    bench.window.recovery.write()
-    folder = bench.window.recovery._file.parent
-    assert recovery.left_behind(folder) == []
-    bench.window.recovery._own.unlock()  # as after the end of the process
-    assert recovery.left_behind(folder) == [bench.window.recovery._file]
-    other = folder / "999999999.kst"
-    bench.window.recovery._file.rename(other)
-    bench.session.undo()
-    bench.window.recovery.offer()
-    buttons = {b.text(): b for b in bench.window.messages.findChildren(_button())}
-    buttons["Restore"].click()
-    assert bench.session.model.bodies == wanted.bodies
-    assert bench.session.unsaved
-    assert not other.exists()
-
-
-def _button():
-    from PySide6.QtWidgets import QPushButton
-
-    return QPushButton
 
 
 def test_an_unforeseen_failure_is_a_message_and_the_window_lives(bench):

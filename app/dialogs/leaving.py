@@ -1,0 +1,122 @@
+"""The one question before a document is left that is not saved: what there is, each with a tick."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.document.leftovers import counted
+from app.icons import icon
+from app.runs import Record
+
+ROWS = 8
+"""Rows of the list that are seen without scrolling."""
+
+
+class Loss(NamedTuple):
+    """What would be lost: steps of the document since it was saved, deletions of runs kept with it, and runs."""
+
+    name: str
+    edits: int
+    deleted: int
+    runs: tuple[Record, ...]
+
+    @property
+    def of_document(self) -> tuple[str, ...]:
+        """What is lost of the document itself."""
+        deleted = (f"{counted(self.deleted, 'run')} deleted",) if self.deleted else ()
+        return (counted(self.edits, "edit"), *deleted) if self.edits else deleted
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """A line for each."""
+        document = (f"{self.name}: {', '.join(self.of_document)}",) if self.of_document else ()
+        return *document, *(_line(record) for record in self.runs)
+
+    @property
+    def words(self) -> str:
+        """E.g. "four_bar: 3 edits, 2 runs"."""
+        parts = (*self.of_document, *((counted(len(self.runs), "run"),) if self.runs else ()))
+        return f"{self.name}: {', '.join(parts)}"
+
+
+class Wanted(NamedTuple):
+    """What shall be saved; neither: all is discarded."""
+
+    document: bool = False
+    runs: tuple[Record, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.document or bool(self.runs)
+
+
+def ask(parent: QWidget, loss: Loss) -> Wanted | None:
+    """What the person wants saved; None: stay."""
+    dialog = LeavingDialog(parent, loss)
+    try:
+        return dialog.wanted if dialog.exec() == QDialog.DialogCode.Accepted else None
+    finally:
+        dialog.deleteLater()
+
+
+class LeavingDialog(QDialog):
+    """Save (all, or what is ticked), Discard, Cancel; Esc stays."""
+
+    def __init__(self, parent: QWidget, loss: Loss) -> None:
+        super().__init__(parent)
+        self._loss = loss
+        self.wanted = Wanted()
+        self.setWindowTitle("Unsaved work")
+        question = QLabel(f"Save {loss.words}?")
+        question.setTextFormat(Qt.TextFormat.PlainText)
+        question.setWordWrap(True)
+        font = question.font()
+        font.setBold(True)
+        question.setFont(font)
+        rest = QLabel("What is not ticked is lost.")
+        self.list = QListWidget()
+        self.list.setAccessibleName("What would be lost")
+        pictures = [*(["model"] if loss.of_document else []), *["simulate" for _ in loss.runs]]
+        for words, picture in zip(loss.items, pictures, strict=True):
+            item = QListWidgetItem(icon(picture), words, self.list)
+            item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked)
+        self.list.setFixedHeight(
+            min(ROWS, self.list.count()) * self.list.sizeHintForRow(0) + 2 * self.list.frameWidth()
+        )
+        self.list.itemChanged.connect(self._ticked)
+        buttons = QDialogButtonBox()
+        self.save = buttons.addButton("Save all", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.discard = buttons.addButton("Discard", QDialogButtonBox.ButtonRole.DestructiveRole)
+        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
+        self.save.setDefault(True)
+        self.save.clicked.connect(self._save)
+        self.discard.clicked.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        for part in (question, self.list, rest, buttons):
+            column.addWidget(part)
+        self.resize(440, self.sizeHint().height())
+
+    @property
+    def _ticks(self) -> list[bool]:
+        return [self.list.item(k).checkState() == Qt.CheckState.Checked for k in range(self.list.count())]
+
+    def _ticked(self) -> None:
+        ticks = self._ticks
+        self.save.setText("Save all" if all(ticks) else "Save ticked")
+        self.save.setEnabled(any(ticks))
+
+    def _save(self) -> None:
+        ticks = self._ticks
+        document = ticks.pop(0) if self._loss.of_document else False
+        self.wanted = Wanted(document, tuple(r for r, on in zip(self._loss.runs, ticks, strict=True) if on))
+        self.accept()
+
+
+def _line(record: Record) -> str:
+    """A run, e.g. "Run 2: 10 s"."""
+    note = f" ({' '.join(record.note.split())[:60]})" if record.note else ""
+    return f"{record.name}{note}: {float(record.run.time[-1]):.4g} s"

@@ -1,0 +1,79 @@
+"""`name.kst.lock` beside an open document tells other programs who has it open. A hint: nobody is kept out."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import QLockFile
+
+STALE = 7 * 24 * 3600 * 1000
+"""Milliseconds after which the hint of another computer, which cannot be asked, no longer counts."""
+
+
+class Holder(NamedTuple):
+    """Who has a document open elsewhere."""
+
+    host: str
+    process: int
+    who: str
+    since: datetime
+
+    @property
+    def words(self) -> str:
+        """E.g. "at LAB-3 by anna since 10:12"."""
+        return f"at {self.host or 'another computer'}{f' by {self.who}' if self.who else ''} since {moment(self.since)}"
+
+
+class LockHint:
+    """The hint of one window: on the document that is open in it."""
+
+    def __init__(self) -> None:
+        self._lock: QLockFile | None = None
+        self.path: Path | None = None
+        self.holder: Holder | None = None
+        """Who else has the document open; None if nobody was there first."""
+
+    def hold(self, path: Path | None) -> None:
+        """Put the hint on another document (None: on none). What cannot be written is left out without a word."""
+        if path == self.path:
+            return
+        self.release()
+        self.path = path
+        if path is None:
+            return
+        place = path.with_name(f"{path.name}.lock")
+        if os.path.lexists(place) and not place.is_file():  # a pipe would be waited for
+            return
+        lock = QLockFile(str(place))
+        lock.setStaleLockTime(STALE)
+        if lock.tryLock(0):
+            self._lock = lock
+        elif lock.error() == QLockFile.LockError.LockFailedError:
+            self.holder = _holder(lock, place)
+
+    def release(self) -> None:
+        """Take the hint away."""
+        if self._lock is not None:
+            self._lock.unlock()
+        self._lock, self.path, self.holder = None, None, None
+
+
+def _holder(lock: QLockFile, place: Path) -> Holder | None:
+    process, host, _program = lock.getLockInfo()
+    if not process:  # not written by a program of ours
+        return None
+    try:
+        since = datetime.fromtimestamp(place.stat().st_mtime)
+        who = place.owner()
+    except (OSError, KeyError, NotImplementedError):
+        since, who = datetime.now(), ""
+    return Holder(str(host), int(process), who, since)
+
+
+def moment(time: datetime) -> str:
+    """A time as one says it: "14:03" today, "21 Nov 14:03" else."""
+    today = time.date() == datetime.now().date()
+    return f"{time:%H:%M}" if today else f"{time.day} {time:%b} {time:%H:%M}"

@@ -1,0 +1,102 @@
+"""Files as they were when they were last read or written, so that a change by another program is noticed. No Qt."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.model import Model
+
+MISSING = ""
+"""Digest of a file that is not there, or cannot be read."""
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A file at one moment: equal contents are equal, whenever they were written."""
+
+    path: Path
+    digest: str = MISSING
+    status: tuple[int, int, int] | None = field(default=None, compare=False)
+    """Size, time of change and number on the disk: as long as these stay the content is not read again."""
+
+    @classmethod
+    def now(cls, path: Path) -> Seen:
+        """The file as it is."""
+        status = _status(path)
+        return cls(path, MISSING if status is None else _digest(path), status)
+
+    @property
+    def there(self) -> bool:
+        """Whether there was such a file."""
+        return self.digest != MISSING
+
+    def changed(self) -> bool:
+        """Whether its content is another one now."""
+        status = _status(self.path)
+        if status == self.status:
+            return False
+        return (MISSING if status is None else _digest(self.path)) != self.digest
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a document as they were when they were last read or written: its own first, then those it takes
+    in."""
+
+    files: tuple[Seen, ...] = ()
+
+    @classmethod
+    def now(cls, path: Path, model: Model) -> Sources:
+        """Those of a document that was just read or written, as they are."""
+        return cls(tuple(map(Seen.now, dict.fromkeys((path, *imported(model))))))
+
+    def again(self) -> Sources:
+        """The same files as they are now."""
+        return Sources(tuple(Seen.now(each.path) for each in self.files))
+
+    def changed(self, path: Path | None = None) -> tuple[Path, ...]:
+        """Which files, of all or one, another program has changed since."""
+        wanted = path and os.path.realpath(path)
+        asked = (each for each in self.files if wanted in (None, os.path.realpath(each.path)))
+        return tuple(each.path for each in asked if each.changed())
+
+
+def imported(model: Model) -> tuple[Path, ...]:
+    """The files a document takes in beside its own: sub-assemblies with theirs, and tables of drivers."""
+    return tuple(dict.fromkeys(_imported(model)))
+
+
+def _imported(model: Model) -> Iterator[Path]:
+    folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
+    for driver in model.drivers:
+        if driver.file:
+            yield Path(folder, driver.file)
+    for assembly in model.assemblies:
+        if assembly.content is not None:
+            yield Path(assembly.content.origin or Path(folder, assembly.file))
+            yield from _imported(assembly.content)
+
+
+def _status(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _digest(path: Path) -> str:
+    made = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while piece := file.read(_PIECE):
+                made.update(piece)
+    except OSError:
+        return MISSING
+    return made.hexdigest()

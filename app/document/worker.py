@@ -1,0 +1,65 @@
+"""A thread that does things one after another beside the window, such as writing files. Knows no Qt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+PATIENCE = 30.0
+"""Seconds that closing waits."""
+Work = Callable[[], object]
+
+
+class Worker:
+    """Begins its thread with the first work. `told(error)` hears, in that thread, what failed."""
+
+    def __init__(self, name: str, told: Callable[[Exception], object]) -> None:
+        self._name, self._told = name, told
+        self._waiting: dict[object, Work] = {}
+        self._free = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._over = self._at_work = False
+
+    def do(self, work: Work, key: object = None) -> None:
+        """Have something done after all that waits; in place of what waits under the same key."""
+        with self._free:
+            key = object() if key is None else key
+            self._waiting.pop(key, None)
+            self._waiting[key] = work
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+            self._free.notify_all()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is left to be done."""
+        return bool(self._waiting) or self._at_work
+
+    def wait(self, seconds: float = PATIENCE) -> bool:
+        """Wait until all is done; False if it took longer."""
+        with self._free:
+            return self._free.wait_for(lambda: not self.busy, seconds)
+
+    def close(self) -> None:
+        """Do what waits, and end the thread."""
+        with self._free:
+            self._over = True
+            self._free.notify_all()
+        if self._thread is not None:
+            self._thread.join(PATIENCE)
+
+    def _work(self) -> None:
+        while True:
+            with self._free:
+                self._at_work = False
+                self._free.notify_all()
+                self._free.wait_for(lambda: self._waiting or self._over)
+                if not self._waiting:
+                    return
+                work = self._waiting.pop(next(iter(self._waiting)))
+                self._at_work = True
+            try:
+                work()
+            except Exception as error:  # messages and defects alike: told, the thread goes on
+                self._told(error)

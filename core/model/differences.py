@@ -1,0 +1,72 @@
+"""How two models differ, element by element and field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from core.model.fields import Element, fields_of
+from core.model.model import COLLECTIONS, WORDS, Model
+
+
+class Difference(NamedTuple):
+    """One field that differs; `before` or `after` is None where the element is missing on that side."""
+
+    place: str
+    """The element, e.g. "body 'arm'"; "world" or "machine" for what belongs to none."""
+    field: str
+    """Name of the field, dotted where it is part of another; "" for a whole element."""
+    before: str | None
+    after: str | None
+
+
+def differences(before: Model, after: Model) -> tuple[Difference, ...]:
+    """What must be changed to make `after` of `before`, in the order of files."""
+    found = list(_fields("machine", before, after, skip=frozenset((*COLLECTIONS, "world", "annotations"))))
+    found += _fields("world", before.world, after.world)
+    for collection in COLLECTIONS:
+        found += _elements(WORDS[collection], _named(before, collection), _named(after, collection))
+    return tuple(found)
+
+
+def _named(model: Model, collection: str) -> dict[str, Element]:
+    return {element.name: element for element in getattr(model, collection)}
+
+
+def _elements(word: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Difference]:
+    for name in dict.fromkeys((*before, *after)):
+        place = f"{word} '{name}'"
+        if name not in after:
+            yield Difference(place, "", "there", None)
+        elif name not in before:
+            yield Difference(place, "", None, "there")
+        else:
+            yield from _fields(place, before[name], after[name])
+            if getattr(before[name], "content", None) != getattr(after[name], "content", None):
+                yield Difference(place, "content", "as it was read", "changed in its file")
+
+
+def _fields(
+    place: str, before: Element, after: Element, path: str = "", skip: frozenset[str] = frozenset()
+) -> Iterator[Difference]:
+    for field in fields_of(type(before)):
+        if field.name in skip:
+            continue
+        old, new = getattr(before, field.name), getattr(after, field.name)
+        name = f"{path}{field.name}"
+        if old == new:
+            continue
+        if isinstance(old, Element) and type(old) is type(new):
+            yield from _fields(place, old, new, f"{name}.")
+        else:
+            yield Difference(place, name, _words(old), _words(new))
+
+
+def _words(value: Any) -> str:
+    """A value as one reads it in a file."""
+    if isinstance(value, Element):
+        filled = {field.name: getattr(value, field.name) for field in fields_of(type(value))}
+        return ", ".join(f"{name} {_words(part)}" for name, part in filled.items() if part not in (None, "", ()))
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_words, value))}]"
+    return f"{value:.9g}" if isinstance(value, float) else "—" if value is None else str(value)
