@@ -193,6 +193,10 @@ class Documents(QObject):
             self._window.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
             return False
         if not self._session.save(path, over=over):
+            words = f"{path.name} was not written; the machine is still open here, unsaved."
+            self._window.notices.tell(CHANGED, "error", words, {
+                "Try again": lambda: self._write(path, over=over), "Save as…": self.ask_save_as,
+            })  # fmt: skip
             return False
         self._window.notices.remove(CHANGED)
         self.source = path

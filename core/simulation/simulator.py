@@ -89,7 +89,8 @@ def simulate(
 
     closed_forms : dependent coordinates of loops follow from closed forms where there are any; otherwise by iteration
 
-    Raises SimulationError when the motion cannot go on; its `run` holds everything until then.
+    Raises SimulationError when the motion cannot go on; its `run` holds everything until then, as does that of a
+    KeyboardInterrupt (Ctrl+C).
     """
     began = time.perf_counter()
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
@@ -105,7 +106,12 @@ def simulate(
 
         recorder = RunFile(file, mech, chosen, channels)
     job.watch = watch or _ignore
-    return job.work(recorder, progress or _ignore, cancelled or _never)
+    try:
+        return job.work(recorder, progress or _ignore, cancelled or _never)
+    except KeyboardInterrupt as stop:
+        if job.pieces:
+            stop.run = job.finished(recorder, CANCELLED)  # type: ignore[attr-defined]
+        raise
 
 
 def _ignore(_: object) -> None:
@@ -158,12 +164,17 @@ class Job:
             growth = min(PIECE / max(lasted, 1e-6), 4.0)
             size = int(min(max(size * growth, 1.0), LARGEST_PIECE))
             self.budget = int(min(max(self.budget * growth, LEAST_STEPS), STEPS))
-        run = self.run(str(error) if error else ended)
-        if recorder is not None:
-            recorder.finish(run)
+        run = self.finished(recorder, str(error) if error else ended)
         if error is not None:
             error.run = run
             raise error
+        return run
+
+    def finished(self, recorder: Recorder | None, ended: str) -> Run:
+        """What there is so far, also in the file."""
+        run = self.run(ended)
+        if recorder is not None:
+            recorder.finish(run)
         return run
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:

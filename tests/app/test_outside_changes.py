@@ -220,3 +220,20 @@ def test_in_a_folder_that_cannot_be_written_the_hint_is_left_out(bench, tmp_path
     bench.open(path)
     assert bench.window.notices.texts == {}
     assert bench.messages("error") == []
+
+
+def test_what_cannot_be_written_stays_open_and_another_place_is_offered(bench, four_bar, monkeypatch, tmp_path):
+    from PySide6.QtWidgets import QFileDialog
+
+    bench.session.apply("Change a", lambda model: change(model, 0.12))
+    shutil.rmtree(four_bar.parent / "gone", ignore_errors=True)
+    gone = four_bar.parent / "gone" / "four_bar.kst"
+    assert not bench.window.documents._write(gone)
+    assert "was not written" in bench.window.notices.texts[CHANGED]
+    assert bench.session.unsaved
+    assert bench.session.path == four_bar
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(tmp_path / "other.kst"), ""))
+    bench.window.notices.answer(CHANGED, "Save as…")
+    assert not bench.session.unsaved
+    assert bench.session.path == tmp_path / "other.kst"
+    assert bench.window.notices.texts == {}

@@ -201,6 +201,19 @@ def test_cancel_keeps_what_there_is():
     assert 0 < len(run) < 1001
 
 
+def test_ctrl_c_keeps_what_there_is(swing, tmp_path):
+    def stop(_part):
+        raise KeyboardInterrupt
+
+    file = str(tmp_path / "run.h5")
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        simulate(swing.model, duration=1e6, progress=stop, file=file)
+    kept = stopped.value.run
+    assert 1 <= len(kept) < 1e6
+    assert not kept.complete
+    np.testing.assert_array_equal(Run.load(file).q, kept.q)
+
+
 def test_hdf5_gives_everything_back(swing, tmp_path):
     swing.save(tmp_path / "run.h5", channels=["rod2.position"])
     again = Run.load(tmp_path / "run.h5")
