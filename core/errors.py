@@ -69,6 +69,20 @@ class FileError(KinetostatError):
     """A file cannot be read or written."""
 
 
+class CodeRefused(FileError):
+    """A file asks for code of its own to be run. The person may allow it.
+
+    allow : what allows it (`core.files.Trusted`), None if nothing does
+    """
+
+    allow: Any = None
+
+    @property
+    def told(self) -> str:
+        """The message without its remedy, for who offers one."""
+        return str(self).removesuffix(self.remedy).rstrip()
+
+
 class ExpressionError(KinetostatError):
     """A formula cannot be read or has no value."""
 

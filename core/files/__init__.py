@@ -4,7 +4,7 @@ from core.files.assemblies import assembly, refreshed
 from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write
 from core.files.mesh_lookup import MESH_SUFFIXES, resolve_mesh
 from core.files.meshes import MeshData, MeshPart, load_mesh
-from core.files.source import Options, Reading, Source, Writing
+from core.files.source import Options, Reading, Source, Trusted, Writing
 
 __all__ = [
     "FORMATS",
@@ -16,6 +16,7 @@ __all__ = [
     "Options",
     "Reading",
     "Source",
+    "Trusted",
     "Writing",
     "assembly",
     "check",

@@ -15,7 +15,7 @@ from typing import Any
 from core.errors import FileError, KinetostatError
 from core.files.mesh_lookup import resolve_mesh
 from core.files.places import relative
-from core.files.source import Options, Reading, source_of_file
+from core.files.source import Options, Reading, Trusted, source_of_file
 from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly, edits
 from core.model.fields import Element, mapped
 from core.model.shapes import IDENTITY, Pose
@@ -25,22 +25,23 @@ MAX_DEPTH = 32
 
 
 def assembly(model: Model, name: str, path: str | os.PathLike[str], *, parent: str = "", pose: Pose = IDENTITY,
-             settings: Iterable[Any] = ()) -> Model:  # fmt: skip
+             settings: Iterable[Any] = (), trusted: Iterable[Trusted] = ()) -> Model:  # fmt: skip
     """The model with the machine of a file as a sub-assembly.
 
     path : of any readable file; it is kept relative to the model's own file, if that is known
-    settings : `Setting`s of its parameters. Raises FileError or ModelError.
+    settings : `Setting`s of its parameters
+    trusted  : files that may run their code. Raises FileError or ModelError.
     """
     folder = os.path.dirname(os.path.abspath(model.origin)) if model.origin else ""
     place = Path(folder, path).absolute()
     file = relative(place, folder) if folder else place.as_posix()
     made = SubAssembly(name=name, file=file, parent=parent, pose=pose, settings=tuple(settings))
-    return edits.add(model, with_content(made, model.origin, Options())[0])
+    return edits.add(model, with_content(made, model.origin, Options(trusted=frozenset(trusted)))[0])
 
 
-def refreshed(model: Model) -> Model:
-    """The model with the files of its sub-assemblies read again."""
-    options = Options()
+def refreshed(model: Model, trusted: Iterable[Trusted] = ()) -> Model:
+    """The model with the files of its sub-assemblies read again; those `trusted` may run their code."""
+    options = Options(trusted=frozenset(trusted))
     read = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
     return dataclasses.replace(model, assemblies=read)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from core.files.source import (
     Options,
     Reading,
     Source,
+    Trusted,
     Writing,
     encoded,
     path_of,
@@ -104,22 +105,25 @@ def _known_suffixes(*, reading: bool) -> str:
 
 
 def read(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
-         packages: Mapping[str, str] | None = None) -> Reading:  # fmt: skip
+         packages: Mapping[str, str] | None = None, trust: bool | Iterable[Trusted] = False) -> Reading:  # fmt: skip
     """The model in a file, and what its reader noticed.
 
     floating : free the root of a URDF, which is otherwise fixed to the ground
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
     packages : package name → folder, for meshes named package://…
+    trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
     Raises FileError naming file, line, component and remedy.
     """
     source = source_of_file(path)
-    return reading_of(format_of(source), source, Options(floating, mimic, dict(packages or {})))
+    trusted = (Trusted.of(source),) if trust is True else trust or ()
+    options = Options(floating, mimic, dict(packages or {}), frozenset(trusted))
+    return reading_of(format_of(source), source, options)
 
 
 def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
-         packages: Mapping[str, str] | None = None) -> Model:  # fmt: skip
+         packages: Mapping[str, str] | None = None, trust: bool | Iterable[Trusted] = False) -> Model:  # fmt: skip
     """The model in a file of any known format (options as for `read`). Raises FileError."""
-    return read(path, floating=floating, mimic=mimic, packages=packages).model
+    return read(path, floating=floating, mimic=mimic, packages=packages, trust=trust).model
 
 
 def loads(text: str, format: str = "kst", origin: str = "") -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Mapping
@@ -55,12 +56,31 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Trusted:
+    """A file whose code a person allows to run: this file with this content.
+
+    file   : its full path
+    digest : SHA-256 of its bytes
+    """
+
+    file: str
+    digest: str
+
+    @classmethod
+    def of(cls, source: Source) -> Trusted:
+        """What allows this file to run its code."""
+        return cls(os.path.realpath(source.file), hashlib.sha256(source.data).hexdigest())
+
+
+@dataclass(frozen=True)
 class Options:
     """What a person may choose when reading (see `core.files.load`)."""
 
     floating: bool = False
     mimic: bool = True
     packages: Mapping[str, str] = field(default_factory=dict)
+    trusted: frozenset[Trusted] = frozenset()
+    """The files that may run their code."""
     chain: tuple[str, ...] = ()
     """The files that led here by importing one another, as full paths."""
     imported: dict[str, Reading] = field(default_factory=dict)

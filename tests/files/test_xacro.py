@@ -30,7 +30,6 @@ FRAMES = (
 )
 
 
-@pytest.mark.xfail(strict=True, reason="expressions are evaluated by Python")
 @pytest.mark.parametrize("expression", [SUBCLASSES, FRAMES], ids=["subclasses", "frames"])
 @pytest.mark.parametrize("opened", ["robot.xacro", "robot.txt", "machine.kst"])
 def test_opening_runs_no_code_of_the_file(tmp_path, expression, opened):
