@@ -14,9 +14,10 @@ from app.dialogs.leaving import Loss, Wanted, ask
 from app.document import companion
 from app.document.leftovers import counted
 from app.document.lock_hint import LockHint
-from app.opening import Opened, Opening
+from app.opening import Opened, Opening, opened
 from app.outside import CHANGED
-from core.files import FORMATS
+from app.trust import offer
+from core.files import FORMATS, Trusted
 from core.model import Model
 from resources import examples, is_example
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from core.simulation import Run
 
 SUFFIX = ".kst"
+Reader = Callable[[frozenset[Trusted]], Opened]
 RUNS = (".h5", ".hdf5")
 """Suffixes of runs."""
 KEEPING, SHARED = "keeping runs", "shared file"
@@ -59,7 +61,7 @@ class Documents(QObject):
         """An empty model, after asking for unsaved work."""
 
         def begin() -> None:
-            self.source = None
+            self.source, self._session.trusted = None, frozenset()
             self._window.messages.outdate()
             self.leave()
             self._session.start(Model(name="untitled"))
@@ -82,20 +84,26 @@ class Documents(QObject):
     def reload(self) -> None:
         """Read the open file again, as one step that can be undone."""
         if self.source is not None:
-            self.read(self.source, then=lambda opened: self.take_over(opened, "Reload"))
+            self.read(self.source, then=lambda opened: self.take_over(opened, "Reload"), trusted=self._session.trusted)
 
     def read(
-        self, path: Path, read: Callable[[], Opened] | None = None, then: Callable[[Opened], object] | None = None
-    ) -> None:
-        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came."""
+        self, path: Path, read: Reader | None = None, then: Callable[[Opened], object] | None = None,
+        trusted: frozenset[Trusted] = frozenset(),
+    ) -> None:  # fmt: skip
+        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came. The code
+        of `trusted` files may run; for another one that has some the person is asked."""
 
-        def came(opened: Opened) -> None:
+        def came(found: Opened) -> None:
             self._window.status.busy("")
-            (then or self.show)(opened)
+            again = lambda allowed: self.read(path, read, then, trusted | {allowed})  # noqa: E731
+            if found.error is not None and offer(self._window.messages, found.error, again):
+                self._window.welcome.refresh()
+            else:
+                (then or self.show)(found)
 
         self._window.status.busy(f"Reading {path.name} …")
         self._window.welcome.hide()  # something is about to be here
-        self.opening.start(path, came, read)
+        self.opening.start(path, came, lambda: read(trusted) if read is not None else opened(path, trusted))
 
     def replace(self, opened: Opened) -> None:
         """Show what was read, after asking for unsaved work."""
@@ -108,6 +116,7 @@ class Documents(QObject):
             if opened.error is not None:
                 self._window.guard.report(opened.error)
             return False
+        self._session.trusted = opened.trusted
         return self._session.take_over(opened.model, label=label, findings=opened.findings, mech=opened.mech,
                                        sources=opened.sources)  # fmt: skip
 
@@ -128,6 +137,7 @@ class Documents(QObject):
             self.source = before
             self._window.welcome.refresh()
             return
+        self._session.trusted = opened.trusted
         self._window.settings.add_recent(opened.path)
         self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))
         if opened.kept is not None:

@@ -16,7 +16,7 @@ from app.document import companion
 from app.document.companion import Kept
 from app.document.seen_files import Seen, Sources
 from core.errors import FileError, KinetostatError
-from core.files import Reading, read
+from core.files import Reading, Trusted, read
 from core.kernel import Mechanism
 from core.kernel.closed_forms import closed_forms_of
 from core.model import Finding, Model
@@ -34,6 +34,8 @@ class Opened:
     error: BaseException | None = None
     sources: Sources = Sources()
     """The file, and those it takes in, as they were when they were read."""
+    trusted: frozenset[Trusted] = frozenset()
+    """Those of them that were allowed to run their code."""
     kept: Kept | None = None
     """What lies beside the document."""
 
@@ -98,10 +100,10 @@ def make_ready(mech: Mechanism) -> None:
         mech.energy(mech.rest(), np.zeros(mech.nv))
 
 
-def opened(path: Path) -> Opened:
+def opened(path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:
     """Read a file and make its mechanism; what goes wrong is in the result."""
     own = Seen.now(path)
-    found = opened_by(lambda: read(path), path)
+    found = opened_by(lambda: read(path, trust=trusted), path, trusted)
     if found.model is None:
         return found
     kept, doubts = _beside(path)
@@ -109,7 +111,7 @@ def opened(path: Path) -> Opened:
     return replace(found, kept=kept, findings=(*found.findings, *doubts), sources=Sources((own, *taken_in)))
 
 
-def opened_by(reader: Callable[[], Reading], path: Path) -> Opened:
+def opened_by(reader: Callable[[], Reading], path: Path, trusted: frozenset[Trusted] = frozenset()) -> Opened:
     """What a reader gives, with its mechanism; what goes wrong is in the result."""
     try:
         reading = reader()
@@ -117,9 +119,9 @@ def opened_by(reader: Callable[[], Reading], path: Path) -> Opened:
         mech.poses(mech.rest())  # traces what the first picture needs
         prepare(reading.model)
         findings_of(reading.model)
-        return Opened(path, reading.model, mech, tuple(reading.findings))
+        return Opened(path, reading.model, mech, tuple(reading.findings), trusted=trusted)
     except Exception as error:  # our own messages and defects alike: the window tells them, what was open stays
-        return Opened(path, error=error)
+        return Opened(path, error=error, trusted=trusted)
 
 
 def _beside(path: Path) -> tuple[Kept | None, tuple[Finding, ...]]:

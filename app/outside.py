@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
 from app.document.leftovers import counted
-from app.opening import Opened, opened
+from app.opening import Opened
 from core.errors import KinetostatError
 from core.functions.results import Column, Table
 from core.model.differences import differences
@@ -72,7 +73,7 @@ class OutsideChanges(QObject):
         elif self._session.unsaved:
             self._ask(changed)
         else:
-            self._window.documents.read(changed[0], self._read_again, self._follow)
+            self._read(self._follow)
 
     def _again(self) -> bool:
         """Look once more a little later: a file may be in the middle of being replaced."""
@@ -86,8 +87,8 @@ class OutsideChanges(QObject):
     def _own(self) -> Path:
         return self._window.documents.source or self._session.sources.files[0].path
 
-    def _read_again(self) -> Opened:
-        return opened(self._own())
+    def _read(self, then: Callable[[Opened], object]) -> None:
+        self._window.documents.read(self._own(), then=then, trusted=self._session.trusted)
 
     def _follow(self, found: Opened) -> None:
         """Take the file over, unless it was edited here meanwhile, or cannot be read."""
@@ -145,7 +146,7 @@ class OutsideChanges(QObject):
     def compare(self) -> None:
         """Show how the document and its file differ, as a table; the question stays."""
         changed = self._session.sources.changed()
-        self._window.documents.read(self._own(), self._read_again, lambda found: self._compare(found, changed))
+        self._read(lambda found: self._compare(found, changed))
 
     def _compare(self, found: Opened, changed: tuple[Path, ...]) -> None:
         if found.model is None:

@@ -16,7 +16,7 @@ from app.document.seen_files import Seen, Sources
 from app.document.worker import Worker
 from app.opening import Opened, opened_by
 from core.errors import KinetostatError
-from core.files import Reading, dumps, loads
+from core.files import Reading, Trusted, dumps, loads
 from core.files.source import source_of_file
 from core.model import Model
 
@@ -170,8 +170,9 @@ class Recovery(QObject):
     def _read(self, left: Leftover) -> None:
         origin = left.origin.path or left.origin.source
 
-        def read() -> Opened:
-            return opened_by(lambda: Reading(loads(source_of_file(left.copy).text, "kst", origin)), left.copy)
+        def read(trusted: frozenset[Trusted]) -> Opened:
+            text = lambda: source_of_file(left.copy).text  # noqa: E731
+            return opened_by(lambda: Reading(loads(text(), "kst", origin, trust=trusted)), left.copy, trusted)
 
         self._window.documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
 
@@ -189,6 +190,7 @@ class Recovery(QObject):
         if not self._window.session.start(opened.model, path, sources=_sources(path, left, opened.model),
                                           pose=left.kept.pose, mech=opened.mech, filed=False):  # fmt: skip
             return
+        self._window.session.trusted = opened.trusted
         self._window.surroundings.put_back(left.kept.sections)
         self._keeper.read(left.runs, left.kept, adopt=True)
         self._keeper.when_read(lambda: self._taken(left))

@@ -22,7 +22,7 @@ from app.runs import Runs
 from app.shown import Moment, Shown
 from app.state import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
 from core.errors import KinetostatError
-from core.files import read
+from core.files import Trusted, read
 from core.functions.function import Context
 from core.kernel import Mechanism
 from core.model import Finding, Model, edits
@@ -64,6 +64,8 @@ class Session:
         """What the reader of the open file found questionable."""
         self.sources: Sources = NOWHERE
         """The open file, and those it takes in, as they were when last read or written."""
+        self.trusted: frozenset[Trusted] = frozenset()
+        """The files of the open document whose code the person allowed to run."""
         self.document = 0
         """Counts the documents that were opened: another number, another machine."""
         self.runs = Runs()

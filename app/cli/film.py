@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.machine import FILE, READING, context, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 from core.functions.sequences import VIEWS
@@ -81,7 +81,7 @@ def _run(file: str, options: dict[str, Any]) -> Any:
         return Run.load(file)
     from app.cli.run import formulas
 
-    reading = {name: options[name] for name in ("floating", "mimic", "packages")}
+    reading = {name: options[name] for name in READING}
     machine = context(read(file, **reading).model, options["sets"], options["pose"])
     if sys.stderr.isatty():
         click.echo("Simulating (the integrators are prepared the first time on a machine) …", err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.machine import FILE, context, known_sets, pose_options, read, reading_options
+from app.cli.machine import FILE, READING, context, known_sets, pose_options, read, reading_options
 from core.functions.function import Function
 from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, SymbolValues, Values, Vector
 
@@ -27,7 +27,7 @@ def command_of(function: Function) -> click.Command:
 
     def run(model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str],
             **given: Any) -> None:  # fmt: skip
-        reading = {name: given.pop(name) for name in ("floating", "mimic", "packages")}
+        reading = {name: given.pop(name) for name in READING}
         options = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
                    if value is not None and value != ()}  # fmt: skip
         model = read(model_file, **reading).model

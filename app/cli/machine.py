@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 FILE = click.argument("model_file", metavar="FILE", type=click.Path(dir_okay=False))
 
 
+READING = ("floating", "mimic", "packages", "trust_code", "trusted")
+"""Names of the options that say how a file is read."""
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--floating, --no-mimic, --package: how a file is read."""
+    """--floating, --no-mimic, --package, --trust-code, --trust-code-of: how a file is read."""
     for option in (
+        click.option("--trust-code-of", "trusted", multiple=True, metavar="FILE", type=click.Path(dir_okay=False),
+                     help="Let a Xacro file that FILE imports run its code (repeat)."),
+        click.option("--trust-code", is_flag=True,
+                     help="Let a Xacro FILE run its code: it can then do all that you can do on this computer."),
         click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER",
                      help="Folder of a package in package:// addresses (repeat)."),
         click.option("--no-mimic", "mimic", is_flag=True, flag_value=False, default=True,
@@ -42,12 +50,16 @@ def pose_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read(file: str, floating: bool = False, mimic: bool = True, packages: Sequence[str] = ()) -> Any:
+def read(file: str, floating: bool = False, mimic: bool = True, packages: Sequence[str] = (),
+         trust_code: bool = False, trusted: Sequence[str] = ()) -> Any:  # fmt: skip
     """The model of a file and the findings of its reader."""
+    from core.files import Trusted
     from core.files import read as read_file
+    from core.files.source import source_of_file
 
     folders = dict(pair_of(item, "--package") for item in packages)
-    return read_file(file, floating=floating, mimic=mimic, packages=folders)
+    allowed = [Trusted.of(source_of_file(each)) for each in (*trusted, *([file] if trust_code else []))]
+    return read_file(file, floating=floating, mimic=mimic, packages=folders, trust=allowed)
 
 
 def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from app.cli.interruption import STOPPED, Interruption
-from app.cli.machine import FILE, context, pair_of, pose_options, read, reading_options
+from app.cli.machine import FILE, READING, context, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType, quantity
 
 METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
@@ -68,7 +68,7 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     from core.errors import SimulationError
     from core.simulation import simulate, warm_up
 
-    reading = {name: options.pop(name) for name in ("floating", "mimic", "packages")}
+    reading = {name: options.pop(name) for name in READING}
     machine = context(read(model_file, **reading).model, sets, (*pose, *q0))
     names = [name.strip() for name in (channels or "").split(",") if name.strip()]
     growing = output is not None and output.lower().endswith((".h5", ".hdf5"))

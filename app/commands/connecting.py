@@ -14,12 +14,15 @@ from app.connections import pose_beside
 from app.editing import holder
 from app.session import Ref, Session
 from app.tools.connect import arm
+from app.trust import offer
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
 from core.model import WORLD, connections, edits
 
 if TYPE_CHECKING:
+    from app.messages import MessageCard
     from app.window import Window
+    from core.files import Trusted
 
 NEEDS = {"joint": "joints", "sensor": "sensors"}
 
@@ -66,18 +69,26 @@ def add_assembly(window: Window) -> None:
     path, _ = QFileDialog.getOpenFileName(window, "Add the machine of a file", str(window.session.folder or ""),
                                           f"Machines ({suffixes});;All files (*)")  # fmt: skip
     if path:
-        bring(window.session, path)
+        bring(window.session, path, window.messages)
 
 
-def bring(session: Session, path: str) -> bool:
-    """Add the machine of a file on the selected body or frame, or on the ground."""
+def bring(session: Session, path: str, messages: MessageCard | None = None) -> bool:
+    """Add the machine of a file on the selected body or frame, or on the ground; on the card of messages a file may be
+    allowed to run its code."""
+
+    def again(allowed: Trusted) -> None:
+        session.trusted |= {allowed}
+        bring(session, path, messages)
+
     try:
         name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
         place = holder(session)
-        new = assembly(session.model, name, path, parent="" if place == WORLD else place)
+        new = assembly(session.model, name, path, parent="" if place == WORLD else place,
+                       trusted=session.trusted)  # fmt: skip
         new = edits.change(new, "assemblies", name, pose=pose_beside(session, new.find("assemblies", name)))
     except KinetostatError as error:
-        session.told.emit("error", str(error))
+        if messages is None or not offer(messages, error, again):
+            session.told.emit("error", str(error))
         return False
     return session.apply(f"Add assembly {name}", lambda _model: new, select=Ref("assemblies", name))
 

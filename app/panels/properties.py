@@ -327,7 +327,7 @@ class PropertyEditor(QWidget):
 
         def edit(model: Model) -> Model:
             new = edits.change(model, ref.collection, ref.name, **fields)
-            return refreshed(new) if ref.collection == "assemblies" and "file" in fields else new
+            return refreshed(new, self.session.trusted) if ref.collection == "assemblies" and "file" in fields else new
 
         return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}", edit, gesture)
 

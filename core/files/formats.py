@@ -126,10 +126,11 @@ def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = 
     return read(path, floating=floating, mimic=mimic, packages=packages, trust=trust).model
 
 
-def loads(text: str, format: str = "kst", origin: str = "") -> Model:
-    """The model in a text of a format (key of `FORMATS`); `origin` is the path from which its meshes are found.
-    Raises FileError."""
-    return reading_of(_by_id(format), source_of_text(text, origin), Options()).model
+def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[Trusted] = ()) -> Model:
+    """The model in a text of a format (key of `FORMATS`); `origin` is the path from which its meshes are found; `trust`:
+    files it takes in that may run their code. Raises FileError."""
+    options = Options(trusted=frozenset(trust))
+    return reading_of(_by_id(format), source_of_text(text, origin), options).model
 
 
 def reading_of(format: Format, source: Source, options: Options) -> Reading:
