@@ -90,12 +90,15 @@ class Documents(QObject):
         self, path: Path, read: Reader | None = None, then: Callable[[Opened], object] | None = None,
         trusted: frozenset[Trusted] = frozenset(),
     ) -> None:  # fmt: skip
-        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came. The code
-        of `trusted` files may run; for another one that has some the person is asked."""
+        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came. Code of
+        `trusted` files may run; for another one that has some the person is asked."""
+
+        def again(allowed: Trusted) -> None:
+            read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
+            self.keep_changes(read_it) if then is None else read_it()
 
         def came(found: Opened) -> None:
             self._window.status.busy("")
-            again = lambda allowed: self.read(path, read, then, trusted | {allowed})  # noqa: E731
             if found.error is not None and offer(self._window.messages, found.error, again):
                 self._window.welcome.refresh()
             else:
@@ -155,7 +158,7 @@ class Documents(QObject):
         """Show a run of a machine that is not open: with its own model if nothing is open, else after asking."""
 
         def begin() -> None:
-            self.source = None
+            self.source, self._session.trusted = None, frozenset()
             self.leave()
             if self._session.start(run.model, mech=run.mech):
                 self._window.docks.show("simulation")

@@ -127,8 +127,10 @@ def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = 
 
 
 def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[Trusted] = ()) -> Model:
-    """The model in a text of a format (key of `FORMATS`); `origin` is the path from which its meshes are found; `trust`:
-    files it takes in that may run their code. Raises FileError."""
+    """The model in a text of a format (key of `FORMATS`); `origin` is the path from which its meshes are found.
+
+    trust : files it takes in that may run their code. Raises FileError.
+    """
     options = Options(trusted=frozenset(trust))
     return reading_of(_by_id(format), source_of_text(text, origin), options).model
 

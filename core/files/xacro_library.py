@@ -14,14 +14,14 @@ from typing import Any
 import xacro
 from xacro import substitution_args
 
-from core.errors import FileError
+from core.errors import FileError, listed
 from core.files.xacro_bounds import MAX_WEIGHT, BarredError, Budget, TooLargeError, weight
 from core.files.xacro_expressions import Names, evaluate
 from core.files.xacro_functions import FUNCTIONS, MATHEMATICS, TYPES
 from core.files.xacro_sources import Sources, document_of, yaml_of
 from core.files.xacro_values import DottedDict, Function, Namespace, dotted
 
-MAX_ELEMENTS = 400_000
+MAX_ELEMENTS = 100_000
 """Elements made on the way; a humanoid takes some ten thousand."""
 MAX_TEXT = 100_000_000
 """Characters of all evaluated texts together."""
@@ -67,11 +67,11 @@ class Library:
             xacro: (self._symbols, self.eval_all, self.eval_text, self.load_yaml, self.parse, self.safe_eval),
             substitution_args: (self.eval_command, self.find),
         }
+        if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
+            raise FileError(f"The installed library xacro has no {listed(missing)}: it is of an unknown kind.",
+                            remedy='Install another: pip install "kinetostat[xacro]".')  # fmt: skip
         for module, names in _REPLACED.items():
             for name, replacement in zip(names, ours[module], strict=True):
-                if not hasattr(module, name):
-                    raise FileError(f"The installed library xacro has no '{name}': it is of an unknown kind.",
-                                    remedy='Install another: pip install "kinetostat[xacro]".')  # fmt: skip
                 setattr(module, name, replacement)
 
     # ------------------------------------------------------------------------------- what names mean
