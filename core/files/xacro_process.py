@@ -14,6 +14,8 @@ import json
 import os
 import re
 import sys
+import unicodedata  # noqa: F401 (names of characters in texts need it, later than anything can be imported)
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from typing import Any
 from core.errors import FileError
 from core.files.mesh_lookup import package_folders
 
-MEMORY_LIMIT = 2 << 30
+MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
 TIME_LIMIT = 60
 """Seconds of computing, should the program that waits be gone."""
@@ -29,7 +31,8 @@ DEEPEST = 3000
 """Calls within calls: evaluating node by node takes more than Python itself does."""
 
 _HARMLESS = frozenset((
-    "builtins.id", "compile", "glob.glob", "object.__getattr__", "os.listdir", "os.scandir", "os.walk", "sys._getframe",
+    "builtins.id", "compile", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "os.walk",
+    "sys._getframe",
 ))  # fmt: skip
 """What a closed process may ask of the system, beside reading files. (`compile` makes a syntax tree: running what was
 compiled is another request.)"""
@@ -98,6 +101,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
     os.chdir(Path(file).parent)
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     sys.setrecursionlimit(DEEPEST)
+    warnings.simplefilter("ignore")
     if closed:
         seal()
     try:

@@ -64,7 +64,12 @@ def expanded(source: Source, options: Options) -> bytes:
 def _run(arguments: list[str], text: bytes, file: str) -> tuple[int, bytes, bytes]:
     """Status, output and last words of the process that expands; it and what it started are gone when it is late."""
     path = (str(_ROOT), *filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONSAFEPATH": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONSAFEPATH": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
     command = [sys.executable, "-m", "core.files.xacro_process", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=_ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe,
@@ -97,11 +102,10 @@ def _message(said: bytes, too_long: bool, file: str) -> FileError:
     lines = said.decode("utf-8", "replace").strip().splitlines()
     try:
         told = json.loads(lines[-1]) if lines else {}
-        kind = _KINDS.get(told.pop("kind"), FileError)
-    except (ValueError, KeyError, AttributeError):
+        error = _KINDS.get(told.pop("kind"), FileError)(**told)
+    except (ValueError, KeyError, AttributeError, TypeError):
         reason = lines[-1][:300].rstrip(".") if lines else "it ended without a word"
         return FileError(f"Xacro cannot expand it: {reason}.", file=file, remedy="Simplify the file.")
-    error = kind(**told)
     if error.file == os.path.abspath(file):
         error.file = file
     return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,9 +23,9 @@ class Sources:
         self._texts: dict[str, str] = {}
 
     def text(self, file: str) -> str:
-        """The text of a regular file of bearable size. Raises FileError."""
+        """The text of a regular file of bearable size. Raises FileError, with the full path."""
         if file not in self._texts:
-            self.keep(file, source_of_file(file).text)
+            self.keep(file, source_of_file(os.path.abspath(file)).text)
         return self._texts[file]
 
     def keep(self, file: str, text: str) -> None:

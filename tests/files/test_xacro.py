@@ -69,7 +69,7 @@ def test_what_xacro_knows_is_expanded(tmp_path):
       <xacro:property name="c" value="${xacro.load_yaml('sizes.yaml')}"/>
       <xacro:property name="double" value="${lambda n: 2 * n}"/>
       <xacro:property name="late" value="${early + 1}"/><xacro:property name="early" value="1"/>
-      <xacro:include filename="inner.xacro" ns="other"/>
+      <xacro:include filename="inn*.xacro" ns="other"/><xacro:include filename="missing.xacro" optional="true"/>
       <xacro:macro name="block" params="name:=${early} *inside **more"><link name="b${name}">
         <xacro:insert_block name="inside"/><xacro:insert_block name="more"/></link></xacro:macro>
       <link name="${c.arm.length * 2}_${c['arm']['joints'][0].name}_${round(c.arm.joints[0].at, 2)}_${c.bore}"/>
