@@ -221,9 +221,9 @@ def test_reading_happens_beside_the_window(bench, monkeypatch):
 
     gate = threading.Event()
 
-    def slow(path, read=opening.read):
+    def slow(path, read=opening.read, **options):
         assert gate.wait(10.0)
-        return read(path)
+        return read(path, **options)
 
     monkeypatch.setattr(opening, "read", slow)
     ticks = []
