@@ -22,6 +22,8 @@ TIME_LIMIT = 30.0
 """Seconds; expanding a large humanoid takes about two."""
 
 _ROOT = Path(__file__).resolve().parents[2]
+_ENVIRONMENT = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+"""No modules from the present folder, sets always in the same order, one thread."""
 _KINDS = {"CodeRefused": CodeRefused}
 _REMEDY = (
     "Write it with numbers, texts and lists; or, if you trust who made the file, allow it to run its code "
@@ -64,12 +66,7 @@ def expanded(source: Source, options: Options) -> bytes:
 def _run(arguments: list[str], text: bytes, file: str) -> tuple[int, bytes, bytes]:
     """Status, output and last words of the process that expands; it and what it started are gone when it is late."""
     path = (str(_ROOT), *filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
-        "PYTHONSAFEPATH": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **_ENVIRONMENT}
     command = [sys.executable, "-m", "core.files.xacro_process", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=_ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe,

@@ -287,3 +287,8 @@ def test_command_line_lets_a_file_run_its_code(tmp_path, capsys):
     machine = str(tmp_path / "machine.kst")
     assert cli(["info", machine, "--trust-code"]) == 1
     assert cli(["info", machine, "--trust-code-of", file]) == 0
+
+
+def test_sets_have_the_same_order_each_time_and_both_ways(tmp_path):
+    file = written(tmp_path, "<link name=\"${'_'.join(python.set('lf rf mf ff th wr pa el'.split()))}\"/>")
+    assert links(file) == links(file) == links(file, trust=True)
