@@ -90,8 +90,10 @@ class Documents(QObject):
         self, path: Path, read: Reader | None = None, then: Callable[[Opened], object] | None = None,
         trusted: frozenset[Trusted] = frozenset(),
     ) -> None:  # fmt: skip
-        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came. Code of
-        `trusted` files may run; for another one that has some the person is asked."""
+        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came.
+
+        Code of `trusted` files may run; for another one that has some the person is asked.
+        """
 
         def again(allowed: Trusted) -> None:
             read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
