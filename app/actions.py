@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app.commands import Command, table
 from app.icons import icon
+from app.plain_text import as_entry, headed_tip
 from app.session import Ref
 from core.model import WORDS
 
@@ -37,8 +38,8 @@ class Actions:
         keys = [QKeySequence(text.strip()) for text in command.shortcut.split(",") if text.strip()]
         action.setShortcuts(keys)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        key = f" ({keys[0].toString(QKeySequence.SequenceFormat.NativeText)})" if keys else ""
-        action.setToolTip(f"<b>{command.title.rstrip('…')}</b>{key}<br>{command.help}")
+        key = keys[0].toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
+        action.setToolTip(headed_tip(command.title.rstrip("…"), key, command.help))
         action.setStatusTip(command.help)
         action.setCheckable(command.checked is not None)
         action.triggered.connect(lambda checked=False: self.run(command.id))
@@ -61,9 +62,8 @@ class Actions:
             if command.checked is not None:
                 action.setChecked(command.checked(self._window))
         for verb, label in (("undo", session.undo_label), ("redo", session.redo_label)):
-            self.by_id[f"edit.{verb}"].setText(
-                f"{verb.title()} {label[:1].lower()}{label[1:]}" if label else verb.title()
-            )
+            words = f"{verb.title()} {label[:1].lower()}{label[1:]}" if label else verb.title()
+            self.by_id[f"edit.{verb}"].setText(as_entry(words))
 
     # ----------------------------------------------------------------------------- menus
 
@@ -97,7 +97,7 @@ class Actions:
         menu = QMenu(parent)
         kind = ref.collection if ref is not None else "scene"
         if ref is not None:
-            title = menu.addAction(icon(_picture(self._window, ref)), ref.name)
+            title = menu.addAction(icon(_picture(self._window, ref)), as_entry(ref.name))
             title.setEnabled(False)
         fitting = [c for c in table().values() if kind in c.context or ("*" in c.context and ref is not None)]
         fitting.sort(key=lambda command: not command.id.startswith("view."))

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
+from app.widgets.label import Label
 from resources import examples
 
 PICTURE = QSize(200, 150)
@@ -37,17 +39,17 @@ class ExamplesGallery(QDialog):
             shown = QIcon(picture) if not picture.isNull() else icon("model")
             item = QListWidgetItem(shown, example.title)
             item.setData(Qt.ItemDataRole.UserRole, str(example.path))
-            item.setToolTip(example.about)
+            item.setToolTip(as_tip(example.about))
             item.setStatusTip(example.about)
             item.setTextAlignment(Qt.AlignmentFlag.AlignHCenter)
             self.list.addItem(item)
-        self.about = QLabel("Each opens as a copy: what you change is saved elsewhere.", wordWrap=True)
+        self.about = Label("Each opens as a copy: what you change is saved elsewhere.", wordWrap=True)
         self.about.setObjectName("muted")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self._take)
         buttons.rejected.connect(self.reject)
         self.list.itemActivated.connect(self._take)
-        self.list.currentItemChanged.connect(lambda item, _: self.about.setText(item.toolTip()))
+        self.list.currentItemChanged.connect(lambda item, _: self.about.setText(item.statusTip()))
         column = QVBoxLayout(self)
         column.addWidget(self.list)
         column.addWidget(self.about)

@@ -9,6 +9,7 @@ from app.actions import Actions
 from app.docks import PLACES, Docks
 from app.documents import Documents
 from app.icons import icon
+from app.plain_text import as_entry, as_tip
 from app.saved_views import SavedViews
 from app.settings import Settings
 from resources import examples
@@ -43,7 +44,7 @@ def _fill_examples(menu: QMenu, documents: Documents) -> None:
 def _fill_recent(menu: QMenu, actions: Actions, documents: Documents, settings: Settings) -> None:
     menu.clear()
     for path in settings.recent:
-        _explain(menu.addAction(path.name, lambda path=path: documents.open(path)), str(path))
+        _explain(menu.addAction(as_entry(path.name), lambda path=path: documents.open(path)), str(path))
     if settings.recent:
         menu.addSeparator()
     menu.addAction(actions.by_id["file.forget_recent"])
@@ -62,17 +63,12 @@ def _fill_views(menu: QMenu, actions: Actions, views: SavedViews) -> None:
         return
     menu.addSeparator()
     for name in views.views:
-        menu.addAction(icon("view_iso"), _plain(name), lambda name=name: views.look(name))
+        menu.addAction(icon("view_iso"), as_entry(name), lambda name=name: views.look(name))
     delete = menu.addMenu(icon("delete"), "Delete")
     for name in views.views:
-        delete.addAction(_plain(name), lambda name=name: views.delete(name))
-
-
-def _plain(text: str) -> str:
-    """A text of a person as a menu shows it as it is."""
-    return text.replace("&", "&&")
+        delete.addAction(as_entry(name), lambda name=name: views.delete(name))
 
 
 def _explain(entry: QAction, text: str) -> None:
-    entry.setToolTip(text)
+    entry.setToolTip(as_tip(text))
     entry.setStatusTip(text)

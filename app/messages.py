@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QToolButton,
@@ -22,6 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.icons import icon
+from app.plain_text import as_entry
+from app.widgets.label import Label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ class MessageCard(QFrame):
         self.setObjectName("message")
         self.log: list[Message] = []
         self._words = words
-        self._picture, self._text = QLabel(), QLabel()
+        self._picture, self._text = Label(), Label()
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._buttons: list[QPushButton] = []
@@ -109,7 +110,7 @@ class MessageCard(QFrame):
             self._answers.insertWidget(place, button)
 
     def _button(self, title: str, action: Callable[[], object]) -> QPushButton:
-        button = QPushButton(title)
+        button = QPushButton(as_entry(title))
 
         def pressed() -> None:
             self.dismiss()

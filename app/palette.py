@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
 from app.commands import table
 from app.icons import icon
 from app.session import Ref
 from app.widgets.element_icons import icon_of
+from app.widgets.label import Label
 from core.model import WORDS
 from resources import examples
 
@@ -89,7 +90,7 @@ class CommandPalette(QFrame):
         self.list.setIconSize(QSize(18, 18))
         self.list.setUniformItemSizes(True)
         self.list.itemClicked.connect(lambda _: self._take())
-        self.about = QLabel(wordWrap=True)
+        self.about = Label(wordWrap=True)
         self.about.setObjectName("muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)

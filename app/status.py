@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLabel, QStatusBar, QToolButton
+from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from app.icons import icon
 from app.jobs import Job, Jobs
+from app.plain_text import as_tip
 from app.session import Ref, Session, State
 from app.settings import Settings
 from app.standing_mobility import standing_mobility
 from app.widgets.elided import ElidedLabel
+from app.widgets.label import Label
 from app.widgets.progress import ProgressBar
 from core.model import WORDS
 
@@ -25,7 +27,7 @@ class StatusLine(QStatusBar):
         self._session, self._settings, self._jobs = session, settings, jobs
         self.setSizeGripEnabled(False)
         self.words = ElidedLabel()
-        self.work, self.code, self.part, self.place = QLabel(), QLabel(), QLabel(), QLabel()
+        self.work, self.code, self.part, self.place = Label(), Label(), Label(), Label()
         self.words.setMinimumWidth(60)
         self.words.setContentsMargins(10, 0, 0, 0)
         self.place.setContentsMargins(0, 0, 10, 0)
@@ -39,7 +41,7 @@ class StatusLine(QStatusBar):
         self.addWidget(self.words, 1)
         self.part.setToolTip("The element under the pointer")
         self.part.setContentsMargins(10, 0, 6, 0)
-        self.freedoms = QLabel()
+        self.freedoms = Label()
         self._mobility = standing_mobility(session)
         self._mobility.ready.connect(self._tell_freedoms)
         self._tell_freedoms()
@@ -67,7 +69,7 @@ class StatusLine(QStatusBar):
     def expect(self, text: str) -> None:
         """What the tool expects."""
         self.words.setText(text)
-        self.words.setToolTip(text)
+        self.words.setToolTip(as_tip(text))
 
     def busy(self, text: str) -> None:
         """What is being read; '' when nothing is."""
@@ -110,11 +112,11 @@ class StatusLine(QStatusBar):
         if found is None:
             reason = self._mobility.open_at
             self.freedoms.setText("does not close" if reason else "")
-            self.freedoms.setToolTip(reason)
+            self.freedoms.setToolTip(as_tip(reason))
             return
         left = f", {found.undriven} undriven" if found.driven else ""
         self.freedoms.setText(f"{found.dof} degree{'s' * (found.dof != 1)} of freedom{left}")
-        self.freedoms.setToolTip(str(found))
+        self.freedoms.setToolTip(as_tip(str(found)))
 
     def _hovered(self, ref: Ref | None) -> None:
         self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.player import SPEEDS
+from app.widgets.label import Label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,7 +143,7 @@ class Timeline(QWidget):
         self.setObjectName("timeline")
         self.setMinimumWidth(NARROW)
         self.scrubber = Scrubber(view)
-        self.label = QLabel()
+        self.label = Label()
         self.label.setMinimumWidth(100)
         self.label.setContentsMargins(0, 0, 4, 0)
         self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -255,7 +257,9 @@ class Timeline(QWidget):
             whole = f" / {last:.{digits}f}" if self.width() >= WIDE else ""
             self.label.setText(f"{strip.time:.{digits}f}{whole} s{more}")
             shown = self._view.session.following or self._view.session.runs.current is None
-            self.label.setToolTip(strip.words() if shown else "The edited pose is shown; play or scrub shows the run")
+            self.label.setToolTip(
+                as_tip(strip.words() if shown else "The edited pose is shown; play or scrub shows the run")
+            )
             self.label.setEnabled(shown)
         self.scrubber.update()
 

@@ -10,8 +10,10 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSlider, QToolButton, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.plotting.curves import shown_number
 from app.run_scene import FACTORS, RunScene
+from app.widgets.label import Label
 from viz.look import LOOKS
 from viz.vectors import KINDS, reference
 
@@ -102,9 +104,9 @@ class VectorLegend(QFrame):
         for row, kind in enumerate(kinds):
             facts = KINDS[kind]
             arrow = _Arrow(QColor.fromRgbF(*look.colour(facts.colour)), facts.turning)
-            title, self._words[kind] = QLabel(facts.title), QLabel()
+            title, self._words[kind] = Label(facts.title), Label()
             self._words[kind].setProperty("muted", True)
-            close = QToolButton(icon=icon("close"), autoRaise=True, toolTip=f"Hide: {facts.title}")
+            close = QToolButton(icon=icon("close"), autoRaise=True, toolTip=as_tip(f"Hide: {facts.title}"))
             close.setIconSize(QSize(12, 12))
             close.clicked.connect(lambda _=False, kind=kind: self._scene.hide(kind))
             for column, part in enumerate((arrow, title, self._words[kind], self._slider(kind), close)):

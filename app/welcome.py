@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout
 
 from app.session import State
+from app.widgets.label import MarkupLabel
 
 if TYPE_CHECKING:
     from app.viewport import Viewport
@@ -24,7 +25,7 @@ class Welcome(QFrame):
         super().__init__(view)
         self._view = view
         self.setObjectName("message")
-        words = QLabel("<b>Nothing here yet.</b><br>Drop a robot file on the window, or begin with one of these.")
+        words = MarkupLabel("<b>Nothing here yet.</b><br>Drop a robot file on the window, or begin with one of these.")
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         row = QHBoxLayout()
         for name in CHOICES:

@@ -36,6 +36,7 @@ from app.panels.robotica import RoboticaPanel
 from app.panels.simulation import SimulationPanel
 from app.panels.sliders import SlidersPanel
 from app.panels.tree import ModelTree
+from app.plain_text import as_title
 from app.recovery import Recovery
 from app.run_keeper import RunKeeper
 from app.saved_views import SavedViews
@@ -248,7 +249,7 @@ class Window(QMainWindow):
         name = self.session.path.name if self.session.path is not None else ""
         if not name and self.documents.source is not None:
             name = self.documents.source.name
-        self.setWindowTitle(f"{name or self.session.model.name or 'untitled'}[*] — Kinetostat")
+        self.setWindowTitle(f"{as_title(name or self.session.model.name or 'untitled')}[*] — Kinetostat")
         self.setWindowModified(self.recovery.needed)
 
     def _open_menu(self, ref: Ref | None, place: QPoint) -> None:

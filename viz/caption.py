@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vtkmodules.vtkRenderingCore import vtkTextActor
 
+from viz.lettering import as_letters
 from viz.scene import Scene
 
 SHARE = 0.026
@@ -28,6 +29,6 @@ class Caption:
         letters.SetFontSize(size)
         letters.SetColor(*self._scene.palette.colour("text"))
         letters.SetLineSpacing(1.25)
-        self._actor.SetInput(text)
+        self._actor.SetInput(as_letters(text))
         self._actor.SetPosition(size, size)
         self._actor.SetVisibility(bool(text))

@@ -16,6 +16,7 @@ from viz.dragging import Grip
 from viz.figures import Poses
 from viz.handleparts import JointHandle, Part, Spot
 from viz.labels import write
+from viz.lettering import as_letters
 from viz.look import Look
 from viz.meshes import mesh
 from viz.picking import Met, Target, nearest
@@ -135,7 +136,7 @@ class Handles:
 
     def say(self, text: str) -> None:
         """Show a value beside the dragged (else hovered) part; "" hides it."""
-        self._text.SetInput(text.replace("\u202f", " "))  # the letters of the scene lack the narrow gap
+        self._text.SetInput(as_letters(text.replace("\u202f", " ")))  # the letters of the scene lack the narrow gap
         self._text.SetVisibility(bool(text))
 
     def paint(self, look: Look) -> None:

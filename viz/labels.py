@@ -9,6 +9,7 @@ from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D, vtkRenderer, vt
 from viz.camera import View, project
 from viz.figures import Poses
 from viz.item import Item
+from viz.lettering import as_letters
 from viz.look import Look
 from viz.spans import Spans
 
@@ -42,7 +43,7 @@ class Labels:
             self.renderer.RemoveActor(self._actors.pop(name)[1])
         for name, item in wanted.items():
             actor = self._actors[name][1] if name in self._actors else self._new()
-            actor.SetInput(item.text)
+            actor.SetInput(as_letters(item.text))
             self._actors[name] = (item, actor)
         self._spans = Spans([item for item, _actor in self._actors.values()])
         self.paint(self.look)
@@ -87,7 +88,7 @@ class Labels:
         for (item, actor), place in zip(self._actors.values(), places, strict=True):
             actor.SetPosition(*place)
             if item.role == "dimension":
-                words = self.measure(item, poses)
+                words = as_letters(self.measure(item, poses))
                 if words != actor.GetInput():
                     actor.SetInput(words)
 

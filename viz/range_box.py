@@ -17,6 +17,7 @@ from core.model.units import display
 from viz.boxes import corners, extent
 from viz.camera import View, project
 from viz.labels import write
+from viz.lettering import as_letters
 from viz.look import Look
 from viz.placement import Array
 from viz.polydata import wire
@@ -183,7 +184,7 @@ class RangeBox:
             text.SetVisibility(False)
         for text, (place, words, offset) in zip(self._texts, labels, strict=False):
             text.SetVisibility(True)
-            text.SetInput(words)
+            text.SetInput(as_letters(words))
             text.SetPosition(*place)
             text.SetDisplayOffset(*(round(self._ratio * x) for x in offset))
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout
 from vtkmodules.vtkCommonCore import vtkVersion
 
 from app.icons import icon
+from app.widgets.label import Label, MarkupLabel
 from kinetostat import __version__
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ class About(QDialog):
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("About Kinetostat")
-        picture = QLabel(pixmap=icon("kinetostat").pixmap(72, 72))
+        picture = Label(pixmap=icon("kinetostat").pixmap(72, 72))
         facts = versions()
-        words = QLabel(
+        words = MarkupLabel(
             f"<h2>Kinetostat {__version__}</h2><p>Design, study and teach robots and mechanisms.</p>"
             f"<p>{'<br>'.join(facts)}</p><p>BSD 3-Clause licence.</p>"
         )

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -27,7 +26,9 @@ from PySide6.QtWidgets import (
 
 from app.films import FilmWish
 from app.icons import icon
+from app.plain_text import as_title
 from app.playback import Filmed
+from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
 from core.errors import KinetostatError
@@ -83,7 +84,7 @@ class FilmDialog(QDialog):
         for box in (self.caption, self.overlays):
             box.setChecked(True)
             form.addRow("", box)
-        self.summary = QLabel()
+        self.summary = Label()
         self.summary.setProperty("muted", True)
         self.note = Note(self)
         self.bar = ProgressBar()
@@ -218,7 +219,7 @@ class FilmDialog(QDialog):
         """How long the film will be, or what is wrong."""
         making = self._job is not None
         source = self._source
-        self.setWindowTitle("Export film" + (f" of {_called(source)}" if source is not None else ""))
+        self.setWindowTitle(as_title("Export film" + (f" of {_called(source)}" if source is not None else "")))
         self.start.setText("Stop" if making else "Make film")
         self.start.setIcon(icon("stop" if making else "film"))
         self.bar.setVisible(making)

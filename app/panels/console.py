@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFontDatabase, QKeyEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QPlainTextEdit,
     QToolButton,
@@ -22,6 +21,7 @@ from app.panels.console_completion import completions
 from app.panels.interpreter import Interpreter
 from app.session import Session
 from app.settings import Settings
+from app.widgets.label import Label
 from app.widgets.note import severity_color
 
 BANNER = (
@@ -61,7 +61,7 @@ class ConsolePanel(QWidget):
         self.input = Input(self)
         self.input.setFont(fixed)
         self.input.textChanged.connect(self._fit_input)
-        prompt = QLabel(">>>")
+        prompt = Label(">>>")
         prompt.setFont(fixed)
         prompt.setProperty("muted", True)
         prompt.setAlignment(Qt.AlignmentFlag.AlignTop)

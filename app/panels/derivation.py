@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -22,7 +21,9 @@ from app.derivation_scene import DerivationScene, legend
 from app.guard import Guard
 from app.jobs import Job, Jobs
 from app.panels.derivation_page import DerivationPage
+from app.plain_text import as_tip
 from app.session import State
+from app.widgets.label import Label
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
 from core.functions import FUNCTIONS, Context
@@ -106,7 +107,7 @@ class DerivationPanel(QWidget):
 
     def _empty(self) -> QWidget:
         page = QWidget()
-        self._reason = QLabel(EMPTY)
+        self._reason = Label(EMPTY)
         self._reason.setWordWrap(True)
         self._reason.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._reason.setProperty("muted", True)
@@ -174,7 +175,7 @@ class DerivationPanel(QWidget):
         self.list.scrollToTop()  # else rows of the robot before stay scrolled away
         for step in self.steps:
             item = QListWidgetItem(step.title, self.list)
-            item.setToolTip(f"{step.part}: {step.text}")
+            item.setToolTip(as_tip(f"{step.part}: {step.text}"))
         self.list.setCurrentRow(-1)
         self.list.blockSignals(False)
 

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -25,6 +24,7 @@ from app.mathematics import MatrixView
 from app.panels.formulas_part import FormulasPart
 from app.panels.tables import TableView
 from app.widgets.elided import ElidedLabel
+from app.widgets.label import Label, MarkupLabel
 from app.widgets.progress import ProgressBar
 from app.widgets.tool_button import tool_button
 from core.functions.results import Formulas, Matrix, Table, rows_of
@@ -52,7 +52,7 @@ class DerivationPage(QWidget):
         self.forward = tool_button("step_forward", "The next step (Alt+Right)")
         self.close_ = tool_button("close", "End the replay")
         self.title = ElidedLabel()
-        self.words, self.legend, self.caption = QLabel(), QLabel(), QLabel()
+        self.words, self.legend, self.caption = Label(), MarkupLabel(), Label()
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)
@@ -158,7 +158,7 @@ class DerivationPage(QWidget):
     def show_tables(self, tables: Sequence[Table], settings: Settings) -> None:
         """Show how the frames are assigned, in place of a formula."""
         for table in tables:
-            view, note = TableView(table, settings), QLabel(table.note)
+            view, note = TableView(table, settings), Label(table.note)
             note.setProperty("muted", True)
             note.setWordWrap(True)
             for widget, side in ((view, Qt.AlignmentFlag.AlignLeft), (note, Qt.AlignmentFlag(0))):

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QPushButton,
     QStackedLayout,
     QStyledItemDelegate,
@@ -23,9 +22,11 @@ from PySide6.QtWidgets import (
 
 from app.diagnosis import Diagnosis
 from app.icons import icon
+from app.plain_text import as_tip
 from app.session import Ref, Session, State
 from app.spoken_units import finding_in_preferred_angles
 from app.standing_mobility import standing_mobility
+from app.widgets.label import Label
 from app.widgets.note import severity_color
 from app.widgets.quantity_text import Units
 from core.model import WORDS, Finding, Model
@@ -55,7 +56,7 @@ class _Proposal(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.text = QLabel(self)
+        self.text = Label(parent=self)
         self.text.setWordWrap(True)
         self.button = QPushButton(icon("check"), "Apply", self)
         self.button.setToolTip("Exchange these joints, as one undo step; the changed machine is examined first.")
@@ -90,7 +91,7 @@ class FindingsPanel(QWidget):
         self.mobility.ready.connect(self.refresh)
         self.found: tuple[Finding, ...] = ()
         self.list = self._table()
-        self.empty = QLabel("No findings: masses, inertias, limits, axes and files of this model are plausible.", self)
+        self.empty = Label("No findings: masses, inertias, limits, axes and files of this model are plausible.", self)
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setProperty("muted", True)
@@ -164,7 +165,7 @@ class FindingsPanel(QWidget):
             item.setData(0, FINDING, finding)
             item.setIcon(0, icon(WORDS.get(finding.collection, "model")))
             for column in range(3):
-                item.setToolTip(column, str(finding))
+                item.setToolTip(column, as_tip(str(finding)))
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
             group.addChild(item)
         group.setExpanded(True)

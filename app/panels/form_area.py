@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from app.plain_text import as_tip
+from app.widgets.label import Label
 from app.widgets.tool_button import tool_button
 
 MARGIN = 12
@@ -20,7 +22,7 @@ class FormArea(QScrollArea):
         super().__init__()
         self._short, self._long = short, long
         self._inside = QWidget()
-        self.help = QLabel(short)
+        self.help = Label(short)
         self.help.setWordWrap(True)
         self.help.setTextFormat(Qt.TextFormat.PlainText)
         self.help.setProperty("muted", True)
@@ -53,7 +55,7 @@ class FormArea(QScrollArea):
 
 def head(title: str, tip: str, area: FormArea) -> QHBoxLayout:
     """A bold title, and a button that toggles the help of the area."""
-    label = QLabel(title)
+    label = Label(title)
     font = label.font()
     font.setBold(True)
     label.setFont(font)
@@ -65,6 +67,6 @@ def head(title: str, tip: str, area: FormArea) -> QHBoxLayout:
 
 def row_label(title: str, tip: str) -> QLabel:
     """The label of a field."""
-    label = QLabel(title)
-    label.setToolTip(tip)
+    label = Label(title)
+    label.setToolTip(as_tip(tip))
     return label

@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayo
 from app.icons import icon
 from app.panels.formula_cells import FOLDED
 from app.panels.formulas_view import FormulasView, Spot
+from app.plain_text import as_tip
 from app.session import Ref
+from app.widgets.label import Label
 from app.widgets.note import Note
 from core.functions.results import Formulas, Result
 
@@ -37,7 +39,7 @@ class FormulasPart(QWidget):
         super().__init__()
         self._heading, self._session = heading, session
         self.view = FormulasView(part, self)
-        self._caption = QLabel()
+        self._caption = Label()
         self.proof = Note()
         self.conventions, self.recognised = _muted(), _muted()
         self.names = _switch(NAMES, NAMING)
@@ -98,7 +100,7 @@ class FormulasPart(QWidget):
         """Whether there is anything to name."""
         self.names.setEnabled(there)
         self.names.setText(NAMES if there else f"No {NAMES[0].lower()}{NAMES[1:]}")
-        self.names.setToolTip(NAMING if there else NO_NAMES)
+        self.names.setToolTip(as_tip(NAMING if there else NO_NAMES))
 
     def _settled(self) -> None:
         if self.names.isChecked() and not self.view.grid.meaning:
@@ -177,7 +179,7 @@ class FormulasPart(QWidget):
 
 
 def _muted() -> QLabel:
-    label = QLabel()
+    label = Label()
     label.setWordWrap(True)
     label.setProperty("muted", True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -188,6 +190,6 @@ def _muted() -> QLabel:
 def _switch(text: str, help: str) -> QToolButton:
     button = QToolButton()
     button.setText(text)
-    button.setToolTip(help)
+    button.setToolTip(as_tip(help))
     button.setCheckable(True)
     return button

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
 from app.panels.formula_cells import SLICE, Cell, Grid
+from app.plain_text import as_tip
 from app.slices import slices
 from app.typesetting import Hand, Token
 from app.widgets.plain_keys import PlainKeys
@@ -310,7 +311,7 @@ class FormulasView(QAbstractScrollArea):
             self._spot = spot
             words = self.words(spot)
             QToolTip.showText(
-                event.globalPosition().toPoint(), words, self.viewport()
+                event.globalPosition().toPoint(), as_tip(words), self.viewport()
             ) if words else QToolTip.hideText()
             self.viewport().update()
             self.pointed.emit(spot)

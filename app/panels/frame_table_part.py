@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.frame_sets import FrameSet
 from app.icons import icon
 from app.panels.tables import TableView
 from app.session import Ref
+from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.functions.dh_fit import write_table
 from core.functions.results import FrameTable, Result
@@ -34,7 +35,7 @@ class FrameTablePart(QWidget):
         self.view.viewport().installEventFilter(self)
         self.view.entered.connect(self._entered)
         self.view.selectionModel().currentRowChanged.connect(lambda now, _: self._entered(now))
-        self._note, self.legend = QLabel(table.note), QLabel(LEGEND.replace("{n}", f"{{{len(table.rows)}}}"))
+        self._note, self.legend = Label(table.note), Label(LEGEND.replace("{n}", f"{{{len(table.rows)}}}"))
         for label in (self._note, self.legend):
             label.setWordWrap(True)
             label.setProperty("muted", True)

@@ -13,6 +13,7 @@ from app.panels.number_options import SymbolsEditor
 from app.panels.option_editor import OptionEditor
 from app.panels.option_editors import editor_of
 from app.panels.panel_form import PanelForm
+from app.plain_text import as_tip
 from app.settings import Settings
 from app.widgets.accessible import name_inputs
 from app.widgets.progress import ProgressBar
@@ -141,4 +142,4 @@ class FunctionForm(PanelForm):
         words = f"{text or 'Working'} %p %{left}"
         fits = self.progress.fontMetrics().horizontalAdvance(words) < self.progress.width() - 8
         self.progress.setFormat(words if fits else "%p %")
-        self.progress.setToolTip(f"{text or 'Working'}{left}")
+        self.progress.setToolTip(as_tip(f"{text or 'Working'}{left}"))

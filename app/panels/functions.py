@@ -18,6 +18,7 @@ from app.panels.function_form import FunctionForm
 from app.panels.function_work import Growth, timed, without_files, work_of
 from app.panels.panel_form import PanelForm
 from app.panels.robotica_sheet import GROUP, RoboticaSheet, sheets
+from app.plain_text import as_tip
 from app.session import Session, State
 from app.settings import Settings
 from app.widgets.plain_keys import FieldKeys
@@ -337,7 +338,7 @@ class FunctionPanel(QWidget):
         context = self.context()
         for key, row in self._rows.items():
             reason = self.functions[key].unavailable(context)
-            row.setToolTip(0, reason or self.functions[key].summary)
+            row.setToolTip(0, as_tip(reason or self.functions[key].summary))
             row.setForeground(0, self.palette().placeholderText() if reason else self.palette().text())
 
     def _setting_changed(self, key: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QGridLayout, QLabel
+from PySide6.QtWidgets import QGridLayout
 
 from app.panels.option_editor import OptionEditor
+from app.plain_text import as_tip
+from app.widgets.label import Label
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure
 from core.functions.dynamics import speed_dimensions
@@ -30,7 +32,7 @@ class NumbersEditor(OptionEditor):
         for label in labels:
             edit = QuantityEdit(measure, self.units, lambda _v, _g: self._edited(), optional=optional)
             edit.setPlaceholderText(label)
-            edit.setToolTip(f"{label}: {self.option.help}" if label else self.option.help)
+            edit.setToolTip(as_tip(f"{label}: {self.option.help}" if label else self.option.help))
             self._edits.append(edit)
             self.row.addWidget(edit)
 
@@ -81,7 +83,7 @@ class ValuesEditor(OptionEditor):
             self._edits = {}
             for row, (name, dimension) in enumerate(zip(names, dimensions, strict=True)):
                 edit = QuantityEdit(Measure(dimension), self.units, lambda _v, _g: self._edited())
-                label = QLabel(name)
+                label = Label(name)
                 label.setProperty("muted", True)
                 self._grid.addWidget(label, row, 0)
                 self._grid.addWidget(edit, row, 1)
@@ -114,7 +116,7 @@ class SymbolsEditor(OptionEditor):
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(3)
-        self._none = QLabel("every symbol has a value")
+        self._none = Label("every symbol has a value")
         self._none.setProperty("muted", True)
         self.row.addWidget(self._none)
         self.row.addLayout(self._grid)
@@ -139,7 +141,7 @@ class SymbolsEditor(OptionEditor):
 
     def _field(self, row: int, name: str) -> QuantityEdit:
         edit = QuantityEdit(Measure(), self.units, lambda _v, _g: self._edited(), optional=True)
-        label = QLabel(name)
+        label = Label(name)
         label.setProperty("muted", True)
         self._grid.addWidget(label, row, 0)
         self._grid.addWidget(edit, row, 1)

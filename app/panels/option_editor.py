@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.plain_text import as_tip
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Units
 from core.functions.function import Context
@@ -27,7 +28,7 @@ class OptionEditor(QWidget):
     def __init__(self, option: Option, context: Callable[[], Context], units: Units) -> None:
         super().__init__()
         self.option, self.context, self.units = option, context, units
-        self.setToolTip(option.help)
+        self.setToolTip(as_tip(option.help))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)

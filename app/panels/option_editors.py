@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QMenu, QSpinBox
 from app.panels.number_options import NumbersEditor, SymbolsEditor, ValuesEditor
 from app.panels.option_editor import OptionEditor
 from app.panels.range_options import RangesEditor
+from app.plain_text import as_entry, as_tip
 from app.widgets.choice_editors import Combo
 from app.widgets.quantity_text import Units
 from app.widgets.tool_button import tool_button
@@ -195,13 +196,13 @@ class InputFileEditor(_PathEditor):
 
     def show_value(self, value: Any) -> None:
         self._line.setText(str(value or ""))
-        self._line.setToolTip(self._line.text() or self.option.help)
+        self._line.setToolTip(as_tip(self._line.text() or self.option.help))
 
     def _fill(self) -> None:
         self.menu.clear()
         for path in self.option.near(self.context()):
-            entry = self.menu.addAction(Path(path).name, lambda path=path: self._take(path))
-            entry.setToolTip(path)
+            entry = self.menu.addAction(as_entry(Path(path).name), lambda path=path: self._take(path))
+            entry.setToolTip(as_tip(path))
         self.menu.addSeparator()
         self.menu.addAction("Choose a file…", self._choose)
         self.menu.addAction("None", lambda: self._take("")).setEnabled(bool(self.value()))

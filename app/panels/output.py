@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
 from app.mathematics import formulas
 from app.panels.result_card import ResultCard
 from app.session import Session
 from app.settings import Settings
+from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from core.functions.results import Result
 
@@ -60,7 +61,7 @@ class OutputPanel(QWidget):
         bar.addStretch(1)
         bar.addWidget(self._copy)
         bar.addWidget(self._clear)
-        self._empty = QLabel(EMPTY)
+        self._empty = Label(EMPTY)
         self._empty.setWordWrap(True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setProperty("muted", True)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout
 
 from app.icons import icon
 from app.panels.plots_export import fill_exports
+from app.plain_text import as_tip
 
 if TYPE_CHECKING:
     from app.panels.plots import PlotsPanel
@@ -44,7 +45,7 @@ class PlotsBar(QFrame):
     def _button(
         self, drawing: str, words: str, action: object, checkable: bool = False, on: bool = False
     ) -> QToolButton:
-        button = QToolButton(icon=icon(drawing), toolTip=words, autoRaise=True, checkable=checkable)
+        button = QToolButton(icon=icon(drawing), toolTip=as_tip(words), autoRaise=True, checkable=checkable)
         button.setChecked(on)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         if action is not None:

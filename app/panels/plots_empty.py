@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.plotting.channels import likely
 from app.plotting.series import part
+from app.widgets.label import Label
 from core.simulation.run import Run
 
 WITHOUT_RUN = (
@@ -38,7 +40,7 @@ class EmptyPlots(QWidget):
         self._run: Run | None = None
         self._columns = COLUMNS
         self.setMinimumWidth(NARROW)
-        self._words = QLabel(WITHOUT_RUN)
+        self._words = Label(WITHOUT_RUN)
         self._words.setWordWrap(True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words.setProperty("muted", True)
@@ -91,6 +93,6 @@ class EmptyPlots(QWidget):
 
     def _button(self, title: str, x: str, names: tuple[str, ...]) -> QPushButton:
         button = QPushButton(icon("plot"), title)
-        button.setToolTip(", ".join(names) + ("" if x == "time" else f" against {x}"))
+        button.setToolTip(as_tip(", ".join(names) + ("" if x == "time" else f" against {x}")))
         button.clicked.connect(lambda: self.chosen.emit(x, list(names)))
         return button

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.icons import icon
 from app.panels.plots_export import fill_exports
+from app.plain_text import as_entry
 from app.plotting.sheets import TIME, Plot
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def plot_menu(panel: PlotsPanel, index: int) -> QMenu:
 def _fill_across(menu: QMenu, panel: PlotsPanel, index: int, plot: Plot) -> None:
     def entry(title: str, x: str) -> None:
         kept = tuple(c for c in plot.channels if c != x)
-        action = menu.addAction(title, lambda: panel.put(index, replace(plot, channels=kept, x=x)))
+        action = menu.addAction(as_entry(title), lambda: panel.put(index, replace(plot, channels=kept, x=x)))
         action.setCheckable(True)
         action.setChecked(plot.x == x or (plot.over_time and x == TIME))
 

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -22,12 +21,14 @@ from PySide6.QtWidgets import (
 from app.chain_members import assembly_of, brought_by, in_row
 from app.diagnosis import Diagnosis
 from app.icons import icon
+from app.plain_text import as_tip
 from app.session import Ref, Session, State
 from app.settings import Settings
 from app.spoken_units import finding_in_preferred_angles
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.element_icons import icon_of
 from app.widgets.field_editor import Context, FieldEditor, Together
+from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of, type_title
@@ -130,15 +131,15 @@ class PropertyEditor(QWidget):
         self.refresh()
 
     def _build(self) -> None:
-        self.icon = QLabel(self)
-        self.title = QLabel(self)
+        self.icon = Label(parent=self)
+        self.title = Label(parent=self)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         font = self.title.font()
         font.setBold(True)
         font.setPointSizeF(font.pointSizeF() * 1.1)
         self.title.setFont(font)
         self.title.setMinimumWidth(20)
-        self.what = QLabel(self)
+        self.what = Label(parent=self)
         self.what.setProperty("muted", True)
         head = QHBoxLayout()
         head.setContentsMargins(10, 8, 10, 4)
@@ -239,7 +240,7 @@ class PropertyEditor(QWidget):
         self._drawing = icon_of(ref.collection, element) if ref else "model"
         self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
         self.title.setText(name)
-        self.title.setToolTip(name)
+        self.title.setToolTip(as_tip(name))
         self.what.setText(type_title(type(element)) if ref else "model")
         self.link.setVisible(holder is not None)
         if holder is not None:

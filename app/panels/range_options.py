@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
 from app.panels.option_editor import OptionEditor
+from app.plain_text import as_tip
 from app.widgets.choice_editors import Combo
+from app.widgets.label import Label
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure
 from app.widgets.tool_button import tool_button
@@ -93,7 +95,7 @@ class _RangeRow(QWidget):
         self._ends = [QuantityEdit(Measure(), owner.units, lambda _v, _g: self._edited()) for _ in range(2)]
         self._measure()
         for edit, value, what in zip(self._ends, (start, stop), ("Start", "Stop"), strict=True):
-            edit.setToolTip(what)
+            edit.setToolTip(as_tip(what))
             edit.show_value(value)
         self._divisions = QSpinBox()
         self._divisions.setRange(1, MAX_DIVISIONS)
@@ -109,7 +111,7 @@ class _RangeRow(QWidget):
         grid.addWidget(self._divisions, 0, 2)
         grid.addWidget(remove, 0, 3)
         grid.addWidget(self._ends[0], 1, 0)
-        grid.addWidget(QLabel("to"), 1, 1)
+        grid.addWidget(Label("to"), 1, 1)
         grid.addWidget(self._ends[1], 1, 2, 1, 2)
         grid.setColumnStretch(0, 1)
 

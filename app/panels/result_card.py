@@ -23,10 +23,12 @@ from app.panels.formulas_part import COPIES, FormulasPart
 from app.panels.frame_table_part import FrameTablePart
 from app.panels.result_parts import MatrixPart, PosesPart, TablePart, picture_part
 from app.panels.tables import TableView
+from app.plain_text import as_tip
 from app.session import Session
 from app.settings import Settings
 from app.slices import slices
 from app.widgets.accessible import name_panel
+from app.widgets.label import Label
 from app.widgets.note import Note
 from core.functions.results import (
     EllipsoidField,
@@ -67,11 +69,11 @@ class ResultCard(QFrame):
         self._fill()
 
     def _head(self) -> QHBoxLayout:
-        self._title = QLabel()
+        self._title = Label()
         font = self._title.font()
         font.setBold(True)
         self._title.setFont(font)
-        self._call = QLabel()
+        self._call = Label()
         self._call.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._call.setProperty("muted", True)
         self._call.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -184,7 +186,7 @@ class ResultCard(QFrame):
     def _write_head(self) -> None:
         self._title.setText(self.result.title or "Result")
         self._call.setText(self.result.call + ("   · live" if self.result.live else ""))
-        self._call.setToolTip(self.result.call)
+        self._call.setToolTip(as_tip(self.result.call))
 
     def _fill(self) -> None:
         self._write_head()
@@ -217,7 +219,7 @@ class ResultCard(QFrame):
             return PosesPart(part, self._session, lambda: self.result)
         if isinstance(part, Picture):
             return picture_part(part)
-        return QLabel(text_of(part))
+        return Label(text_of(part))
 
 
 def _shown(result: Result) -> list[Result]:

@@ -14,6 +14,7 @@ from app.mathematics import MatrixView
 from app.panels.tables import TableView
 from app.session import Session
 from app.settings import Settings
+from app.widgets.label import Label
 from core.functions.results import Matrix, Picture, PoseSequence, Result, Table
 
 PREVIEW_WIDTH = 360
@@ -21,7 +22,7 @@ PREVIEW_WIDTH = 360
 
 
 def _muted(text: str) -> QLabel:
-    label = QLabel(text)
+    label = Label(text)
     label.setWordWrap(True)
     label.setProperty("muted", True)
     return label
@@ -33,7 +34,7 @@ class _Captioned(QWidget):
     def __init__(self, content: QWidget, heading: str) -> None:
         super().__init__()
         self._heading = heading
-        self._caption, self._note = QLabel(), _muted("")
+        self._caption, self._note = Label(), _muted("")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -136,7 +137,7 @@ def picture_part(picture: Picture) -> QWidget:
     column = QVBoxLayout(holder)
     column.setContentsMargins(0, 0, 0, 0)
     path = Path(picture.path).absolute()
-    image = QLabel()
+    image = Label()
     pixmap = QPixmap(str(path))
     if not pixmap.isNull():
         ratio = image.devicePixelRatioF()

@@ -10,7 +10,6 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequenc
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -23,9 +22,11 @@ from PySide6.QtWidgets import (
 
 from app.jobs import Job, Jobs
 from app.panels.console import Popup
+from app.plain_text import as_tip
 from app.robotica_host import Done, RoboticaLine, functions
 from app.session import Session
 from app.settings import Settings
+from app.widgets.label import Label
 from app.widgets.tool_button import tool_button
 from core.functions.results import Message
 from core.robotica.command import quoted
@@ -86,7 +87,7 @@ class RoboticaPanel(QWidget):
         self.transcript.setMaximumBlockCount(MOST_LINES)
         self.input = Line(self)
         self.input.setPlaceholderText('Robotica call, e.g. FKin[] or MPrint[M, "M"]')
-        self.prompt = QLabel(PROMPT)
+        self.prompt = Label(PROMPT)
         self.prompt.setProperty("muted", True)
         self.resize_letters(0)  # before they have a parent, whose font would take its place
         self.abort_button = tool_button("stop", "Abort what runs (Ctrl+C)", self.abort)
@@ -118,7 +119,7 @@ class RoboticaPanel(QWidget):
         self.setFocusProxy(self.input)
 
     def _letters(self, words: str, tip: str, step: int) -> QToolButton:
-        button = QToolButton(text=words, toolTip=tip, autoRaise=True)
+        button = QToolButton(text=words, toolTip=as_tip(tip), autoRaise=True)
         button.clicked.connect(lambda: self.resize_letters(step))
         return button
 
@@ -138,7 +139,7 @@ class RoboticaPanel(QWidget):
         shown = QListWidget()
         for command in functions().values():
             item = QListWidgetItem(command.name)
-            item.setToolTip(f"{command.help}\n{command.usage}")
+            item.setToolTip(as_tip(f"{command.help}\n{command.usage}"))
             shown.addItem(item)
         shown.itemClicked.connect(lambda item: self.offer(item.text()))
         shown.itemActivated.connect(lambda item: self.offer(item.text()))

@@ -14,14 +14,15 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QWidget,
 )
 
 from app.panels.form_area import FormArea, row_label
 from app.panels.panel_form import PanelForm
+from app.plain_text import as_tip
 from app.settings import Settings
+from app.widgets.label import Label
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
 from core.functions import Function
@@ -56,7 +57,7 @@ class RoboticaSheet(PanelForm):
     # ----------------------------------------------------------------------------- building
 
     def _build(self) -> None:
-        self.preview = QLabel()
+        self.preview = Label()
         self.preview.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.preview.setWordWrap(True)
         self.preview.setTextFormat(Qt.TextFormat.PlainText)
@@ -84,7 +85,7 @@ class RoboticaSheet(PanelForm):
     def _line(self, key: str, example: str, tip: str) -> QLineEdit:
         line = self.fields[key] = QLineEdit()
         line.setPlaceholderText(example)
-        line.setToolTip(tip)
+        line.setToolTip(as_tip(tip))
         line.setAccessibleName(key)
         line.textEdited.connect(self._changed)
         line.returnPressed.connect(self.wanted)
@@ -117,7 +118,7 @@ class RoboticaSheet(PanelForm):
             grid.setContentsMargins(0, 0, 0, 0)
             for k, word in enumerate(flags):
                 box = self.boxes[word.name] = QCheckBox(word.name)
-                box.setToolTip(word.help)
+                box.setToolTip(as_tip(word.help))
                 box.clicked.connect(self._changed)
                 grid.addWidget(box, k // BOXES, k % BOXES)
             form.addRow(place)

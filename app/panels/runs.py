@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QInputDialog,
-    QLabel,
     QMenu,
     QTreeWidget,
     QTreeWidgetItem,
@@ -26,9 +25,11 @@ from app.document.deletions import delete_runs
 from app.document.leftovers import counted
 from app.icons import icon
 from app.jobs import Jobs
+from app.plain_text import as_tip
 from app.runs import Record
 from app.session import Session
 from app.simulation import lasting, statistics
+from app.widgets.label import Label, MarkupLabel
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.tool_button import tool_button
 from core.errors import KinetostatError
@@ -95,7 +96,7 @@ class RunsList(QWidget):
         self.tree.itemChanged.connect(self._edited)
         self.tree.currentItemChanged.connect(self._chosen)
         self.tree.deleted.connect(self.delete)
-        self.empty = QLabel(EMPTY, wordWrap=True)
+        self.empty = Label(EMPTY, wordWrap=True)
         self.empty.setObjectName("muted")
         self.empty.setContentsMargins(10, 2, 8, 6)
         column = QVBoxLayout(self)
@@ -115,7 +116,7 @@ class RunsList(QWidget):
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(10, 4, 6, 0)
-        title = QLabel("<b>Runs</b>")
+        title = MarkupLabel("<b>Runs</b>")
         row.addWidget(title, 1)
         self.compare_button = tool_button(
             "measure", "Compare: differences of two runs (select both)", self.compare, flat=True
@@ -178,7 +179,7 @@ class RunsList(QWidget):
         end = "…" if record.growing else "!" if not run.complete else ""
         item.setText(1, f"{seconds(float(run.time[-1]))} {end}".strip())
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        item.setToolTip(0, about(record, self._session.runs.find(record.parent)))
+        item.setToolTip(0, as_tip(about(record, self._session.runs.find(record.parent))))
         item.setToolTip(1, item.toolTip(0))
 
     @property

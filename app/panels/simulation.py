@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -23,11 +22,13 @@ from PySide6.QtWidgets import (
 from app.jobs import Jobs
 from app.panels.runs import RunsList
 from app.panels.start_rows import StartRows
+from app.plain_text import as_tip
 from app.session import Session
 from app.settings import Settings
 from app.simulation import Simulation
 from app.slices import slices
 from app.widgets.elided import ElidedCombo
+from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
 from app.widgets.quantity import QuantityEdit
@@ -62,7 +63,7 @@ class SimulationPanel(QWidget):
         self.runs = RunsList(session, jobs)
         self.progress = ProgressBar(textVisible=False, maximum=1000)
         self.progress.setFixedHeight(6)
-        self.words = QLabel(wordWrap=True)
+        self.words = Label(wordWrap=True)
         self.words.setObjectName("muted")
         self.note = Note(self)
         self.note.setContentsMargins(10, 0, 8, 0)
@@ -134,11 +135,11 @@ class SimulationPanel(QWidget):
         self.method = ElidedCombo()
         for method in METHODS.values():
             self.method.addItem(method.title, method.id)
-            self.method.setItemData(self.method.count() - 1, method.help, Qt.ItemDataRole.ToolTipRole)
+            self.method.setItemData(self.method.count() - 1, as_tip(method.help), Qt.ItemDataRole.ToolTipRole)
         self.method.setMinimumContentsLength(12)
         self.method.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.method.activated.connect(lambda _: self.simulation.wish(method=self.method.currentData()))
-        self.method_words = QLabel(wordWrap=True)
+        self.method_words = Label(wordWrap=True)
         self.method_words.setObjectName("muted")
         self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
         self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
@@ -148,7 +149,7 @@ class SimulationPanel(QWidget):
         self.start = QComboBox(toolTip="What the run begins with")
         for key, (title, words) in STARTS.items():
             self.start.addItem(title, key)
-            self.start.setItemData(self.start.count() - 1, words, Qt.ItemDataRole.ToolTipRole)
+            self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
         self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.start.activated.connect(lambda _: self.simulation.wish(start=self.start.currentData()))
         self.closed_forms = QCheckBox("Closed forms for loops")
@@ -162,7 +163,7 @@ class SimulationPanel(QWidget):
 
     def _place(self, form: QFormLayout) -> None:
         """The editors in their rows."""
-        self.accuracy_label = QLabel()
+        self.accuracy_label = Label()
         form.addRow("Duration", self.duration)
         form.addRow("Method", self.method)
         form.addRow("", self.method_words)
@@ -186,13 +187,13 @@ class SimulationPanel(QWidget):
         edit.explained.connect(lambda words, severity: self._explain(edit, field, words if severity == "error" else ""))
         if empty:
             edit.setPlaceholderText(empty)
-        edit.setToolTip(tip)
+        edit.setToolTip(as_tip(tip))
         self._fields.append(edit)
         return edit
 
     def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
         """Why what was typed in a field is refused."""
-        edit.setToolTip(problem or edit.accessibleName())
+        edit.setToolTip(as_tip(problem or edit.accessibleName()))
         self._refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
 
     def _refuse(self, place: str, problem: str) -> None:
@@ -220,7 +221,7 @@ class SimulationPanel(QWidget):
                             (self.step, wishes.step), (self.output, wishes.output)):  # fmt: skip
             edit.show_value(value)
         self.method.setCurrentIndex(self.method.findData(wishes.method))
-        self.method.setToolTip(f"{method.title}: {method.help}")
+        self.method.setToolTip(as_tip(f"{method.title}: {method.help}"))
         self.method_words.setText(method.help)
         self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
@@ -244,7 +245,7 @@ class SimulationPanel(QWidget):
             model.item(self.start.findData(key)).setEnabled(there)
         start = self.simulation.wishes.start
         self.start.setCurrentIndex(self.start.findData(start if there or start in ("pose", "rest") else "pose"))
-        self.start.setToolTip(STARTS[self.start.currentData()][1])
+        self.start.setToolTip(as_tip(STARTS[self.start.currentData()][1]))
 
     def _show_progress(self) -> None:
         job = self.simulation.job
@@ -286,7 +287,7 @@ def _side_by_side(**edits: QWidget) -> QWidget:
     row = QHBoxLayout(widget)
     row.setContentsMargins(0, 0, 0, 0)
     for word, edit in edits.items():
-        label = QLabel(word)
+        label = Label(word)
         label.setObjectName("muted")
         row.addWidget(label)
         row.addWidget(edit)

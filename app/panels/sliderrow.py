@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QStyle, QStyleOptionSlider
+from PySide6.QtWidgets import QGridLayout, QSlider, QStyle, QStyleOptionSlider
 
+from app.plain_text import as_tip
 from app.session import Ref, Session
 from app.settings import Settings
+from app.widgets.label import Label
 from app.widgets.passing_wheel import PassingWheel
 from app.widgets.quantity_box import QuantitySpinBox
 
@@ -73,7 +75,7 @@ class _Pointing(_Widget):
         super().focusOutEvent(event)
 
 
-class _Label(_Pointing, QLabel):
+class _Label(_Pointing, Label):
     """A name; a click selects what it names."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -149,7 +151,7 @@ class SliderRow(QObject):
         q = self.quantity
         bounds = [settings.shown(x, q.dimension) for x in (q.lower_bound, q.upper_bound) if x is not None]
         text = f"{q.name}: {' … '.join(bounds)}" if len(bounds) == 2 else f"{q.name}: no limits"
-        self.label.setToolTip(f"{q.name} follows {q.follows}" if q.follows else text)
+        self.label.setToolTip(as_tip(f"{q.name} follows {q.follows}" if q.follows else text))
         self.slider.setToolTip(self.label.toolTip())
 
     def place(self, grid: QGridLayout, row: int) -> None:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QScrollArea,
     QTabWidget,
     QToolButton,
@@ -24,8 +23,10 @@ from PySide6.QtWidgets import (
 
 from app.icons import icon
 from app.panels.sliderrow import Quantity, SliderRow
+from app.plain_text import as_tip
 from app.session import Ref, Session, State
 from app.settings import Settings
+from app.widgets.label import Label
 from core.errors import KinetostatError
 from core.mechanics import manifold
 from core.model import Parameter
@@ -96,7 +97,7 @@ class SlidersPanel(QWidget):
             (self.angle_unit, ("°", "rad"), "Unit of angles"), (self.length_unit, ("m", "mm"), "Unit of lengths"),
         ):  # fmt: skip
             box.addItems(units)
-            box.setToolTip(tip)
+            box.setToolTip(as_tip(tip))
             box.setAccessibleName(tip)
             row.addWidget(box)
         self._show_units()
@@ -289,7 +290,7 @@ class _Page(QScrollArea):
         for number, row in enumerate(self.rows):
             row.place(grid, number)
         if not self.rows:
-            words = QLabel(self._words, wordWrap=True)
+            words = Label(self._words, wordWrap=True)
             words.setObjectName("muted")
             grid.addWidget(words, 0, 0, 1, 3)
         grid.setRowStretch(len(self.rows) + 1, 1)

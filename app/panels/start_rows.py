@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
+from app.plain_text import as_tip
 from app.session import Session
 from app.settings import Settings
 from app.simulation import Simulation
+from app.widgets.label import Label
 from app.widgets.note import severity_color
 from app.widgets.quantity_text import Measure, Units, number, quantity, read
 from app.wishes import start_of
@@ -67,15 +69,15 @@ class WishRow(QWidget):
         super().__init__()
         self.measure, self.units = measure, units
         self.end, self.formulas, self.own = end, formulas, own
-        self.label = QLabel(name)
-        self.label.setToolTip(f"{name}, {measure.display(units).symbol}")
+        self.label = Label(name)
+        self.label.setToolTip(as_tip(f"{name}, {measure.display(units).symbol}"))
         self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
         self.slider.setAccessibleName(name)
         self.line = QLineEdit()
         self.line.setAccessibleName(name)
         self.line.setFixedWidth(96)
         self.line.setPlaceholderText(quantity(own, measure, units, DIGITS))
-        self.line.setToolTip(WORDS["forces" if formulas else "speeds"].format(name=name))
+        self.line.setToolTip(as_tip(WORDS["forces" if formulas else "speeds"].format(name=name)))
         self.slider.valueChanged.connect(self._slid)
         self.line.editingFinished.connect(self._typed)
         self._shown: float | str = 0.0
@@ -243,7 +245,7 @@ class StartRows(QTabWidget):
                 grid.addWidget(widget, place, column)
             rows[axis.name] = row
         if not axes:
-            grid.addWidget(QLabel("No joint can move."), 0, 0, 1, 3)
+            grid.addWidget(Label("No joint can move."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
 

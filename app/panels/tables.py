@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, QSortFilterProxyModel, Qt
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 
+from app.plain_text import as_tip
 from core.functions.results import Cell, Column, Table
 from core.functions.text import amount_of, cell_text, heading
 
@@ -58,7 +59,7 @@ class TableContent(QAbstractTableModel):
             return self._alignment(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
             amount = amount_of(cell, column)[0]
-            return None if amount is None else f"{amount!r} (SI)"
+            return None if amount is None else as_tip(f"{amount!r} (SI)")
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -31,6 +31,7 @@ from app.panels.tree_menus import fill_add_menu, row_menu, tell_ground
 from app.panels.tree_sections import nodes
 from app.panels.tree_view import NODE, RenameDelegate, TreeView
 from app.panels.treenodes import Node
+from app.plain_text import as_tip
 from app.session import Ref, Session, State
 from app.spoken_units import in_preferred_angles
 from app.widgets.dialogs import remove
@@ -40,6 +41,7 @@ from app.widgets.quantity_text import SIUnits, Units
 from app.widgets.text_editors import swatch
 from core.errors import KinetostatError
 from core.model import WORDS, Finding, edits
+from core.visible import visible
 
 NAMES_SHARE = 0.72
 """Greatest part of the width that names take."""
@@ -143,7 +145,7 @@ class ModelTree(QWidget):
 
     def _add_rows(self, parent: QTreeWidgetItem, rows: list[Node], marks: dict[Ref, Finding]) -> None:
         for node in rows:
-            item = QTreeWidgetItem([node.text, node.detail])
+            item = QTreeWidgetItem([visible(node.text), visible(node.detail)])
             item.setData(0, NODE, node)
             self._dress(item, node, marks.get(node.ref) if node.ref else None)
             parent.addChild(item)
@@ -170,11 +172,11 @@ class ModelTree(QWidget):
         if not node.channels:
             item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
         if finding is not None:
-            item.setText(1, f"{MARKS[finding.severity]} {node.detail}".strip())
+            item.setText(1, visible(f"{MARKS[finding.severity]} {node.detail}".strip()))
             item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
             words = in_preferred_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
-        item.setToolTip(0, words or node.text)
-        item.setToolTip(1, words or node.detail)
+        item.setToolTip(0, as_tip(words or node.text))
+        item.setToolTip(1, as_tip(words or node.detail))
 
     def _fold(self, item: QTreeWidgetItem, folded: bool) -> None:
         if self._updating or self.search.text():

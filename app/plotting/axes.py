@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import pyqtgraph as pg
@@ -129,9 +130,10 @@ class Axes:
     def label(self) -> None:
         """Units at the y axes."""
         for axis, unit in zip(self.all_axes[1:], self.units, strict=True):
-            if axis.labelText == unit:
+            words = escape(unit)  # axes take HTML
+            if axis.labelText == words:
                 continue
-            axis.setLabel(unit, siPrefixEnableRanges=())
+            axis.setLabel(words, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
 
     def paint(self, colors: Colors, font: QFont) -> None:

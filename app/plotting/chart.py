@@ -10,7 +10,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel
+from PySide6.QtWidgets import QFrame, QGridLayout
 
 from app.dragged_channels import CHANNELS, names_in
 from app.plotting.axes import WIDTH, Axes, Box
@@ -20,6 +20,7 @@ from app.plotting.legend import Legend, pen_of
 from app.plotting.line import Line
 from app.plotting.sheets import Plot
 from app.theme import Colors
+from app.widgets.label import Label
 
 NARROW = 420
 """Width of a plot below which its legend stands above the curves, not beside."""
@@ -85,13 +86,13 @@ class Chart(QFrame):
 
     def _labels(self) -> None:
         """What is written over the curves: the measured time, the name of the x axis, what to do with an empty plot."""
-        self.note = QLabel(self.view)
+        self.note = Label(parent=self.view)
         self.note.setObjectName("chartNote")
         self.note.move(WIDTH + 6, 4)
         self.note.hide()
-        self.across = QLabel(self.view)
+        self.across = Label(parent=self.view)
         self.across.setObjectName("chartTitle")  # legible over the playhead
-        self.hint = QLabel(EMPTY, self.view, wordWrap=True)
+        self.hint = Label(EMPTY, self.view, wordWrap=True)
         self.hint.setObjectName("chartHint")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         for label in (self.across, self.hint):

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMenu, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.plotting.curves import Curve, shown_number
 from app.widgets.elided import ElidedLabel
+from app.widgets.label import Label
 
 STYLES = {
     "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
@@ -59,7 +61,7 @@ class _Row(QFrame):
         super().__init__()
         self.swatch = _Swatch()
         self.name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
-        self.value = QLabel()
+        self.value = Label()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.run: ElidedLabel | None = None
         self._grid = grid = QGridLayout(self)
@@ -83,7 +85,7 @@ class _Row(QFrame):
         self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(f"{WIDEST} {curve.unit}"))
         self._name_run(curve.run if many_runs else "")
         self._about = f"{curve.label} of {curve.run}" + (f", {curve.unit}" if curve.unit else "")
-        self.setToolTip(self._about)
+        self.setToolTip(as_tip(self._about))
 
     def _name_run(self, name: str) -> None:
         if self.run is None:
@@ -98,7 +100,7 @@ class _Row(QFrame):
     def say(self, text: str) -> None:
         if text != self.value.text():
             said = {WAITING: BUSY, VOID: self.curve.void}.get(text, "")
-            self.setToolTip(f"{self._about}: {said}" if said else self._about)
+            self.setToolTip(as_tip(f"{self._about}: {said}" if said else self._about))
             self.value.setText(text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

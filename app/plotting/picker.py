@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.dragged_channels import dragged
 from app.icons import icon
+from app.plain_text import as_tip
 from app.plotting.channels import Entry, leaves, tree
 from app.plotting.series import column, moment
 from app.widgets.note import Note
@@ -140,7 +141,7 @@ class ChannelPicker(QWidget):
             if row.icon and row.icon != "plot":
                 item.setIcon(0, icon(row.icon))
             item.setData(0, CHANNEL, row.channel)
-            item.setToolTip(0, row.channel or row.text)
+            item.setToolTip(0, as_tip(row.channel or row.text))
             if row.channel:
                 item.setFlags(CHECKABLE)
                 item.setCheckState(0, Qt.CheckState.Unchecked)

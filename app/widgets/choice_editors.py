@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.widgets.element_icons import option_icon
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.passing_wheel import PassingWheel
@@ -40,7 +41,7 @@ class ChoiceEditor(FieldEditor):
         for option in field.kind.options:
             self.combo.addItem(icon(option_icon(owner, option)), option_title(owner, field.name, option), option)
             title = kind_title(owner, option) if field.name == "kind" else ""
-            self.combo.setItemData(self.combo.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+            self.combo.setItemData(self.combo.count() - 1, as_tip(title), Qt.ItemDataRole.ToolTipRole)
         self.combo.activated.connect(self._chosen)
         self.column.addWidget(self.combo)
         self.setFocusProxy(self.combo)

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QScrollArea,
@@ -18,10 +17,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.icons import icon
+from app.plain_text import as_title
 from app.session import Ref, Session
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.element_icons import icon_of
 from app.widgets.field_editor import Context, Together
+from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.presentation import coordinates_of
 from app.widgets.quantity_text import Units
@@ -39,13 +40,13 @@ class RemovalDialog(QDialog):
         self.session, self.ref = session, ref
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         word = WORDS[ref.collection]
-        self.setWindowTitle(f"Delete {word} {ref.name}")
+        self.setWindowTitle(as_title(f"Delete {word} {ref.name}"))
         keeps = ref.collection in ("parameters", "materials")
         used = edits.users if keeps else edits.dependents
         found = used(session.model, ref.collection, ref.name)
         what = "keep its present value" if ref.collection == "parameters" else "keep its colour"
         lead = f"These {what}:" if keeps else "These depend on it and go along:"
-        text = QLabel(f"Delete the {word} “{ref.name}”? {lead}", self)
+        text = Label(f"Delete the {word} “{ref.name}”? {lead}", self)
         text.setWordWrap(True)
         self.list = QListWidget(self)
         self.list.setSelectionMode(QListWidget.SelectionMode.NoSelection)
@@ -65,7 +66,7 @@ class RemovalDialog(QDialog):
         column.addWidget(self.list)
         after = freed(session.model, ref)
         left = f"Left without a joint, floating freely: {', '.join(after)}. " if after else ""
-        consequence = QLabel(f"{left}It can be undone.", self)
+        consequence = Label(f"{left}It can be undone.", self)
         consequence.setWordWrap(True)
         column.addWidget(consequence)
         column.addWidget(buttons)
@@ -129,7 +130,7 @@ class DraftDialog(QDialog):
         self.session, self.settings, self.draft = session, settings, draft
         self.added = added
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
+        self.setWindowTitle(as_title(title))
         skip = tuple(field.name for field in fields_of(type(draft)) if field.name not in fields)
         self.form = ElementForm(type(draft), self._put, skip=skip)
         self.note = Note(self)

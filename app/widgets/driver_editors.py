@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.widgets.choice_editors import Combo
 from app.widgets.field_editor import Commit, Context, FieldEditor, Together
 from app.widgets.formula_edit import FormulaEdit, known_names
@@ -224,7 +225,7 @@ class TableOfTimes(FieldEditor):
             ("add", "Add a row", self.add_row),
             ("remove", "Remove the selected rows", self.remove_rows),
         ):
-            button = QToolButton(self, icon=icon(drawing), toolTip=words, autoRaise=True)
+            button = QToolButton(self, icon=icon(drawing), toolTip=as_tip(words), autoRaise=True)
             button.setAccessibleName(words)
             button.clicked.connect(run)
             row.addWidget(button)

@@ -9,11 +9,13 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QWidget
 
+from app.plain_text import as_tip
 from app.widgets.accessible import name_inputs
 from app.widgets.applicability import ADVANCED, applies
 from app.widgets.choice_editors import ChoiceEditor, CoordinateEditor, FlagEditor, ReferenceEditor
 from app.widgets.field_editor import Context, FieldEditor, Together
 from app.widgets.formula_edit import FormulaEditor, FormulaVectorEditor
+from app.widgets.label import Label
 from app.widgets.number_editors import CoordinatesEditor, NumberEditor, RotationEditor, Scrubber, VectorEditor
 from app.widgets.presentation import columns_of, coordinates_of, title_of
 from app.widgets.section import Section
@@ -171,9 +173,9 @@ class ElementForm(QWidget):
         if editor.wide:
             self.grid.addWidget(editor, row, 0, 1, 2)
             return
-        label = QLabel(title_of(field, self.type), self)
+        label = Label(title_of(field, self.type), self)
         name_inputs(editor, label.text())
-        label.setToolTip(field.help)
+        label.setToolTip(as_tip(field.help))
         label.setBuddy(editor)
         label.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         label.customContextMenuRequested.connect(lambda point, f=field: self._label_menu(f, point))

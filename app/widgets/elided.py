@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QStyle, QStyleOptionComboBox, QStylePainter, QToolTip
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QToolTip
+
+from app.plain_text import as_tip
+from app.widgets.label import Label
 
 LEGIBLE = "A few letters…"
 """So much is always shown."""
@@ -14,7 +17,7 @@ FEWEST_DIGITS = 2
 """Digits shown in the narrowest field; the tool tip and the focused field have all."""
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(Label):
     """One line of plain text; what is cut is marked by "…" and told by the tool tip. `text()` is always the whole."""
 
     def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
@@ -39,7 +42,7 @@ class ElidedLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and not self.toolTip() and self.shown != self.text():
-            QToolTip.showText(event.globalPos(), self.text(), self)
+            QToolTip.showText(event.globalPos(), as_tip(self.text()), self)
             return True
         return super().event(event)
 

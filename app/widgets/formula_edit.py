@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QStringListModel, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QWidget
 
+from app.plain_text import as_tip
 from app.widgets.field_editor import Commit, Context
 from app.widgets.number_editors import NumberEditor, VectorEditor
 from app.widgets.quantity import QuantityEdit
@@ -84,7 +85,7 @@ class FormulaEdit(QuantityEdit):
 
     def _explain(self) -> None:
         self._tell(self.value)
-        self.setToolTip(self.value if isinstance(self.value, str) else "")
+        self.setToolTip(as_tip(self.value if isinstance(self.value, str) else ""))
 
     def _tell(self, value: Value | None) -> None:
         worth = value_in(value, self.values)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QMenu, QWidget
 
 from app.widgets.choice_editors import Combo
 from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.label import Label
 from app.widgets.presentation import common_coordinate, measure_of, title_of
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure, SIUnits, value_in
@@ -175,7 +176,7 @@ class VectorEditor(FieldEditor):
             old.deleteLater()
         self.edits, self.labels, self._said_by = [], [], {}
         for i in range(count):
-            label = QLabel(self)
+            label = Label(parent=self)
             edit = self.make_edit()
             edit.setPlaceholderText("")
             edit.commit = self._committer(i)

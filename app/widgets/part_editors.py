@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.widgets.element_form import ElementForm, replaced
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.presentation import title_of, type_title
@@ -75,7 +76,7 @@ class PartEditor(FieldEditor):
         self.form: ElementForm | None = None
         opened = field.kind.element is not Pose or field.name == "pose"
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}", opened=opened)
-        self.section.arrow.setToolTip(field.help)
+        self.section.arrow.setToolTip(as_tip(field.help))
         self.section.folded.connect(lambda _on: self._refresh())
         self.column.addWidget(self.section)
         self.toggle: QToolButton | None = None
@@ -98,7 +99,7 @@ class PartEditor(FieldEditor):
         self.explain("")
         if self.toggle is not None:
             self.toggle.setIcon(icon("add" if value is None else "remove"))
-            self.toggle.setToolTip(("Add: " if value is None else "Remove: ") + self.field.help.lower())
+            self.toggle.setToolTip(as_tip(("Add: " if value is None else "Remove: ") + self.field.help.lower()))
             self.toggle.setEnabled(not context.read_only)
             self.section.arrow.setEnabled(value is not None)
             if value is None:
@@ -134,7 +135,7 @@ class PartsEditor(FieldEditor):
         self._shown: tuple[Element, Context] | None = None
         self.items: list[tuple[type, Section]] = []
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
-        self.section.arrow.setToolTip(field.help)
+        self.section.arrow.setToolTip(as_tip(field.help))
         self.column.addWidget(self.section)
 
     def _make(self) -> QWidget:

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
+from app.plain_text import as_tip
 from app.widgets.elided import fitting
 from app.widgets.note import severity_color
 from app.widgets.plain_keys import FieldKeys
@@ -131,10 +132,10 @@ class QuantityEdit(QLineEdit):
         text = "" if worth is None else quantity(worth, self.measure, self.settings)
         if isinstance(self.value, str):
             self.explained.emit(f"= {text}" if text else "", "")
-            self.setToolTip(f"{self.value} = {text}")
+            self.setToolTip(as_tip(f"{self.value} = {text}"))
         else:
             self.explained.emit("", "")
-            self.setToolTip("" if worth is None else quantity(worth, self.measure, self.settings, 15))
+            self.setToolTip(as_tip("" if worth is None else quantity(worth, self.measure, self.settings, 15)))
 
     # --------------------------------------------------------------------------- typing
 

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.widgets.element_form import ElementForm
 from app.widgets.field_editor import Context, FieldEditor
 from app.widgets.section import Section
@@ -44,7 +45,7 @@ class RowsEditor(TableEditor):
             ("down", "Move the row down", lambda: self.move_row(1)),
             ("remove", "Remove the row", self.remove_row),
         ):
-            button = QToolButton(box, icon=icon(name), toolTip=words, autoRaise=True)
+            button = QToolButton(box, icon=icon(name), toolTip=as_tip(words), autoRaise=True)
             button.setAccessibleName(words)
             button.clicked.connect(run)
             self.buttons[name] = button

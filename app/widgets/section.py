@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
+from app.widgets.label import Label
 
 INDENT = 10
 """Pixels by which the content stands to the right of the title."""
@@ -34,7 +36,7 @@ class Section(QWidget):
         self.arrow.setIconSize(QSize(12, 12))
         self.arrow.setObjectName("section")  # the sheet of the program knows it
         self.arrow.clicked.connect(self._clicked)
-        self.summary = QLabel(self)
+        self.summary = Label(parent=self)
         self.summary.setProperty("muted", True)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.header = QHBoxLayout()
@@ -62,7 +64,7 @@ class Section(QWidget):
 
     def add_button(self, icon_name: str, help: str, run: Callable[[], object]) -> QToolButton:
         """A small button at the right end of the title line."""
-        button = QToolButton(self, icon=icon(icon_name), toolTip=help, autoRaise=True)
+        button = QToolButton(self, icon=icon(icon_name), toolTip=as_tip(help), autoRaise=True)
         button.setIconSize(QSize(14, 14))
         button.setObjectName("small")
         button.setAccessibleName(help)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.plain_text import as_tip
 from app.widgets.field_editor import Commit, Context, FieldEditor
+from app.widgets.label import Label
 from app.widgets.number_editors import Scrubber
 from app.widgets.quantity import QuantityEdit
 from app.widgets.quantity_text import Measure, quantity, value_in
@@ -26,7 +28,7 @@ class SettingsEditor(FieldEditor):
         self.edits: dict[str, QuantityEdit] = {}
         self._shown: tuple[SubAssembly, Context] | None = None
         self.section = Section("Parameters", self._make, "SubAssembly.settings")
-        self.section.arrow.setToolTip(field.help)
+        self.section.arrow.setToolTip(as_tip(field.help))
         self.section.folded.connect(lambda _on: self._refresh())
         self.column.addWidget(self.section)
 
@@ -81,8 +83,8 @@ class SettingsEditor(FieldEditor):
             old.deleteLater()
         self.edits = {}
         for row, parameter in enumerate(parameters):
-            label = QLabel(parameter.name)
-            label.setToolTip(parameter.description)
+            label = Label(parameter.name)
+            label.setToolTip(as_tip(parameter.description))
             edit = QuantityEdit(optional=True)
             edit.commit = self._committer(parameter.name)
             edit.explained.connect(lambda words, severity: self.explain(words if severity == "error" else "", severity))

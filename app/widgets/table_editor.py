@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.widgets.element_form import replaced
 from app.widgets.elided import fitting
 from app.widgets.field_editor import Commit, Context, FieldEditor
@@ -49,7 +50,7 @@ class TableEditor(FieldEditor):
         self._shown: tuple[Element, Context] | None = None
         self.columns: tuple[str, ...] = columns_of(self.type)
         self.section = Section(title_of(field, owner), self._make, f"{owner.__name__}.{field.name}")
-        self.section.arrow.setToolTip(field.help)
+        self.section.arrow.setToolTip(as_tip(field.help))
         self.column.insertWidget(0, self.section)
 
     # --------------------------------------------------------------------------- making
@@ -123,7 +124,7 @@ class TableEditor(FieldEditor):
         heads = [self._head(fields[name], uniform and rows > 0) for name in self.columns]
         self.table.setHorizontalHeaderLabels(heads)
         for index, name in enumerate(self.columns):
-            self.table.horizontalHeaderItem(index).setToolTip(fields[name].help)
+            self.table.horizontalHeaderItem(index).setToolTip(as_tip(fields[name].help))
         titles = self._row_titles(rows)
         self.table.setVerticalHeaderLabels(list(titles))
         self.table.verticalHeader().setVisible(any(titles))
@@ -193,7 +194,7 @@ class TableEditor(FieldEditor):
         if is_choice:
             item.setIcon(icon(text))
             item.setText(text[:1].upper())
-        item.setToolTip(refused[1] if refused else self._tip(value, row, column))
+        item.setToolTip(as_tip(refused[1] if refused else self._tip(value, row, column)))
         item.setForeground(QBrush(severity_color("error", self.palette())) if refused else QBrush())
         if not is_choice:
             item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixm
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
 from app.icons import icon
+from app.plain_text import as_tip
 from app.widgets.field_editor import Commit, Context, FieldEditor
 from app.widgets.plain_keys import FieldKeys
 from core.errors import ModelError
@@ -129,7 +130,7 @@ class FileEditor(TextEditor):
         super().show_value(value, owner, context)
         self._origin = context.model.origin
         self.button.setEnabled(not context.read_only)
-        self.line.setToolTip(value or self.field.help)
+        self.line.setToolTip(as_tip(value or self.field.help))
 
     def _browse(self) -> None:
         pictures = "Pictures (*.png *.jpg *.jpeg *.bmp)"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QToolButton
 
 from app.icons import icon
+from app.plain_text import as_tip
 
 
 def tool_button(
@@ -16,7 +17,7 @@ def tool_button(
 
     flat : without a frame until the pointer is on it
     """
-    button = QToolButton(icon=icon(drawing), toolTip=tip, autoRaise=flat)
+    button = QToolButton(icon=icon(drawing), toolTip=as_tip(tip), autoRaise=flat)
     button.setAccessibleName(tip.split(":")[0].split(" (")[0])
     if pressed is not None:
         button.clicked.connect(lambda: pressed())

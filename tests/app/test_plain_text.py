@@ -1,6 +1,5 @@
 """Text of a file is plain text wherever the window shows it."""
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QTreeWidget, QTreeWidgetItemIterator
 
@@ -26,14 +25,12 @@ def tips(tree):
     return found
 
 
-@pytest.mark.xfail(strict=True, reason="Labels guess whether a text is HTML.")
 def test_a_message_is_shown_as_it_is(bench):
     bench.window.messages.tell("error", HOSTILE)
     (shown,) = (label for label in bench.window.messages.findChildren(QLabel) if HOSTILE in label.text())
     assert shown.textFormat() == Qt.TextFormat.PlainText
 
 
-@pytest.mark.xfail(strict=True, reason="Tool tips guess whether a text is HTML.")
 def test_a_description_is_shown_as_it_is_in_the_tips_of_the_tree(bench):
     bench.session.start(loads(MACHINE, "kst"))
     about = [tip for tree in bench.window.findChildren(QTreeWidget) for tip in tips(tree) if "nowhere.png" in tip]

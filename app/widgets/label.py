@@ -1,0 +1,28 @@
+"""Labels: words are shown as they are; only what the program itself wrote may have markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from core.visible import visible
+
+
+class Label(QLabel):
+    """Words of anybody as plain text."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, **properties: Any) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText, **properties)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        super().setText(visible(text))
+
+
+class MarkupLabel(QLabel):
+    """Words of the program in HTML. Text of files has no place in it."""
+
+    def __init__(self, html: str = "", parent: QWidget | None = None, **properties: Any) -> None:
+        super().__init__(html, parent, textFormat=Qt.TextFormat.RichText, **properties)

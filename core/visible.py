@@ -1,0 +1,24 @@
+"""Text from files and people as it can be shown: nothing in it turns, hides or commands what is beside it."""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters (terminals take them as commands) but tab and new line
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of writing
+    "\u2028\u2029\ufeff"  # break lines or are nothing
+    "\ud800-\udfff"  # bytes of file names that no encoding knows
+    "]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with control characters and marks of writing direction as escapes such as `\\x1b`."""
+    return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
