@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
 
+from app.plain_text import as_title
 from app.widgets.accessible import name_panel
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Docks:
 
     def retitle(self, name: str, title: str) -> None:
         """Another title, e.g. with a count."""
-        self.docks[name].setWindowTitle(title)
+        self.docks[name].setWindowTitle(as_title(title))
 
     def reset(self) -> None:
         """As at first."""

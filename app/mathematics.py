@@ -19,6 +19,8 @@ from core.functions.text import number
 
 SIZE = 24.0
 """Font size at which formulas are set; painting scales them."""
+LONGEST = 5000
+"""Letters of LaTeX that are set at most, in some seconds; what is longer is shown as it is."""
 DIGITS = 5
 _VIEW_BOX = re.compile(r'viewBox="([-\d.eE+]+) ([-\d.eE+]+) ([-\d.eE+]+) ([-\d.eE+]+)"')
 _GAP, _PAD, _ROW = 18.0, 7.0, 1.45
@@ -70,7 +72,9 @@ class _Setting(QRunnable):
 
 
 def set_formula(latex: str) -> str:
-    """A formula as SVG text; '' if it is not LaTeX that can be set."""
+    """A formula as SVG text; '' if it is too long or no LaTeX that can be set."""
+    if len(latex) > LONGEST:
+        return ""
     import ziamath
 
     ziamath.config.svg2 = False

@@ -1,5 +1,5 @@
 """Text of files where Qt would read more than letters in it: tips guess HTML, titles and entries have marks of their
-own. Labels are `app.widgets.label.Label`. `tests/project/test_plain_text.py` keeps it so."""
+own. Labels are `app.widgets.label.Label`. `tests/project/test_text_as_it_is.py` keeps it so."""
 
 from __future__ import annotations
 

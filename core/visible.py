@@ -15,10 +15,9 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with control characters and marks of writing direction as escapes such as `\\x1b`."""
+    """The text with control characters and marks of direction as escapes such as `\\u001b`, as JSON has them."""
     return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\u{ord(found[0]):04x}"

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from app.cli.machine import FILE, read, reading_options
+from app.cli.saying import say
 
 
 @click.command("check")
@@ -33,10 +34,10 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
 
         listed = [dataclasses.asdict(f) for f in findings]
         totals = {f"{k}s": n for k, n in counts.items()}
-        click.echo(json.dumps({"file": model_file, **totals, "findings": listed}, indent=2, ensure_ascii=False))
+        say(json.dumps({"file": model_file, **totals, "findings": listed}, indent=2, ensure_ascii=False))
     else:
         for finding in findings:
-            click.echo(str(finding))
+            say(str(finding))
         told = ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())
-        click.echo(f"{model_file}: {told}." if findings else f"{model_file}: nothing to complain about.")
+        say(f"{model_file}: {told}." if findings else f"{model_file}: nothing to complain about.")
     return int(bool(counts["error"] or (strict and counts["warning"])))

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from app.cli.machine import read, reading_options
+from app.cli.saying import say
 
 
 @click.command("convert")
@@ -28,5 +29,5 @@ def command(source: str, target: str, force: bool, **reading: Any) -> None:
     if Path(target).exists() and not force:
         raise FileError("The file exists.", file=target, remedy="Use --force to replace it.")
     for finding in (*result.findings, *(save(result.model, target) or ())):
-        click.echo(str(finding), err=True)
-    click.echo(f"Wrote {target}")
+        say(str(finding), err=True)
+    say(f"Wrote {target}")

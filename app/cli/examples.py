@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from app.cli.saying import say
+
 
 @click.command("examples")
 @click.argument("name", required=False)
@@ -27,11 +29,11 @@ def _list(as_json: bool) -> None:
         import json
 
         rows = [{"name": e.name, "title": e.title, "about": e.about, "path": str(e.path)} for e in examples()]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        say(json.dumps(rows, indent=2, ensure_ascii=False))
         return
     for example in examples():
-        click.echo(f"{example.name:14} {example.title}: {example.about}")
-        click.echo(f"{'':14} {example.path}")
+        say(f"{example.name:14} {example.title}: {example.about}")
+        say(f"{'':14} {example.path}")
 
 
 def _parts(source: Path) -> Iterator[Path]:
@@ -83,4 +85,4 @@ def _copy(name: str, output: str | None) -> None:
                     shutil.copyfile(part, place)
     except OSError as error:
         raise FileError(f"The example cannot be copied: {error.strerror}.", file=str(target)) from None
-    click.echo(f"Wrote {target / source.name if whole else target}")
+    say(f"Wrote {target / source.name if whole else target}")

@@ -12,6 +12,7 @@ import click
 from app.cli.machine import FILE, READING, context, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
+from app.cli.saying import say, say_progress
 from core.functions.sequences import VIEWS
 
 ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
@@ -70,7 +71,7 @@ def command(model_file: str, output: str, size: tuple[int, int], look: Any, trac
                    arrows=_wanted(run.model, arrows), **filmed)  # fmt: skip
     count = shoot(made, output, fps=options["fps"], size=size, look=look,
                   progress=_progress if sys.stderr.isatty() else None)  # fmt: skip
-    click.echo(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
+    say(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
 
 
 def _run(file: str, options: dict[str, Any]) -> Any:
@@ -84,7 +85,7 @@ def _run(file: str, options: dict[str, Any]) -> Any:
     reading = {name: options[name] for name in READING}
     machine = context(read(file, **reading).model, options["sets"], options["pose"])
     if sys.stderr.isatty():
-        click.echo("Simulating (the integrators are prepared the first time on a machine) …", err=True)
+        say("Simulating (the integrators are prepared the first time on a machine) …", err=True)
     return simulate(machine.mech, options["duration"], q0=machine.q, method=options["method"],
                     torque=formulas(options["torques"]), output=min(1.0 / options["fps"], 0.01))  # fmt: skip
 
@@ -108,4 +109,4 @@ def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
 
 
 def _progress(part: float) -> None:
-    click.echo(f"\r{100 * part:3.0f} %", err=True, nl=part >= 1.0)
+    say_progress(f"{100 * part:3.0f} %", end=part >= 1.0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.machine import FILE, READING, context, known_sets, pose_options, read, reading_options
+from app.cli.saying import say
 from core.functions.function import Function
 from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, SymbolValues, Values, Vector
 
@@ -105,9 +106,9 @@ def present(result: Result, machine: Any, as_json: bool, output: str | None) -> 
     if output:
         _write(output, result, machine)
     elif as_json:
-        click.echo(json.dumps(to_json(result), indent=2, ensure_ascii=False))
+        say(json.dumps(to_json(result), indent=2, ensure_ascii=False))
     else:
-        click.echo(text_of(result, degrees=True))
+        say(text_of(result, degrees=True))
 
 
 def _write(path: str, result: Result, machine: Any) -> None:
@@ -145,4 +146,4 @@ def _write(path: str, result: Result, machine: Any) -> None:
         if text is None:
             raise click.UsageError(f"-o: '{path}' should end in .txt, .json, .csv, .tex, .py, .c, .wl or .png.")
         write_whole(path, (text() + "\n").encode())
-    click.echo(f"Wrote {path}")
+    say(f"Wrote {path}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.saying import say
 
 if TYPE_CHECKING:
     from core.functions import Context
@@ -25,7 +26,7 @@ def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[s
     facts = facts_of(context(result.model, sets, pose), model_file)
     facts["findings"] = len(result.findings)
     if as_json:
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        say(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         _print(facts)
 
@@ -103,9 +104,9 @@ def _print(facts: dict[str, Any]) -> None:
     chains = ", ".join(f"{c['name']} ({c['convention']}, {c['rows']} joints)" for c in facts["chains"])
     parameters = ", ".join(f"{name} = {_amount(value)}" for name, value in facts["parameters"].items())
     kinds = ", ".join(f"{n} {kind}" for kind, n in facts["joint_kinds"].items())
-    click.echo(f"{facts['name']}  ({facts['file']})")
+    say(f"{facts['name']}  ({facts['file']})")
     if facts["description"]:
-        click.echo(facts["description"].strip())
+        say(facts["description"].strip())
     lines = [
         ("Bodies", f"{facts['bodies']} (and {facts['frames']} frame{'s' * (facts['frames'] != 1)})"),
         ("Joints", f"{facts['joints']}" + (f": {kinds}" if kinds else "")),
@@ -118,7 +119,7 @@ def _print(facts: dict[str, Any]) -> None:
     ]  # fmt: skip
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
-        click.echo(f"  {name.ljust(width)}  {text}")
+        say(f"  {name.ljust(width)}  {text}")
     if facts["coordinates"]:
         rows = tuple(
             (c["name"], Amount(c["value"], c["dimension"]), Amount(c["lower"], c["dimension"]),
@@ -126,4 +127,4 @@ def _print(facts: dict[str, Any]) -> None:
             for c in facts["coordinates"]
         )  # fmt: skip
         titles = ("Coordinate", "Value", "Lower", "Upper")
-        click.echo(table_text(Table(title="", columns=tuple(map(Column, titles)), rows=rows), degrees=True))
+        say(table_text(Table(title="", columns=tuple(map(Column, titles)), rows=rows), degrees=True))

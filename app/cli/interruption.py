@@ -6,7 +6,7 @@ import signal
 import threading
 from types import FrameType
 
-import click
+from app.cli.saying import say
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""
@@ -32,4 +32,4 @@ class Interruption:
         if self.asked or not self.begun:
             raise KeyboardInterrupt
         self.asked = True
-        click.echo("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
+        say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)

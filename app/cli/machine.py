@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.quantity import quantity
+from app.cli.saying import say
 
 if TYPE_CHECKING:
     from core.functions import Context
@@ -107,7 +108,7 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
 def _check_reached(mech: Any, q: Any, values: dict[str, float]) -> None:
     for name, x in zip(mech.q_names, q, strict=True):
         if name in values and abs(values[name] - x) > 1e-6:
-            click.echo(f"Note: {name} = {values[name]:.6g} is out of reach; it stands at {x:.6g} (SI).", err=True)
+            say(f"Note: {name} = {values[name]:.6g} is out of reach; it stands at {x:.6g} (SI).", err=True)
 
 
 def pair_of(text: str, option: str) -> tuple[str, str]:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.help_examples import CLOSING, closing_of
+from app.cli.saying import say
 from core.errors import KinetostatError
+from core.visible import visible
 
 if TYPE_CHECKING:
     from core.functions import Function
@@ -107,7 +109,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         from kinetostat import __version__
 
-        click.echo(f"Kinetostat {__version__}")
+        say(f"Kinetostat {__version__}")
         ctx.exit()
 
 
@@ -128,24 +130,25 @@ def cli(arguments: list[str] | None = None) -> int:
     try:
         code = group.main(arguments, prog_name="kinetostat", standalone_mode=False)
     except click.ClickException as error:
+        error.message = visible(error.message)
         error.show()
         return error.exit_code
     except click.exceptions.Abort:
-        click.echo("Stopped.", err=True)
+        say("Stopped.", err=True)
         return 1
     except KinetostatError as error:
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}", err=True)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (OSError, MemoryError, RecursionError) as error:
-        click.echo(f"Error: {error or type(error).__name__}", err=True)
+        say(f"Error: {error or type(error).__name__}", err=True)
         return 1
     except Exception as error:
         if os.environ.get("KINETOSTAT_DEBUG"):
             raise
-        click.echo(
+        say(
             f"Error: unexpected {type(error).__name__}: {error}. Please report this; KINETOSTAT_DEBUG=1 shows details.",
             err=True,
         )

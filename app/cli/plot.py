@@ -9,6 +9,7 @@ import click
 
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
+from app.cli.saying import say
 
 if TYPE_CHECKING:
     from core.simulation import Run
@@ -45,7 +46,7 @@ def command(run_file: str, channels: tuple[str, ...], output: str | None, others
     """
     runs = [(Path(file).stem, _load(file)) for file in (run_file, *others)]
     if not channels:
-        click.echo("\n".join(runs[0][1].channels))
+        say("\n".join(runs[0][1].channels))
         return
     if output is None:
         raise click.UsageError("Say with -o which file to write: .png, .svg, .pdf or .csv.")
@@ -57,7 +58,7 @@ def command(run_file: str, channels: tuple[str, ...], output: str | None, others
     wish = PlotWish(channels, across, apart, size, start, end, look == "dark",
                     ShownUnits(angles == "deg", lengths == "mm"))  # fmt: skip
     count = write(runs, wish, output)
-    click.echo(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
+    say(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
 
 
 def _load(file: str) -> Run:

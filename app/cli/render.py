@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
+from app.cli.saying import say
 from core.functions.sequences import VIEWS
 
 
@@ -43,11 +44,11 @@ def command(model_file: str, output: str, size: tuple[int, int], view: str, look
     result = read(model_file, **reading)
     for finding in result.findings:
         if finding.severity != "hint":
-            click.echo(str(finding), err=True)
+            say(str(finding), err=True)
     machine = context(result.model, sets, pose)
     if not output.lower().endswith(".png"):
         raise click.UsageError(f"-o: '{output}' does not end in .png.")
     picture: Any = call("picture", machine, file=output, width=size[0], height=size[1], view=view, look=look,
                         transparent=transparent)  # fmt: skip
     write_picture(picture, machine)
-    click.echo(f"Wrote {output}")
+    say(f"Wrote {output}")

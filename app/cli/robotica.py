@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.saying import say
 from core.errors import FileError, KinetostatError
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def _prompt(session: Session, as_json: bool) -> int:
             _run(session, line, as_json)
         except KinetostatError as error:
             failed = True
-            click.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
         except KeyboardInterrupt:
-            click.echo("Stopped.", err=True)
+            say("Stopped.", err=True)
     return int(failed and not asked)
 
 
@@ -81,10 +82,10 @@ def _typed() -> Iterator[str]:
         try:
             yield input(PROMPT)
         except EOFError:
-            click.echo()
+            say()
             return
         except KeyboardInterrupt:
-            click.echo()
+            say()
 
 
 def _run(session: Session, text: str, as_json: bool) -> None:
@@ -110,4 +111,4 @@ def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
                 from app.plotting.headless import write_motion
 
                 write_motion(part)
-        click.echo(json.dumps(to_json(result), ensure_ascii=False) if as_json else text_of(result, degrees=True))
+        say(json.dumps(to_json(result), ensure_ascii=False) if as_json else text_of(result, degrees=True))

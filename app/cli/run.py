@@ -12,6 +12,7 @@ import click
 from app.cli.interruption import STOPPED, Interruption
 from app.cli.machine import FILE, READING, context, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType, quantity
+from app.cli.saying import say, say_progress
 
 METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
 
@@ -85,7 +86,7 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
         if output and error.run is not None:
             if not growing:
                 _save(error.run, output, names)
-            click.echo(f"The motion until then is in {output}.", err=True)
+            say(f"The motion until then is in {output}.", err=True)
         raise
     finally:
         progress.waiting.cancel()
@@ -106,7 +107,7 @@ def _save(run: Any, output: str, names: list[str]) -> None:
         return
     from core.simulation.run_file import csv
 
-    click.echo(csv(run, names), nl=False)
+    say(csv(run, names), nl=False)
 
 
 def _prove(machine: Any, output: str | None, names: list[str]) -> None:
@@ -139,7 +140,7 @@ class _Progress:
 
     def prepare(self) -> None:
         """Say why nothing moves yet."""
-        click.echo("Preparing the integrator: its machine code is made once and kept (up to a minute) …", err=True)
+        say("Preparing the integrator: its machine code is made once and kept (up to a minute) …", err=True)
 
     def __call__(self, part: float) -> None:
         self.waiting.cancel()
@@ -152,7 +153,7 @@ class _Progress:
         said = ""
         if part < 1.0 and now - began >= SOON:
             said = f"   {left:.0f} s left" if left < 100.0 else f"   {left / 60.0:.0f} min left"
-        click.echo(f"\r{100 * part:3.0f} %{said:16}", err=True, nl=part >= 1.0)
+        say_progress(f"{100 * part:3.0f} %{said:16}", end=part >= 1.0)
 
 
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
@@ -180,13 +181,13 @@ def _report(run: Any, output: str | None, names: list[str]) -> None:
     s = run.statistics
     implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""
     if s.ended:
-        click.echo(f"Stopped at {run.time[-1]:.6g} s of {run.settings.start + run.settings.duration:g} s.", err=aside)
+        say(f"Stopped at {run.time[-1]:.6g} s of {run.settings.start + run.settings.duration:g} s.", err=aside)
     span = float(run.time[-1] - run.time[0])
-    click.echo(f"{span:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
+    say(f"{span:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
                f" {s.evaluations} evaluations{implicit}, {len(run)} samples", err=aside)  # fmt: skip
     if aside:
         return
     for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):
-        click.echo(f"{name:>24} {values[-1]: .9g}")
+        say(f"{name:>24} {values[-1]: .9g}")
     if output:
-        click.echo(f"Wrote {output}")
+        say(f"Wrote {output}")

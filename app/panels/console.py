@@ -23,6 +23,7 @@ from app.session import Session
 from app.settings import Settings
 from app.widgets.label import Label
 from app.widgets.note import severity_color
+from core.visible import visible
 
 BANNER = (
     "Python console. At hand: ks, model, mech, q, p, session, np, and every function, for example\n"
@@ -125,7 +126,7 @@ class ConsolePanel(QWidget):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         look = QTextCharFormat()
         look.setForeground(self._color(kind))
-        cursor.insertText(text, look)
+        cursor.insertText(visible(text), look)
         if at_end:
             bar.setValue(bar.maximum())
 

@@ -242,7 +242,7 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
         found["Sensors"] = "time", sensors
     found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total")
     tool = tool_frame(run.model)
-    if tool:
+    if f"{tool}.position" in run.channels:  # not where there is no body
         found[f"Position of {tool}"] = "time", tuple(f"{tool}.position.{axis}" for axis in "xyz")
         spread = {axis: float(run[f"{tool}.position"][:, k].std()) for k, axis in enumerate("xyz")}
         across, up = sorted(sorted(spread, key=lambda axis: -spread[axis])[:2])

@@ -37,6 +37,7 @@ from core.model.matrix_pose import pose_of
 from core.model.parameters import value_of
 from core.spatial.inertia import split
 from core.spatial.rotation import angles_of
+from core.visible import visible
 
 Matrix = NDArray[np.float64]
 
@@ -104,7 +105,7 @@ class _Writer:
     # ------------------------------------------------------------------------------- the tree
 
     def writing(self) -> Writing:
-        root = etree.Element("robot", name=self.model.name or "robot", version="1.2")
+        root = etree.Element("robot", name=self._text(self.model.name, "name") or "robot", version="1.2")
         for material in self.model.materials:
             self._material(root, material.name, material.color, material.texture)
         if self._needs_world():
@@ -143,12 +144,19 @@ class _Writer:
         if any(x != 0.0 for x in (*pose.position, *rotation)):
             etree.SubElement(parent, "origin", xyz=self.numbers(pose.position), rpy=self.numbers(rotation))
 
+    def _text(self, text: str, what: str) -> str:
+        """A text as XML can hold it: without control characters."""
+        written = visible(text)
+        if written != text:
+            self._note("warning", f"XML holds no control characters: the {what} is written {written}.", "", "", "", "")
+        return written
+
     def _material(self, parent: Any, name: str, color: Any, texture: str = "") -> None:
         tag = etree.SubElement(parent, "material", name=name)
         if color is not None:
             etree.SubElement(tag, "color", rgba=self.numbers(color))
         if texture:
-            etree.SubElement(tag, "texture", filename=texture)
+            etree.SubElement(tag, "texture", filename=self._text(texture, "file of the texture"))
 
     def _link(self, root: Any, body: Body) -> None:
         link = etree.SubElement(root, "link", name=body.name)
@@ -195,7 +203,7 @@ class _Writer:
                 word = "cylinder" if isinstance(shape, Cylinder) else "capsule"
                 etree.SubElement(geometry, word, radius=self.number(shape.radius), length=self.number(shape.length))
             case Mesh():
-                mesh = etree.SubElement(geometry, "mesh", filename=shape.file)
+                mesh = etree.SubElement(geometry, "mesh", filename=self._text(shape.file, "file of the mesh"))
                 if shape.scale != (1.0, 1.0, 1.0):
                     mesh.set("scale", self.numbers(shape.scale))
         if role == "visual" and (shape.material or shape.color is not None):
