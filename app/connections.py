@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from app.handles import joint_of
 from app.session import Ref, Session
+from app.state import exists, successor
 from core.errors import KinetostatError
 from core.kernel.carried_pose import carried_pose
 from core.kernel.reading import Numbers
@@ -39,6 +40,35 @@ class Pick:
     def on_body(self) -> Pick:
         """The same point as one of the body (or ground) itself, for what brings its own frames, as joints do."""
         return self if self.frame is None else Pick(self.frame.parent, self.place, what=self.what)
+
+
+def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
+    """What was pointed at, under the name that it has after an edit; None if it is gone."""
+    named = pick.on_body.name
+    if named == WORLD:
+        return pick
+    homes = {"joint": ("joints",), "sensor": ("sensors",)}.get(pick.what, ("bodies", "frames", "junctions"))
+    home = next((each for each in homes if exists(old, Ref(each, named))), homes[0])
+    ref = successor(old, new, Ref(home, named))
+    if ref is None:
+        return None
+    if pick.frame is None:
+        return dataclasses.replace(pick, name=ref.name)
+    return dataclasses.replace(pick, frame=dataclasses.replace(pick.frame, parent=ref.name))
+
+
+def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
+    """The same as the machine stands now; frames that are to be made have names that are free now."""
+    known, found = poses(session), list[Pick]()
+    for pick in picks:
+        if pick.what == "point" and pick.frame is None:
+            pick = pick_of(session, pick.name, known)
+        elif pick.frame is not None:
+            x, y, z = (known[pick.frame.parent] @ np.array([*numbers(pick.frame.pose.position, {}), 1.0]))[:3].tolist()
+            name = _free(session, pick.frame.name, tuple(each.name for each in found))
+            pick = Pick(name, (x, y, z), dataclasses.replace(pick.frame, name=name))
+        found.append(pick)
+    return tuple(found)
 
 
 def poses(session: Session) -> dict[str, Array]:
@@ -97,12 +127,18 @@ def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) 
 def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] = ()) -> Pick:
     """A point on a body (or the ground), with a new frame that is to be fixed there."""
     local = inverse(poses(session)[body]) @ np.array([*place, 1.0])
-    name = edits.unused_name(session.model, "frames", f"{body}_point" if body != WORLD else "ground_point")
-    while name in taken:
-        name += "_b"
+    name = _free(session, f"{body}_point" if body != WORLD else "ground_point", taken)
     a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
     x, y, z = (poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
     return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
+
+
+def _free(session: Session, stem: str, taken: tuple[str, ...]) -> str:
+    """A name for a new frame that neither the model nor the frames to be made have."""
+    name = edits.unused_name(session.model, "frames", stem)
+    while name in taken:
+        name += "_b"
+    return name
 
 
 def landmarks_of(session: Session, body: str) -> Array:

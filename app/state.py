@@ -54,6 +54,19 @@ def exists(model: Model, ref: Ref | None) -> bool:
     return any(item.name == ref.name for each in (model, model.expanded) for item in getattr(each, ref.collection, ()))
 
 
+def successor(old: Model, new: Model, ref: Ref) -> Ref | None:
+    """What an element has become by an edit or its undoing: itself, or what it was renamed to; None if it is gone."""
+    if exists(new, ref):
+        return ref
+    for before, after in ((old, new), (old.expanded, new.expanded)):
+        was, now = getattr(before, ref.collection, ()), getattr(after, ref.collection, ())
+        names = {element.name for element in was}
+        for a, b in zip(was, now, strict=False):
+            if len(was) == len(now) and a.name == ref.name and b.name not in names:
+                return Ref(ref.collection, b.name)
+    return None
+
+
 def renamed_joints(old: Model, new: Model) -> dict[str, str]:
     """Old name → new name, when an edit has only renamed joints; else nothing."""
     before, after = old.expanded.joints, new.expanded.joints

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from weakref import ReferenceType, WeakKeyDictionary
 
 import numpy as np
+from psygnal import SignalInstance
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QMenu
 
 from app.annotations import line
 from app.connection_kinds import CONNECTIONS, Connection
-from app.connections import Pick, frame_at, landmarks_of, pick_of, poses
+from app.connections import Pick, followed, frame_at, landmarks_of, pick_of, poses, present
 from app.icons import icon
-from app.session import Ref
+from app.session import Ref, State
 from app.tools.gestures import Gesture
 from app.tools.navigate import clicked
 from app.tools.pointer import Pointer
@@ -45,10 +46,10 @@ class Asking:
     picks: tuple[Pick, ...] = field(default=())
     at: QPoint = field(default_factory=QPoint)
     menu: QMenu | None = None
-    heard: Callable[[object], None] | None = None
-    """Listens to what is selected elsewhere, in the model tree."""
-    grounded: Callable[[], None] | None = None
-    """Listens to the row of the ground there."""
+    pairs: tuple[tuple[SignalInstance, Callable[..., None]], ...] = ()
+    """What it listens to: the selection and the row of the ground, in the model tree, and edits."""
+    document: int = 0
+    """The document in which it was asked."""
 
     @property
     def wants(self) -> tuple[str, ...]:
@@ -69,11 +70,15 @@ def arm(view: Viewport, connection: Connection | None) -> None:
     """Begin to ask for what a connection needs; the selection counts as the first answer where it fits."""
     view.gestures.choose("connect")
     _listen_no_more(view)
-    state = _asking[view] = Asking(connection)
-    state.heard = _listener(ReferenceType(view), state)
-    view.session.selected.connect(state.heard)
-    state.grounded = _ground_listener(ReferenceType(view), state)
-    view.session.grounded.connect(state.grounded)
+    session, known = view.session, ReferenceType(view)
+    state = _asking[view] = Asking(connection, document=session.document)
+    state.pairs = (
+        (session.selected, _listener(known, state)),
+        (session.grounded, _ground_listener(known, state)),
+        (session.changed, _edit_listener(known, state)),
+    )
+    for signal, slot in state.pairs:
+        signal.connect(slot)
     first = _selected(view, state.wants[0])
     if first is not None:
         _take(view, first)
@@ -107,6 +112,41 @@ def _ground_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[
     return heard
 
 
+def _edit_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[State, State], None]:
+    """Follows what was pointed at: renamed it is still meant, deleted it is asked for again."""
+
+    def heard(old: State, new: State) -> None:
+        view = known()
+        if view is None or _asking.get(view) is not state:
+            return
+        same = state.document == view.session.document
+        state.document = view.session.document
+        if not state.picks:
+            return
+        found = [followed(old.model, new.model, pick) if same else None for pick in state.picks]
+        gone = [pick.on_body.name for pick, now in zip(state.picks, found, strict=True) if now is None]
+        state.picks = present(view.session, tuple(pick for pick in found if pick is not None))
+        _show_picks(view, state)
+        if not gone:
+            return
+        if state.menu is not None:
+            state.menu.close()
+        view.session.told.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: point again.")
+        _say(view)
+
+    return heard
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(f"“{name}”" for name in names)
+
+
+def _show_picks(view: Viewport, state: Asking) -> None:
+    view.annotations.points = tuple(each.place for each in state.picks if each.what == "point")
+    view.annotations.lines = ()
+    view.annotations.update()
+
+
 def _chosen_elsewhere(view: Viewport, state: Asking) -> None:
     """What is selected in the model tree counts as pointed at, if it is asked for and not what was meant before."""
     pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
@@ -116,10 +156,10 @@ def _chosen_elsewhere(view: Viewport, state: Asking) -> None:
 
 def _listen_no_more(view: Viewport) -> None:
     state = _asking.get(view)
-    if state is not None and state.heard is not None:
-        view.session.selected.disconnect(state.heard)
-        view.session.grounded.disconnect(state.grounded)
-        state.heard = state.grounded = None
+    if state is not None:
+        for signal, slot in state.pairs:
+            signal.disconnect(slot)
+        state.pairs = ()
 
 
 def _selected(view: Viewport, want: str) -> Pick | None:
@@ -252,8 +292,7 @@ def _take(view: Viewport, pick: Pick) -> None:
     """One more thing was pointed at; with the last one the connection is made."""
     state = asking(view)
     state.picks = (*state.picks, pick)
-    view.annotations.points = tuple(each.place for each in state.picks if each.what == "point")
-    view.annotations.update()
+    _show_picks(view, state)
     if state.wants:
         _say(view)
         return
@@ -266,9 +305,10 @@ def _take(view: Viewport, pick: Pick) -> None:
 
 def _finish(view: Viewport) -> None:
     state = asking(view)
-    picks, connection = state.picks, state.connection
+    connection = state.connection
     if connection is None or state.wants:
         return
+    picks = present(view.session, state.picks)
     view.gestures.choose("select")  # also forgets the question
     connection.build(view.session, picks)
     view.update()
