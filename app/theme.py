@@ -157,7 +157,7 @@ def dress(app: QApplication) -> None:
     widgets = app.allWidgets()
     seen = {id(widget) for widget in widgets if widget.isVisible()}
     for widget in widgets:
-        if id(widget) in seen:
+        if id(widget) in seen and isValid(widget):  # what is polished first may have replaced it
             widget.style().polish(widget)
     hidden = [widget for widget in widgets if id(widget) not in seen]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
 
@@ -57,7 +57,31 @@ class Axis(NamedTuple):
     own: float = 0.0
 
 
-class WishRow(QWidget):
+class _Line(QLineEdit):
+    """A line whose text is in the colour of errors, in the look that is on, while it is refused."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._refused = False
+
+    def refuse(self, refused: bool) -> None:
+        """Whether what stands in it cannot be taken."""
+        self._refused = refused
+        self._paint()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._paint()
+
+    def _paint(self) -> None:
+        palette = QPalette()  # the parent's
+        if self._refused:
+            palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
+        self.setPalette(palette)
+
+
+class WishRow(QObject):
     """Label, slider and line of one value in the person's units; `edited(value)` with a number (SI) or the text of a
     formula (SI). An empty line means the model's own value."""
 
@@ -73,7 +97,7 @@ class WishRow(QWidget):
         self.label.setToolTip(as_tip(f"{name}, {measure.display(units).symbol}"))
         self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
         self.slider.setAccessibleName(name)
-        self.line = QLineEdit()
+        self.line = _Line()
         self.line.setAccessibleName(name)
         self.line.setFixedWidth(96)
         self.line.setPlaceholderText(quantity(own, measure, units, DIGITS))
@@ -120,20 +144,8 @@ class WishRow(QWidget):
         if problem == self._problem:
             return
         self._problem = problem
-        self._paint()
+        self.line.refuse(bool(problem))
         self.refused.emit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._paint()
-
-    def _paint(self) -> None:
-        """Refused text in the colour of errors in the look that is on."""
-        palette = QPalette()  # the parent's
-        if self._problem:
-            palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
-        self.line.setPalette(palette)
 
     def _slid(self, position: int) -> None:
         if position != self._position:

@@ -44,7 +44,7 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
     chosen = setup.settings(mech, duration=1.0, method="rk4", step=None, rtol=1e-7, atol=1e-9, output=None, start=0.0,
                             parameters=dict(p) if p else None, torque=None, max_steps=1)  # fmt: skip
     tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
-    if mech.held:  # what the loops carry by themselves, G^T lambda, needs no joint force
+    if mech.held and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
         G = np.reshape(mech.loop_jacobian(place[0], p=dict(p) if p else None), (-1, mech.nv))
         tau = tau - tau @ np.linalg.pinv(G, rcond=1e-10) @ G
     x = np.reshape(mech.x_rest(place[0], p=dict(p) if p else None), (1, mech.nx))

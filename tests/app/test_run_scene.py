@@ -11,7 +11,11 @@ from PySide6.QtTest import QTest
 
 from app.panels.tree_menus import row_menu
 from app.panels.treenodes import Node
+from app.plotting.channels import likely
 from app.session import Ref
+from core.files import loads
+from core.kernel import Mechanism
+from core.model import Model
 from core.simulation import simulate
 from core.simulation.moments import at_rest
 from viz.run_footage import Tracing
@@ -297,3 +301,23 @@ def test_the_torque_of_a_spring_and_damper_in_a_joint_acts_on_the_child_against_
     np.testing.assert_allclose(field.vectors, np.outer(size, [0.0, 1.0, 0.0]), atol=1e-12)
     np.testing.assert_allclose(field.origins, np.tile([0.0, 0.0, 0.9], (len(run), 1)), atol=1e-12)
     assert not fields(run, [Wanted("force", "forces", "damper")])
+
+
+def test_a_machine_held_so_that_nothing_moves_stands_at_rest():
+    """With constraints but without a speed there is no joint force to be found."""
+    model = loads(
+        "kinetostat: 1\nname: A\nbodies:\n  a: {mass: 1}\njoints:\n"
+        "  j: {kind: fixed, parent: world, child: a}\n  k: {kind: fixed, parent: world, child: a}\n",
+        "kst",
+    )
+    mech = Mechanism(model)
+    assert mech.held
+    assert mech.nv == 0
+    run = at_rest(mech, mech.rest())
+    assert run.tau.shape == (1, 0)
+    assert run["energy.kinetic"][0] == 0.0
+
+
+def test_an_empty_document_has_no_path_of_a_tool_to_propose():
+    mech = Mechanism(Model(name="empty"))
+    assert not [title for title in likely(at_rest(mech, mech.rest())) if "world" in title]

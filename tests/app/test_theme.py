@@ -111,3 +111,14 @@ def test_a_refused_start_speed_stays_readable(bench, looks):
     row.line.setText("")
     row.finish()
     assert row.line.palette().color(QPalette.ColorRole.Text) == QApplication.palette().color(QPalette.ColorRole.Text)
+
+
+def test_rows_of_a_machine_that_is_gone_hear_of_no_look(bench, looks):
+    """They live on until they are collected, without the lines that were theirs."""
+    bench.window.docks.show("simulation")
+    kept = [row for rows in bench.window.findChild(StartRows).rows.values() for row in rows.values()]
+    assert kept
+    bench.example("pendulum")
+    looks("dark")
+    assert not bench.messages("error")
+    assert kept
