@@ -120,7 +120,7 @@ class Viewport(Surface):
 
     def close_view(self) -> None:
         """Listen no more and free the scene's memory."""
-        self.gestures.cancel()
+        self.gestures.close()
         self.viewpoint.stop()
         self._again.stop()
         self._calm.stop()

@@ -304,7 +304,7 @@ class RunsList(QWidget):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icon("rename"), "Rename", lambda: self.tree.editItem(item, 0))
+        menu.addAction(icon("rename"), "Rename", lambda: self._rename(record))
         menu.addAction("Note…", lambda: self.annotate(record))
         menu.addAction("Colour…", lambda: self._recolour(record))
         menu.addAction(icon("save"), "Save…", self.save)
@@ -315,6 +315,10 @@ class RunsList(QWidget):
         if len(self._session.runs.items) > 1:
             menu.addAction(icon("clear"), "Delete all runs", self.clear)
         menu.popup(self.tree.viewport().mapToGlobal(place))
+
+    def _rename(self, record: Record) -> None:
+        if record.id in self._items:  # the list may have changed since the menu was opened
+            self.tree.editItem(self._items[record.id], 0)
 
     def _recolour(self, record: Record) -> None:
         color = QColorDialog.getColor(QColor(record.color), self, "Colour of the run")

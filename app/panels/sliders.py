@@ -114,6 +114,7 @@ class SlidersPanel(QWidget):
 
     def _rebuild(self) -> None:
         self._turns, self._p = {}, self._session.p
+        self._model = self._session.model
         for page, entries in ((self.joints, self._joint_entries()), (self.parameters, self._parameter_entries())):
             page.show_entries(entries, self._session, self._settings)
         self.reset.setEnabled(self._session.mech.nq > 0)
@@ -214,6 +215,7 @@ class SlidersPanel(QWidget):
         wanted = [
             [entry.quantity for entry in entries] for entries in (self._joint_entries(), self._parameter_entries())
         ]
+        self._model = new.model
         if wanted != [[entry.quantity for entry in page.entries] for page in (self.joints, self.parameters)]:
             self._rebuild()
 
@@ -226,6 +228,8 @@ class SlidersPanel(QWidget):
             self._soon.start()
 
     def _show_values(self) -> None:
+        if self._session.model is not self._model:  # the entries of this one come at once
+            return
         self._shown = monotonic()
         self._p = self._session.p
         for page in (self.joints, self.parameters):

@@ -247,8 +247,11 @@ class ModelTree(QWidget):
             QTimer.singleShot(0, self, self._recolour)  # once the palette of this panel is the new one
 
     def _recolour(self) -> None:
-        self._shown = None
-        self.refresh()
+        """The rows in the colours of another look; a name that is being typed stays."""
+        marks = self._shown[1] if self._shown is not None else {}
+        for item in self.items.values():
+            node = item.data(0, NODE)
+            self._dress(item, node, marks.get(node.ref) if node.ref else None)
 
     def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
         if self._updating or item is None:

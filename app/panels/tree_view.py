@@ -42,6 +42,11 @@ class RenameDelegate(QStyledItemDelegate):
         super().__init__(tree)
         self.tree = tree
 
+    def setEditorData(self, widget: QWidget, index: Index) -> None:
+        """What is typed already stays when the row is drawn anew."""
+        if not (isinstance(widget, QLineEdit) and widget.isModified()):
+            super().setEditorData(widget, index)
+
     def setModelData(self, widget: QWidget, model: QAbstractItemModel, index: Index) -> None:
         node = index.data(NODE)
         if isinstance(widget, QLineEdit) and isinstance(node, Node) and node.ref is not None:

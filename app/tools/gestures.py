@@ -15,6 +15,7 @@ from psygnal import Signal
 from app.tools.pointer import Pointer
 
 if TYPE_CHECKING:
+    from app.session import State
     from app.viewport import Viewport
 
 Gesture = Generator[None, Pointer | None, None]
@@ -44,8 +45,16 @@ class Gestures:
     def __init__(self, view: Viewport, tools: dict[str, Tool], others: Callable[[Viewport, Pointer], Gesture]) -> None:
         self._view, self._tools, self._others = view, tools, others
         self._running: Gesture | None = None
+        self._holds = False
+        """Whether the gesture in progress has something of the document in hand, not just the view."""
         self._last: Pointer | None = None
         self.tool = tools["select"]
+        view.session.changed.connect(self._changed)
+
+    def close(self) -> None:
+        """Stop, and listen no more."""
+        self.cancel()
+        self._view.session.changed.disconnect(self._changed)
 
     @property
     def running(self) -> bool:
@@ -67,6 +76,7 @@ class Gestures:
         plain = pointer.button == "left" and not pointer.shift
         tool = self._tools["pull"] if plain and pointer.ctrl and self.tool.id in PULLING else self.tool
         self._running = (tool.press if plain else self._others)(self._view, pointer)
+        self._holds = plain
         self._last = pointer
         self._step(None, first=True)
 
@@ -110,6 +120,14 @@ class Gestures:
         running, self._running = self._running, None
         running.close()
         return True
+
+    def _changed(self, old: State, new: State) -> None:
+        """An edit that is not its own ends a gesture: what it has in hand may be gone, or be called otherwise."""
+        running = self._running
+        if running is None or running.gi_running or not self._holds:
+            return
+        self.cancel()
+        self._view.session.told.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
 
     def _step(self, pointer: Pointer | None, first: bool = False) -> None:
         running = self._running

@@ -1,8 +1,16 @@
 """What a tool remembers of the document follows it: renamed, deleted, undone, or another one opened meanwhile."""
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+
 from app.session import Ref
+from app.slices import slices
+from app.tools.pointer import Pointer
 from core.files import loads
 from core.model import edits
+from core.simulation.moments import at_rest
 from tests.app.conftest import pump
 
 MACHINE = """
@@ -91,3 +99,100 @@ def test_what_was_pointed_at_goes_along_with_its_body(bench):
     session.preview_coordinates({"slide": 3.0})
     session.commit("Move slide")
     assert bench.view.annotations.points == ((3.0, 0.0, 0.0),)
+
+
+def pointer(x, y):
+    return Pointer(float(x), float(y))
+
+
+def place_of(bench, name):
+    """Pixels at which a body is seen."""
+    view = bench.view
+    for y in range(40, view.height() - 20, 8):
+        for x in range(20, view.width() - 20, 8):
+            hit = view.scene.pick(x, y, handles=False)
+            if hit is not None and hit.ref == ("bodies", name):
+                return x, y
+    raise AssertionError(f"{name} is not seen")
+
+
+def renamed(session):
+    session.apply("Rename", lambda model: edits.rename(model, "bodies", "rod2", "bar"))
+
+
+def deleted(session):
+    session.apply("Delete", lambda model: edits.remove(model, "bodies", "rod2"))
+
+
+def replaced(session):
+    session.start(loads(MACHINE, "kst"))
+
+
+@pytest.mark.parametrize("change", [renamed, deleted, replaced])
+@pytest.mark.parametrize("tool", ["move", "pull"])
+def test_a_body_that_is_dragged_is_let_go_when_the_document_changes(bench, tool, change):
+    bench.example("double_pendulum")
+    gestures = bench.view.gestures
+    gestures.choose(tool)
+    x, y = place_of(bench, "rod2")
+    gestures.press(pointer(x, y))
+    for step in (10, 20):
+        gestures.move(pointer(x + step, y))
+    change(bench.session)
+    label, pose = bench.session.state.label, bench.session.state.pose
+    gestures.move(pointer(x + 40, y))
+    gestures.release(pointer(x + 40, y))
+    pump()
+    assert not bench.messages("error")
+    assert bench.messages("hint") == ["The document was changed meanwhile: what was dragged is let go."]
+    assert (bench.session.state.label, bench.session.state.pose) == (label, pose)
+
+
+def test_what_a_drag_commits_itself_does_not_end_it(bench):
+    bench.example("double_pendulum")
+    bench.view.gestures.choose("move")
+    x, y = place_of(bench, "rod2")
+    bench.view.gestures.press(pointer(x, y))
+    for step in (10, 20, 30):
+        bench.view.gestures.move(pointer(x + step, y))
+    bench.view.gestures.release(pointer(x + 30, y))
+    assert bench.session.state.label == "Pull rod2"
+    assert not bench.messages("hint")
+
+
+def test_a_name_that_is_typed_in_the_tree_outlasts_another_look(bench):
+    bench.session.start(loads(MACHINE, "kst"))
+    bench.window.run("view.look_light")
+    bench.window.docks.show("tree")
+    bench.session.select(Ref("bodies", "a"))
+    bench.window.tree.rename_selected()
+    pump()
+    line = bench.window.tree.view.findChild(QLineEdit)
+    for letter in "carriage":
+        QTest.keyClick(line, letter)
+    bench.window.run("view.look_dark")
+    bench.wait(lambda: not slices().waiting)
+    pump()
+    assert QApplication.focusWidget() is line
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    pump()
+    bench.window.run("view.look_light")
+    bench.wait(lambda: not slices().waiting)
+    assert [body.name for body in bench.session.model.bodies] == ["carriage", "b"]
+
+
+def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
+    bench.example("pendulum")
+    run = at_rest(bench.session.mech, bench.session.q)
+    record = bench.session.runs.add(run)
+    bench.window.docks.show("simulation")
+    pump()
+    runs = bench.window.simulation_panel.runs
+    runs.tree.customContextMenuRequested.emit(runs.tree.visualItemRect(runs._items[record.id]).center())
+    menu = runs.findChild(QMenu)
+    rename = next(action for action in menu.actions() if action.text() == "Rename")
+    bench.session.runs.remove(record)
+    rename.trigger()
+    menu.close()
+    pump()
+    assert not bench.messages("error")
