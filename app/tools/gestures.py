@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from inspect import GEN_RUNNING, getgeneratorstate
 from typing import TYPE_CHECKING
 
 from psygnal import Signal
@@ -124,7 +125,7 @@ class Gestures:
     def _changed(self, old: State, new: State) -> None:
         """An edit that is not its own ends a gesture: what it has in hand may be gone, or be called otherwise."""
         running = self._running
-        if running is None or running.gi_running or not self._holds:
+        if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
             return
         self.cancel()
         self._view.session.told.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
