@@ -86,6 +86,9 @@ class TablePart(_Captioned):
         self.view.show_table(part)
 
 
+STRANGE = "This pose belongs to another machine. Run the function again."
+
+
 class PosesPart(QWidget):
     """Which poses there are; one of them can be taken over, all can be shown again."""
 
@@ -120,7 +123,7 @@ class PosesPart(QWidget):
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
         if len(q) != session.mech.nq:
-            session.told.emit("warning", "This pose belongs to another machine. Run the function again.")
+            session.told.emit("warning", STRANGE)
             return
         known = set(session.mech.p_names)
         values = {name: value for name, value in self._poses.p[k].items() if name in known and value != session.p[name]}
@@ -128,6 +131,13 @@ class PosesPart(QWidget):
         session.commit(f"Pose {k + 1} of {self._result().title}")
 
     def _show_again(self) -> None:
+        mech, poses = self._session.mech, self._poses
+        known = set(mech.p_names)
+        if poses.model is None and not all(
+            len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
+        ):
+            self._session.told.emit("warning", STRANGE)
+            return
         self._session.produced.emit(dataclasses.replace(self._result(), live=True))
 
 

@@ -3,12 +3,13 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPushButton
 
 from app.session import Ref
 from app.slices import slices
 from app.tools.pointer import Pointer
 from core.files import loads
+from core.functions.results import PoseSequence
 from core.model import edits
 from core.simulation.moments import at_rest
 from tests.app.conftest import pump
@@ -196,3 +197,20 @@ def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
     menu.close()
     pump()
     assert not bench.messages("error")
+
+
+@pytest.mark.parametrize("button", ["Take this pose", "Show again"])
+def test_poses_of_a_machine_that_is_not_open_are_not_shown_in_this_one(bench, button):
+    bench.example("four_bar")
+    session = bench.session
+    p = dict(session.p)
+    assert p
+    session.produced.emit(PoseSequence(title="Poses", q=(session.q.tolist(),) * 2, p=(p,) * 2))
+    bench.window.docks.show("output")
+    pump()
+    session.start(loads(MACHINE, "kst"))
+    pump()
+    press = next(each for each in bench.window.output.findChildren(QPushButton) if each.text() == button)
+    press.click()
+    assert not bench.messages("error")
+    assert bench.messages("warning") == ["This pose belongs to another machine. Run the function again."]
