@@ -1,0 +1,18 @@
+"""Letters of the scene are letters: VTK would typeset what stands between dollar signs."""
+
+import pytest
+from vtkmodules import vtkRenderingFreeType  # noqa: F401  (brings the renderer of texts)
+from vtkmodules.vtkRenderingCore import vtkTextRenderer
+
+from viz.lettering import as_letters
+
+
+@pytest.mark.parametrize("text", ["$x^2$", "Run $\\alpha$ of $y$", "costs $5 or $6"])
+def test_no_text_is_taken_for_a_formula(text):
+    renderer = vtkTextRenderer.GetInstance()
+    assert renderer.DetectBackend(text) == vtkTextRenderer.MathText
+    assert renderer.DetectBackend(as_letters(text)) == vtkTextRenderer.FreeType
+
+
+def test_what_is_unseen_is_written():
+    assert as_letters("a\u202eb") == "a\\u202eb"
