@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
+from app.widgets.label import Label
 
 HIGHEST = 150
 """Pixels; more bars than fit are scrolled."""
@@ -21,9 +22,8 @@ class Notice(QFrame):
         super().__init__()
         self.setObjectName("notice")
         self.text = text
-        self._severity, self._picture = severity, QLabel()
-        words = QLabel(text)
-        words.setTextFormat(Qt.TextFormat.PlainText)
+        self._severity, self._picture = severity, Label()
+        words = Label(text)
         words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = QHBoxLayout(self)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app.document.leftovers import counted
 from app.icons import icon
 from app.runs import Record
+from app.widgets.label import Label
 
 ROWS = 8
 """Rows of the list that are seen without scrolling."""
@@ -69,13 +70,12 @@ class LeavingDialog(QDialog):
         self._loss = loss
         self.wanted = Wanted()
         self.setWindowTitle("Unsaved work")
-        question = QLabel(f"Save {loss.words}?")
-        question.setTextFormat(Qt.TextFormat.PlainText)
+        question = Label(f"Save {loss.words}?")
         question.setWordWrap(True)
         font = question.font()
         font.setBold(True)
         question.setFont(font)
-        rest = QLabel("What is not ticked is lost.")
+        rest = Label("What is not ticked is lost.")
         self.list = QListWidget()
         self.list.setAccessibleName("What would be lost")
         pictures = [*(["model"] if loss.of_document else []), *["simulate" for _ in loss.runs]]
