@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 import trimesh
@@ -132,6 +135,47 @@ def test_any_bytes_are_a_mesh_or_a_message(tmp_path_factory, suffix, data, cut):
         return
     assert np.isfinite(mesh.vertices).all()
     assert mesh.faces.max() < len(mesh.vertices)
+
+
+LATIN = {
+    "stl": STL.replace(b"solid a", "solid Gehäuse".encode("latin-1"), 1),
+    "obj": "# Gehäuse\nv 0 0 0\nv 1 0 0\nv 0 2 0\nf 1 2 3\n".encode("latin-1"),
+    "off": "OFF\n# Gehäuse\n3 1 0\n0 0 0\n1 0 0\n0 2 0\n3 0 1 2\n".encode("latin-1"),
+}
+
+
+@pytest.mark.parametrize("suffix", LATIN)
+@pytest.mark.xfail(strict=True, reason="needs a library that is not installed along")
+def test_text_of_another_code_page_is_read(tmp_path, suffix):
+    file = tmp_path / f"a.{suffix}"
+    file.write_bytes(LATIN[suffix])
+    assert load_mesh(file).bounds[1] == pytest.approx([1.0, 2.0, 0.0])
+
+
+CORE_3MF = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
+TRIANGLE = (
+    '<mesh><vertices><vertex x="0" y="0" z="0"/><vertex x="1" y="0" z="0"/><vertex x="0" y="2" z="0"/></vertices>'
+    '<triangles><triangle v1="0" v2="1" v3="2"/></triangles></mesh>'
+)
+
+
+def packed(model: str, name: str = "3D/3dmodel.model") -> bytes:
+    """A 3MF file of this model."""
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, model)
+    return memory.getvalue()
+
+
+def model_3mf(resources: str, items: str = '<item objectid="1"/>', unit: str = "meter") -> str:
+    return f'<model unit="{unit}" xmlns="{CORE_3MF}"><resources>{resources}</resources><build>{items}</build></model>'
+
+
+@pytest.mark.xfail(strict=True, reason="needs a library that is not installed along")
+def test_3mf_is_read(tmp_path):
+    file = tmp_path / "a.3mf"
+    file.write_bytes(packed(model_3mf(f'<object id="1" type="model">{TRIANGLE}</object>')))
+    assert load_mesh(file).bounds[1] == pytest.approx([1.0, 2.0, 0.0])
 
 
 # ------------------------------------------------------------------------------------- look-up
