@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from app.cli.saying import say
 from core.errors import FileError, KinetostatError
+from core.files.regular_file import SCRIPT, text_content_of
 
 if TYPE_CHECKING:
     from core.robotica.session import Session
@@ -42,18 +42,10 @@ def command(model_file: str | None, calls: tuple[str, ...], script: str | None, 
     return _prompt(session, as_json)
 
 
-def _script(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise FileError(f"The script cannot be read: {reason}.", file=path, remedy="Choose another file.") from None
-
-
 def _run_script(session: Session, path: str, as_json: bool) -> None:
     """Run a script up to its first mistake, which is told with the script's name, line and column."""
     try:
-        _run(session, _script(path), as_json)
+        _run(session, text_content_of(path, SCRIPT), as_json)
     except KinetostatError as error:
         raise error.at(file=path) from None
 

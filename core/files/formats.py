@@ -15,6 +15,7 @@ from core.files.followed_files import with_files_from
 from core.files.mesh_lookup import resolve_mesh
 from core.files.native_reader import read_native
 from core.files.native_writer import write_native
+from core.files.regular_file import path_of
 from core.files.robotica_reader import read_robotica
 from core.files.robotica_writer import write_robotica
 from core.files.source import (
@@ -24,7 +25,6 @@ from core.files.source import (
     Trusted,
     Writing,
     encoded,
-    path_of,
     source_of_file,
     source_of_text,
     write_whole,

@@ -14,11 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from core.errors import FileError
+from core.files.regular_file import MESH, beginning_of, status_of
+
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
 """Files that are read as meshes."""
-
-MAX_MESH = 500 * 1024 * 1024
-"""Bytes of the largest mesh file that is read."""
 
 PATH_VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH",
                   "IGN_GAZEBO_RESOURCE_PATH")  # fmt: skip
@@ -41,8 +41,8 @@ def resolve_mesh(file: str, origin: str = "", packages: Mapping[str, str] | None
 
 def _is_mesh(place: Path) -> bool:
     try:
-        return place.suffix.lower() in MESH_SUFFIXES and place.is_file() and place.stat().st_size <= MAX_MESH
-    except (OSError, ValueError):
+        return place.suffix.lower() in MESH_SUFFIXES and bool(status_of(place, MESH))
+    except FileError:
         return False
 
 
@@ -90,10 +90,5 @@ def package_folders(name: str, folder: Path | None, packages: Mapping[str, str])
 @lru_cache(maxsize=1024)
 def _declared_name(package: Path) -> str:
     """The name in a package.xml; "" if there is no such file."""
-    try:
-        with package.open("rb") as stream:
-            head = stream.read(20_000).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    found = _PACKAGE_NAME.search(head)
+    found = _PACKAGE_NAME.search(beginning_of(package, 20_000).decode("utf-8", "replace"))
     return found.group(1) if found else ""

@@ -1,12 +1,13 @@
-"""Mesh files (STL, OBJ, DAE, glTF, PLY, OFF …) as triangles with colours, through trimesh.
+"""Mesh files (STL, OBJ, DAE, glTF, PLY, OFF through trimesh, 3MF) as triangles with colours.
 
-Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE files state
-their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis that a DAE states is applied, too
-(iCub's meshes need it), except in files of MeshLab, which writes Y_UP beside any data (TIAGo's must not be turned).
+Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE and 3MF files
+state their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis that a DAE states is applied,
+too (iCub's meshes need it), except in files of MeshLab, which writes Y_UP beside any data (TIAGo's must not be turned).
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable
@@ -19,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError
-from core.files.mesh_lookup import MAX_MESH, MESH_SUFFIXES
-
-Color = tuple[float, float, float, float]
+from core.files.mesh_3mf import Color, Part, parts_of
+from core.files.mesh_lookup import MESH_SUFFIXES
+from core.files.mesh_sources import MOST_NUMBERS, MOST_PIXELS, MOST_PLACES, PICTURES, Beside, examined, refusal
+from core.files.regular_file import MESH, content_of, status_of
 
 _Y_UP = (".gltf", ".glb")
 _TO_Z_UP = {
@@ -81,35 +83,43 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
     if place.suffix.lower() not in MESH_SUFFIXES:
         raise FileError(f"'{place.suffix}' is not a mesh format.", file=file,
                         remedy=f"Known: {' '.join(MESH_SUFFIXES)}.")  # fmt: skip
-    try:
-        if not place.is_file():
-            raise FileError("There is no such mesh file.", file=file, remedy="Check the name and the folder.")
-        status = place.stat()
-    except (OSError, ValueError) as error:
-        raise FileError(f"The mesh cannot be read: {error}.", file=file, remedy="Check the name.") from None
-    if status.st_size > MAX_MESH:
-        raise FileError(f"The mesh has {status.st_size / 1e6:.0f} MB; {MAX_MESH / 1e6:.0f} MB is the limit.",
-                        file=file, remedy="Reduce its triangles.")  # fmt: skip
+    status = status_of(file, MESH)
     return _loaded(file, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=512)
 def _loaded(file: str, changed: int, size: int) -> MeshData:
-    import trimesh  # takes 0.3 s: only when a mesh is needed
-
+    data, suffix = content_of(file, MESH), Path(file).suffix.lower()
     try:
-        scene = trimesh.load_scene(file)
-        turn = _to_z_up(file)
-        found = [_part(mesh, color, turn, file) for mesh, color in _placed(scene)]
+        found = [_part(*each, file) for each in _parts(data, suffix, file)]
     except FileError:
         raise
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
-        raise FileError(f"The mesh cannot be read: {_reason(error)}.", file=file,
-                        remedy="Export it again, best as binary STL or glTF.") from None  # fmt: skip
+        raise refusal(_reason(error), file) from None
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise FileError("The mesh holds no triangles.", file=file, remedy="Export it again with its surfaces.")
     return MeshData(parts)
+
+
+def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
+    """Vertices, m, z up; faces; colour of every part."""
+    if suffix == ".3mf":
+        return parts_of(data, file)
+    import trimesh  # takes 0.3 s: only when a mesh is needed
+
+    data = examined(data, suffix, file)
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=Beside(file))
+    _examine(scene, file)
+    return _placed(scene, _to_z_up(data, suffix))
+
+
+def _examine(scene: Any, file: str) -> None:
+    """No more copies of parts than can be held. Raises FileError."""
+    places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+    numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
+    if len(places) > MOST_PLACES or numbers > MOST_NUMBERS:
+        raise refusal(f"it places its parts {len(places)} times", file)
 
 
 def _reason(error: Exception) -> str:
@@ -117,34 +127,32 @@ def _reason(error: Exception) -> str:
     return (lines[0][:200] if lines else type(error).__name__).rstrip(".")
 
 
-def _placed(scene: Any) -> Iterable[tuple[Any, Color | None]]:
+def _placed(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
     """Every mesh of the scene in scene axes, with its colour."""
     for mesh in scene.dump():
         if hasattr(mesh, "faces"):
-            yield mesh, _color(mesh.visual)
+            vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
+            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _color(mesh.visual)
 
 
-def _to_z_up(file: str) -> NDArray[np.float64] | None:
+def _to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
     """(3, 3) rotation that puts the file's upward axis along z; None if it is there."""
-    if file.lower().endswith(_Y_UP):
+    if suffix in _Y_UP:
         return _TO_Z_UP[b"Y"]
-    if not file.lower().endswith(".dae"):
-        return None
-    with open(file, "rb") as stream:
-        head = stream.read(_ASSET)
+    head = data[:_ASSET] if suffix == ".dae" else b""
     stated = _UP_AXIS.search(head)
     return None if stated is None or b"MeshLab" in head else _TO_Z_UP.get(stated[1])
 
 
-def _part(mesh: Any, color: Color | None, turn: NDArray[np.float64] | None, file: str) -> MeshPart | None:
-    vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
-    faces = np.array(mesh.faces, dtype=np.int64)
+def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
+    """A part without vertices that coincide; None if it has no triangles. Raises FileError."""
+    faces = np.array(faces, dtype=np.int64)
     if not len(faces):
         return None
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise refusal("its triangles name vertices that are not there", file)
     if not np.isfinite(vertices).all():
         raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
-    if turn is not None:
-        vertices = vertices @ turn.T
     corners, index = np.unique(vertices, axis=0, return_inverse=True)
     faces = index.reshape(-1)[faces]
     corners.flags.writeable = faces.flags.writeable = False
@@ -164,8 +172,19 @@ def _color(visual: Any) -> Color | None:
     image = getattr(getattr(visual, "material", None), "baseColorTexture", None)
     image = image or getattr(getattr(visual, "material", None), "image", None)
     if image is not None:
-        red, green, blue = image.convert("RGB").resize((1, 1)).getpixel((0, 0))
-        return red / 255, green / 255, blue / 255, 1.0
+        return _mean(image)
     source = visual.material if visual.kind == "texture" else visual
     red, green, blue, opacity = (float(x) / 255.0 for x in source.main_color)
     return red, green, blue, opacity or 1.0  # opacity 0 is a known slip of exporters
+
+
+def _mean(image: Any) -> Color | None:
+    """The mean colour of a picture; None for one that is too large or damaged."""
+    width, height = image.size
+    if image.format not in PICTURES or width * height > MOST_PIXELS:
+        return None
+    try:
+        red, green, blue = image.convert("RGB").resize((1, 1)).getpixel((0, 0))
+    except Exception:  # readers of pictures raise whatever a broken one provokes
+        return None
+    return red / 255, green / 255, blue / 255, 1.0

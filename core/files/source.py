@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.errors import FileError
+from core.files.regular_file import MODEL, REPORT, content_of, path_of
 from core.model import Finding, Model
-
-MAX_SIZE = 50 * 1024 * 1024
-"""Bytes; no description of a machine is larger, and readers stay responsive."""
 
 _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -108,32 +109,9 @@ def source_of_text(text: str, file: str = "") -> Source:
     return Source(encoded(text, file), file, decoded=True)
 
 
-def path_of(path: object) -> str:
-    """A path as text, or a FileError."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(found := os.fspath(path), str):
-        raise FileError(f"A path is needed, not {type(path).__name__}.", remedy="Give the name of a file as text.")
-    return found
-
-
 def source_of_file(path: str | os.PathLike[str]) -> Source:
     """The content of a regular file of bearable size. Raises FileError."""
-    file = path_of(path)
-    try:
-        place = Path(file)
-        if place.is_dir():
-            raise FileError("This is a folder, not a file.", file=file, remedy="Choose a file in it.")
-        if not place.exists():
-            raise FileError("There is no such file.", file=file, remedy="Check the name and the folder.")
-        if not place.is_file():
-            raise FileError("This is not a regular file.", file=file, remedy="Choose a regular file.")
-        if (size := place.stat().st_size) > MAX_SIZE:
-            raise FileError(f"The file has {size / 1e6:.0f} MB; {MAX_SIZE / 1e6:.0f} MB is the limit.", file=file,
-                            remedy="Keep meshes in files of their own.")  # fmt: skip
-        return Source(place.read_bytes(), file)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"The file cannot be read: {reason}.", file=file,
-                        remedy="Check its name and your permissions.") from None  # fmt: skip
+    return Source(content_of(path, MODEL), path_of(path))
 
 
 def encoded(text: str, file: str = "") -> bytes:
@@ -147,29 +125,46 @@ def encoded(text: str, file: str = "") -> bytes:
                         remedy="Remove it.") from None  # fmt: skip
 
 
-def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all: temporary file in the same folder, flush, rename.
+def write_whole(path: str | os.PathLike[str], data: bytes, *, backup: bool = False) -> None:
+    """Write a file whole or not at all: temporary file in the same folder, flush, rename, flush of the folder.
 
-    Permissions of a file that is replaced are kept; a symbolic link stays a link. Raises FileError, and the
-    old content is then untouched.
+    Permissions of a file that is replaced are kept; a symbolic link stays a link. With a backup the old content is kept
+    beside it, its name followed by ~. Raises FileError, and the old content is then untouched.
     """
-    file = os.fspath(path)
+    file = path_of(path)
     try:
         target = Path(os.path.realpath(file))
         if target.is_dir():
             raise FileError("This is a folder, not a file.", file=file, remedy="Give a file name.")
-        mode = target.stat().st_mode & 0o7777 if target.exists() else None
-        if mode is not None and not os.access(target, os.W_OK):
-            raise FileError("The file is write-protected.", file=file,
-                            remedy="Save under another name or change its permissions.")  # fmt: skip
-        _replace(target, data, mode)
+        mode = _mode_of(target, file)
+        _replace(target, data, mode, backup and mode is not None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(f"The file cannot be written: {reason}.", file=file,
                         remedy="Save it in another folder.") from None  # fmt: skip
 
 
-def _replace(target: Path, data: bytes, mode: int | None) -> None:
+def append_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Add text to the end of a file, wholly or not at all. Raises FileError."""
+    before = content_of(path, REPORT) if os.path.exists(path_of(path)) else b""
+    write_whole(path, before + encoded(text, path_of(path)))
+
+
+def _mode_of(target: Path, file: str) -> int | None:
+    """Permissions of the file that will be replaced, None if there is none. Raises FileError if it must not be."""
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError("This is not a regular file.", file=file, remedy="Give another name.")
+    if not os.access(target, os.W_OK):
+        raise FileError("The file is write-protected.", file=file,
+                        remedy="Save under another name or change its permissions.")  # fmt: skip
+    return status.st_mode & 0o7777
+
+
+def _replace(target: Path, data: bytes, mode: int | None, backup: bool) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -177,10 +172,34 @@ def _replace(target: Path, data: bytes, mode: int | None) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, _new_file_mode() if mode is None else mode)
+        if backup:
+            _keep_beside(target)
         os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.unlink(name)
         raise
+    _flush_folder(target.parent)
+
+
+def _keep_beside(target: Path) -> None:
+    """A second name, ended by ~, for what will be replaced; a copy where a file has only one."""
+    kept = target.with_name(f"{target.name}~")
+    kept.unlink(missing_ok=True)
+    try:
+        os.link(target, kept)
+    except OSError:
+        shutil.copy2(target, kept)
+
+
+def _flush_folder(folder: Path) -> None:
+    """That a file has another content is on disk, too, where folders can be flushed."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _new_file_mode() -> int:

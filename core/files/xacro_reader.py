@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 from core.errors import CodeRefused, FileError, KinetostatError
-from core.files.source import MAX_SIZE, Options, Reading, Source, Trusted
+from core.files.regular_file import MODEL
+from core.files.source import Options, Reading, Source, Trusted
 from core.files.urdf_reader import read_urdf
 
 TIME_LIMIT = 30.0
@@ -54,7 +55,7 @@ def expanded(source: Source, options: Options) -> bytes:
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
     status, text, said = _run([file, packages, mode], source.text.encode("utf-8"), source.file)
-    if status == 0 and len(text) <= MAX_SIZE:
+    if status == 0 and len(text) <= MODEL.most:
         return text
     error = _message(said, status == 0, source.file)
     if isinstance(error, CodeRefused):

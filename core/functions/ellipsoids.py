@@ -156,22 +156,13 @@ def _measures(context: Context, poses: Any, found: list[Any], ranges: tuple[Rang
 
 def store(path: str, table: Table) -> None:
     """The measures as text at the end of a file (Robotica's `file`), or as a new CSV file."""
-    from pathlib import Path
-
-    from core.errors import FileError
-    from core.files.source import write_whole
+    from core.files.source import append_whole, write_whole
     from core.functions.text import csv_of, text_of
 
-    before = b""
-    text = csv_of(table)
-    if not path.lower().endswith(".csv"):
-        text = text_of(table) + "\n"
-        try:
-            before = Path(path).read_bytes() if Path(path).exists() else b""
-        except OSError as error:
-            raise FileError(f"The file cannot be read: {error.strerror}.", file=path,
-                            remedy="Name another file.") from None  # fmt: skip
-    write_whole(path, before + text.encode("utf-8"))
+    if path.lower().endswith(".csv"):
+        write_whole(path, csv_of(table).encode("utf-8"))
+    else:
+        append_whole(path, text_of(table) + "\n")
 
 
 FUNCTIONS = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.errors import ModelError
 from core.functions.function import Context, Function, needs_motion
 from core.functions.growing import Growing
 from core.functions.options import Choice, Flag, FrameName, Integer, Number, OutputFile, Text
@@ -98,13 +97,10 @@ def write_equations(
 
 
 def append(file: str, text: str) -> None:
-    """Add text to the end of a file. Raises ModelError if it cannot be written."""
-    try:
-        with open(file, "a", encoding="utf-8") as stream:
-            stream.write(text if text.endswith("\n") else text + "\n")
-    except OSError as error:
-        raise ModelError(f"'{file}' cannot be written: {error.strerror}.", where="file",
-                         remedy="Choose another file.") from None  # fmt: skip
+    """Add text to the end of a file. Raises FileError if it cannot be written."""
+    from core.files.source import append_whole
+
+    append_whole(file, text if text.endswith("\n") else text + "\n")
 
 
 def simplify(context: Context, expression: str, notation: str) -> Result:

@@ -6,6 +6,7 @@ import codecs
 import csv
 import math
 import os
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -13,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, near_misses
+from core.files.regular_file import TRACE, content_of, status_of
 from core.model import Driver
 
 Array = NDArray[np.float64]
 NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
+LONGEST_LINE = 100_000
+"""Characters; beyond are no tables, but files of something else."""
 _TIME = ("time", "t", "time [s]", "time (s)", "t [s]")
 
 
@@ -45,12 +49,9 @@ def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
     if not os.path.isabs(path):
         path = os.path.join(os.path.dirname(origin), path)
     try:
-        stamp = os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise FileError(f"The recorded trace cannot be read: {error.strerror}.", file=path,
-                        where=f"driver '{driver.name}', file",
-                        remedy="Give the path of a CSV or SIMNON file.") from None  # fmt: skip
-    return path, *_table(path, stamp)
+        return path, *table_of(path)
+    except FileError as error:
+        raise error.at(where=f"driver '{driver.name}', file") from None
 
 
 def _time_of(names: Sequence[str]) -> tuple[int, list[int]]:
@@ -72,23 +73,23 @@ def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int |
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
-    try:
-        stamp = os.stat(path).st_mtime_ns
-    except OSError as error:
-        raise FileError(f"The trace cannot be read: {error.strerror}.", file=path,
-                        remedy="Give the path of a CSV or SIMNON file.") from None  # fmt: skip
-    return _table(path, stamp)
+    status = status_of(path, TRACE)
+    return _table(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=16)
-def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
+def _table(path: str, _changed: int, _size: int) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; one of them may name
     the columns: " t q1 q2. Of several lines before the numbers the one that names the time counts, else the first."""
     heads: list[tuple[str, ...]] = []
     simnon = False
-    rows: list[list[float]] = []
+    rows: array[float] = array("d")
+    width = 0
     problem: FileError | None = None
     for number, line in enumerate(_text(path).splitlines(), 1):
+        if len(line) > LONGEST_LINE:
+            raise FileError(f"This line has more than {LONGEST_LINE} characters.", file=path, line=number,
+                            remedy=NUMBERS)  # fmt: skip
         comment = line.lstrip().startswith(("%", "#")) or (line.lstrip().startswith('"') and line.count('"') == 1)
         cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
         if not cells or (comment and rows):
@@ -105,14 +106,15 @@ def _table(path: str, _stamp: int) -> tuple[tuple[str, ...], Array]:
                 heads.append(tuple(cells))
                 simnon |= line.lstrip().startswith('"') and comment
             continue
-        if rows and len(row) != len(rows[0]):
-            raise FileError(f"{len(row)} numbers stand here, {len(rows[0])} before.", file=path, line=number,
+        if rows and len(row) != width:
+            raise FileError(f"{len(row)} numbers stand here, {width} before.", file=path, line=number,
                             remedy=NUMBERS)  # fmt: skip
-        rows.append(row)
-    if not rows or len(rows[0]) < 2:
+        width = len(row)
+        rows.extend(row)
+    if width < 2:
         raise problem or FileError("The file holds no columns of numbers over time.", file=path,
                                    remedy="The first column is the time, the others are signals.")  # fmt: skip
-    return _names(heads, len(rows[0])), np.array(rows)
+    return _names(heads, width), np.array(rows).reshape(-1, width)
 
 
 def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
@@ -124,11 +126,7 @@ def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
 
 def _text(path: str) -> str:
     """The file as text, of whichever Unicode. Raises FileError."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(200_000_000)
-    except OSError as error:
-        raise FileError(f"The file cannot be read: {error.strerror}.", file=path) from None
+    data = content_of(path, TRACE)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 

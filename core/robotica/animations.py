@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import FileError, ModelError
+from core.files.regular_file import ANIMATION, text_content_of
 from core.functions.results import (
     Column,
     Ellipsoid,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from core.robotica.session import Session
 
 FORMAT, VERSION = "kinetostat animation", 1
-LARGEST = 500_000_000
-"""Bytes of a file that is read."""
 AXES = "xyz"
 Animation = PoseSequence | EllipsoidField | Motion
 
@@ -135,16 +134,12 @@ def load(session: Session, file: Tree) -> Result:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as stream:
-            data = json.loads(stream.read(LARGEST))
-    except OSError as error:
-        raise FileError(f"The animation cannot be read: {error.strerror}.", file=path,
-                        remedy="Choose another file.") from None  # fmt: skip
+        data = json.loads(text_content_of(path, ANIMATION))
     except json.JSONDecodeError as error:
         where = f"column {error.colno}"
         raise FileError(f"This is no animation: {error.msg}.", file=path, line=error.lineno, where=where,
                         remedy="Choose a file written by SaveAnim.") from None  # fmt: skip
-    except (UnicodeDecodeError, RecursionError, ValueError):
+    except (RecursionError, ValueError):
         raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.")

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ExpressionError, FileError, near_misses
+from core.files.regular_file import SHAPE, text_content_of
 from core.robotica.meaning import number
 from core.robotica.syntax import parse_all
 
 Point = tuple[float, float, float]
-LARGEST = 20_000_000
-"""Characters of a file that is read."""
 DEEPEST = 50
 """Braces within one another."""
 PRIMITIVES = ("Line", "Polygon", "Point")
@@ -48,16 +47,7 @@ class LineShape:
 
 def read_shape(path: str) -> LineShape:
     """The shape of a file. Raises FileError with line and column."""
-    try:
-        with open(path, encoding="utf-8-sig") as stream:
-            text = stream.read(LARGEST + 1)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        remedy = "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF."
-        raise FileError(f"The shape cannot be read: {reason}.", file=path, remedy=remedy) from None
-    if len(text) > LARGEST:
-        raise FileError("The shape's file is too long.", file=path, remedy="Make it of fewer points.")
-    return _Reader(text, path).shape()
+    return _Reader(text_content_of(path, SHAPE), path).shape()
 
 
 class _Reader:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from core.errors import ExpressionError, FileError
+from core.files.regular_file import TORQUES, text_content_of
 from core.robotica.meaning import number, said, shown, value
 from core.robotica.syntax import Call, Name, Pair, Statement, Tree, parse_all
 from core.spatial.scalar import Scalar
@@ -174,12 +175,7 @@ class _Evaluation:
 
 def read_torque_file(path: str) -> Torques:
     """The torques of a file. Raises FileError naming the line."""
-    try:
-        with open(path, encoding="utf-8-sig") as stream:
-            source = stream.read(LONGEST + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise FileError(f"The torque file cannot be read: {reason}.", file=path, remedy="Choose another.") from None
+    source = text_content_of(path, TORQUES)
     if len(source) > LONGEST:
         raise FileError(f"The file has more than {LONGEST} characters.", file=path, remedy="Choose a torque file.")
     return read_torques(source, path)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.errors import ModelError
-from core.files.source import path_of
+from core.files.regular_file import path_of
 from core.kernel import Mechanism
 from core.model import Model
 from core.simulation.channels import Channels

@@ -19,6 +19,7 @@ import numpy as np
 
 from core.errors import FileError
 from core.files import dumps, loads
+from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.source import write_whole
 from core.kernel import Mechanism
 from core.simulation.setup import Settings
@@ -140,8 +141,7 @@ def load(path: str) -> Run:
     """The run of an HDF5 file."""
     from core.simulation.run import Run, Statistics
 
-    if not Path(path).is_file():
-        raise FileError("There is no such file.", file=path, remedy="Check its name.")
+    status_of(path, RUN)
     if not holds_hdf5(path):
         remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded traces."
         raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
@@ -167,11 +167,7 @@ def load(path: str) -> Run:
 
 def holds_hdf5(path: str) -> bool:
     """Whether the file begins as one of HDF5 does; False if it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(SIGNATURE)) == SIGNATURE
-    except OSError:
-        return False
+    return beginning_of(path, len(SIGNATURE)) == SIGNATURE
 
 
 def _readable(path: str) -> Any:
@@ -194,6 +190,8 @@ def prove(path: str) -> None:
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
+    if Path(path).exists():
+        status_of(path, RUN)
     if not os.access(folder, os.W_OK) or (Path(path).exists() and not os.access(path, os.W_OK)):
         raise FileError("The run cannot be written: permission denied.", file=path, remedy="Save it in another folder.")
 

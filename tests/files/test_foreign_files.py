@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from functools import partial
 
 import pytest
 
 from core.errors import FileError, KinetostatError
-from core.files import loads
+from core.files import load_mesh, loads, resolve_mesh
+from core.files.regular_file import ANIMATION, text_content_of
+from core.files.source import append_whole, source_of_file, write_whole
 from core.kernel import Mechanism
+from core.kernel.recorded_traces import columns_of, table_of
+from core.model import Driver
+from core.robotica.shape_file import read_shape
+from core.robotica.torque_file import read_torque_file
+from core.simulation.run_file import load as load_run
 
-DRIVEN = """kinetostat: 1
-name: D
-bodies:
-  a: {{mass: 1, inertia: {{ixx: 1, iyy: 1, izz: 1}}}}
-joints:
-  j: {{kind: revolute, parent: world, child: a}}
-drivers:
-  d: {{joint: j, file: {file}}}
-"""
 PATIENCE = 10.0
 """s until a reader counts as one that waits for ever."""
 
@@ -61,18 +60,67 @@ def odd_places(tmp_path):
     listener.close()
 
 
-def driven(file):
-    return Mechanism(loads(DRIVEN.format(file=file)))
+def followed(place):
+    return columns_of(Driver(name="d", joint="j", file=str(place)), "")
+
+
+def drawn(place):
+    mesh = place.parent / "a.obj"
+    mesh.write_text(f"mtllib {place.name}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n")
+    return load_mesh(mesh)
 
 
 @only_posix
-@pytest.mark.xfail(strict=True, reason="a pipe is waited for, and devices are read")
-def test_a_driver_names_a_table_that_is_no_regular_file(odd_places):
+@pytest.mark.parametrize(
+    "reader",
+    [source_of_file, table_of, followed, load_run, read_shape, read_torque_file,
+     partial(text_content_of, kind=ANIMATION)],
+)  # fmt: skip
+def test_only_regular_files_are_read(odd_places, reader):
     for place in odd_places:
-        error = outcome(driven, place)
+        error = outcome(reader, place)
         assert isinstance(error, FileError), place
         assert error.file == str(place)
         assert error.remedy
+
+
+@only_posix
+def test_models_do_not_wait_for_what_they_name(odd_places):
+    """Packages are told by files of a name, meshes name materials: what is odd there is passed over."""
+    pipe = odd_places[0]
+    for place in odd_places[:-1]:
+        assert len(outcome(drawn, place).faces) == 1
+        link = pipe.parent / "a.stl"
+        link.symlink_to(place)
+        assert isinstance(outcome(load_mesh, link), FileError)
+        link.unlink()
+    pipe.rename(pipe.parent / "package.xml")
+    assert outcome(resolve_mesh, "package://nothing/a.stl", str(pipe.parent / "a.urdf")) is None
+
+
+@only_posix
+def test_only_regular_files_are_replaced(odd_places):
+    pipe = odd_places[0]
+    for place in (pipe, "/dev/null"):
+        assert isinstance(outcome(write_whole, place, b"x"), FileError)
+        assert isinstance(outcome(append_whole, place, "x"), FileError)
+    assert not os.path.isfile("/dev/null")
+
+
+def test_a_file_is_refused_by_its_size_before_it_is_read(tmp_path):
+    file = tmp_path / "a.kst"
+    with open(file, "wb") as stream:
+        stream.truncate(10**12)  # holds nothing
+    for reader in (source_of_file, table_of, read_shape):
+        with pytest.raises(FileError, match=r"1000000 MB; \d+ MB is the limit"):
+            reader(file)
+
+
+def test_a_table_of_one_line_without_end_is_refused(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("t,x\n0,1\n" + "1," * 10**6)
+    with pytest.raises(FileError, match=r":3: This line has more than 100000 characters"):
+        table_of(str(file))
 
 
 TENSOR = "inertia: {ixx: 1, iyy: 1, izz: 1}"

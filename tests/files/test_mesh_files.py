@@ -145,7 +145,6 @@ LATIN = {
 
 
 @pytest.mark.parametrize("suffix", LATIN)
-@pytest.mark.xfail(strict=True, reason="needs a library that is not installed along")
 def test_text_of_another_code_page_is_read(tmp_path, suffix):
     file = tmp_path / f"a.{suffix}"
     file.write_bytes(LATIN[suffix])
@@ -171,7 +170,6 @@ def model_3mf(resources: str, items: str = '<item objectid="1"/>', unit: str = "
     return f'<model unit="{unit}" xmlns="{CORE_3MF}"><resources>{resources}</resources><build>{items}</build></model>'
 
 
-@pytest.mark.xfail(strict=True, reason="needs a library that is not installed along")
 def test_3mf_is_read(tmp_path):
     file = tmp_path / "a.3mf"
     file.write_bytes(packed(model_3mf(f'<object id="1" type="model">{TRIANGLE}</object>')))

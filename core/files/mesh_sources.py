@@ -1,0 +1,207 @@
+"""What foreign readers of meshes get to see: the bytes of one file, in UTF-8, and files beside it.
+
+A file is refused here whose few bytes would make a reader build far more than they hold: entities and archives in DAE,
+nodes placed within one another time and again, accessors and lists of more numbers than there are bytes for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from core.errors import FileError
+from core.files.regular_file import MESH, PICTURE, content_of
+
+MOST_NUMBERS = 200_000_000
+"""Coordinates and indices of all parts of a mesh together."""
+MOST_PLACES = 20_000
+"""Places of parts in a mesh."""
+MOST_PIXELS = 1 << 25
+"""Of a texture whose mean colour is taken; larger ones are left out."""
+PICTURES = ("PNG", "JPEG", "BMP", "GIF", "TGA", "WEBP", "TIFF")
+"""Formats of textures; others are not even looked into."""
+
+_HEAD = 100_000
+"""Bytes of the longest header of a PLY file."""
+_TEXTS = (".obj", ".off", ".gltf", ".mtl")
+_FACET = 50
+"""Bytes of a triangle in a binary STL file, which has 84 before the first."""
+_ELEMENT = re.compile(rb"^element\s+\S+\s+(\S+)", re.MULTILINE)
+_MATERIAL = re.compile(rb"^[ \t]*usemtl[ \t]+([^\r\n]*)", re.MULTILINE)
+_SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+_COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+"""glTF 2.0, 3.6.2: bytes of a component, components of an element."""
+
+
+class Beside:
+    """Files in the folder of a mesh or below it, as readers ask for them: regular ones, of bearable size together."""
+
+    def __init__(self, file: str) -> None:
+        self._folder = Path(file).absolute().parent.resolve()
+        self._left = MESH.most
+        self.file_name = Path(file).name
+
+    def get(self, name: str) -> bytes:
+        """The content of a file. Raises FileError."""
+        for place in self._places(str(name).strip()):
+            kind = PICTURE if place.suffix.lower() not in (".bin", ".mtl", ".glbin") else MESH
+            data = content_of(place, kind)
+            self._left -= len(data)
+            if self._left < 0:
+                raise FileError(f"The files that it names have more than {MESH.most / 1e6:.0f} MB together.",
+                                file=str(place), remedy=MESH.smaller)  # fmt: skip
+            return in_utf8(data) if place.suffix.lower() in _TEXTS else data
+        raise FileError(f"There is no file '{name[:200]}' beside the mesh.", remedy="Copy it along.")
+
+    __getitem__ = get
+
+    def _places(self, name: str) -> Iterable[Path]:
+        """Where a file may lie: as named, then by its last name only."""
+        if "://" in name or "\0" in name or len(name) > 4096:
+            return
+        for each in dict.fromkeys((name, unquote(name), Path(name.replace("\\", "/")).name)):
+            try:
+                place = Path(self._folder, each.lstrip("/")).resolve()
+                if place.is_relative_to(self._folder) and place.is_file():
+                    yield place
+            except (OSError, RuntimeError):
+                continue
+
+
+def examined(data: bytes, suffix: str, file: str) -> bytes:
+    """The bytes that a reader may have. Raises FileError for a file that promises more than it holds."""
+    if suffix in _TEXTS or (suffix == ".stl" and not _is_binary_stl(data)):
+        data = in_utf8(data)
+    if suffix == ".ply":
+        return _ply(data, file)
+    if suffix == ".obj" and len(set(_MATERIAL.findall(data))) * data.count(b"\nv ") > 20 * MOST_NUMBERS:
+        raise refusal("it has too many materials", file)
+    if suffix == ".dae":
+        _examine_dae(data, file)
+    if suffix in (".glb", ".gltf"):
+        _examine_gltf(_gltf_head(data, suffix, file), file)
+    return data
+
+
+def in_utf8(data: bytes) -> bytes:
+    """Text in UTF-8; what is none is taken as Latin-1, which names and comments of older programs are in."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1").encode("utf-8")
+    return data
+
+
+def refusal(reason: str, file: str) -> FileError:
+    """The message about a mesh that is not read."""
+    return FileError(f"The mesh cannot be read: {reason}.", file=file,
+                     remedy="Export it again, best as binary STL or glTF.")  # fmt: skip
+
+
+def _is_binary_stl(data: bytes) -> bool:
+    return len(data) >= 84 and len(data) == 84 + _FACET * int.from_bytes(data[80:84], "little")
+
+
+def _ply(data: bytes, file: str) -> bytes:
+    """A PLY file whose header is UTF-8 and promises no more rows than there are bytes."""
+    end = data.find(b"end_header", 0, _HEAD)
+    if end < 0:
+        raise refusal("its header has no end", file)
+    for count in _ELEMENT.findall(data, 0, end):
+        if not (count.isdigit() and len(count) < 12 and int(count) <= len(data)):
+            raise refusal(f"it has fewer than {count[:20].decode('latin-1')} rows", file)
+    return in_utf8(data[:end]) + data[end:]
+
+
+# ------------------------------------------------------------------------------------------ COLLADA
+
+
+def _examine_dae(data: bytes, file: str) -> None:
+    """XML without entities, and no archive; nodes named by nodes are counted."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    root = etree.fromstring(data, parser)
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise refusal("it declares XML entities, which are not expanded here", file)
+    named = {tag.get("id"): tag for tag in root.iter("{*}node", "{*}geometry", "{*}visual_scene") if tag.get("id")}
+    _Placed(named, file).of(root)
+
+
+class _Placed:
+    """How often geometries are placed, with how much text, when every instance of a node is followed."""
+
+    def __init__(self, named: dict[str, Any], file: str) -> None:
+        self.named, self.file = named, file
+        self.known: dict[Any, tuple[int, int]] = {}
+        self.open: set[Any] = set()
+
+    def of(self, tag: Any) -> tuple[int, int]:
+        """(places, characters) below an element. Raises FileError where they are too many, or without end."""
+        if tag in self.known:
+            return self.known[tag]
+        if tag in self.open:
+            raise refusal("its nodes hold one another in a circle", self.file)
+        self.open.add(tag)
+        places = characters = 0
+        for each in tag.iter("{*}instance_node", "{*}instance_geometry", "{*}instance_visual_scene"):
+            target = self.named.get(each.get("url", "")[1:])
+            if target is not None and target is not tag:
+                more = (1, _length(target)) if each.tag.endswith("geometry") else self.of(target)
+                places, characters = places + more[0], characters + more[1]
+            if places > MOST_PLACES or characters > MESH.most:
+                raise refusal(f"it places its parts more than {MOST_PLACES} times", self.file)
+        self.open.discard(tag)
+        self.known[tag] = places, characters
+        return places, characters
+
+
+def _length(geometry: Any) -> int:
+    """Characters of the indices of a geometry."""
+    return sum(len(each.text or "") for each in geometry.iter("{*}p", "{*}ph"))
+
+
+# ------------------------------------------------------------------------------------------ glTF
+
+
+def _gltf_head(data: bytes, suffix: str, file: str) -> dict[str, Any]:
+    """The JSON part of a glTF file (2.0, 4.4: behind five words of a binary one)."""
+    text = data
+    if suffix == ".glb" and data.startswith(b"glTF"):
+        text = data[20 : 20 + int.from_bytes(data[12:16], "little")]
+    try:
+        head = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise refusal(f"its description is no JSON ({str(error)[:100]})", file) from None
+    if not isinstance(head, dict):
+        raise refusal("its description is no JSON object", file)
+    return head
+
+
+def _examine_gltf(head: dict[str, Any], file: str) -> None:
+    """Views, accessors and parts are bounded together; overlapping ones are copied by readers."""
+    try:
+        views = sum(int(view["byteLength"]) for view in head.get("bufferViews", []))
+        sizes = [_numbers_of(each) for each in head.get("accessors", [])]
+        wanted = sum(_wanted(each, sizes) for mesh in head.get("meshes", []) for each in mesh["primitives"])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise refusal(f"its description lacks {str(error)[:100] or 'an entry'}", file) from None
+    if views > 2 * MESH.most or max(sum(sizes), wanted) > MOST_NUMBERS:
+        raise refusal("it promises more numbers than a mesh may have", file)
+
+
+def _numbers_of(accessor: dict[str, Any]) -> int:
+    count = int(accessor["count"])
+    if count < 0 or accessor["componentType"] not in _SIZES:
+        raise ValueError("a count")
+    return count * _COMPONENTS[accessor["type"]]
+
+
+def _wanted(primitive: dict[str, Any], sizes: list[int]) -> int:
+    """Numbers that a part takes from accessors."""
+    used = [*primitive["attributes"].values(), *([primitive["indices"]] if "indices" in primitive else [])]
+    return sum(sizes[k] for k in used)

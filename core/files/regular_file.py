@@ -1,0 +1,130 @@
+"""Content of files that others named or wrote: regular files of bearable size only, and nothing that is waited for.
+
+Pipes, devices, sockets, folders, links that lead nowhere or in a circle are refused in words. What grows while it is
+read is taken as long as it was at first.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+
+from core.errors import FileError
+
+MEGABYTE = 1_000_000
+_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""A pipe without a writer is open at once, too."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is read as.
+
+    name    : what messages call it
+    most    : bytes of the largest one
+    smaller : what helps where it is larger
+    other   : what helps where it cannot be read
+    """
+
+    name: str
+    most: int
+    smaller: str = "Choose another file."
+    other: str = "Check its name and your permissions."
+
+
+MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in files of their own.")
+MESH = Kind("mesh", 500 * MEGABYTE, "Reduce its triangles.")
+PICTURE = Kind("picture", 50 * MEGABYTE, "Reduce its size.")
+TRACE = Kind("trace", 100 * MEGABYTE, "Keep fewer rows or columns.", "Give the path of a CSV or SIMNON file.")
+TORQUES = Kind("torque file", MEGABYTE, "Choose a torque file.", "Choose another.")
+SHAPE = Kind("shape", 20 * MEGABYTE, "Make it of fewer points.",
+             "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF.")  # fmt: skip
+ANIMATION = Kind("animation", 200 * MEGABYTE, "Save fewer poses.", "Choose a file written by SaveAnim.")
+SCRIPT = Kind("script", 20 * MEGABYTE, "Split it.", "Choose another file.")
+REPORT = Kind("file", 200 * MEGABYTE, "Name another file.", "Name another file.")
+RUN = Kind("run", 1 << 62)
+"""Runs are read piece by piece, as far as asked for."""
+
+
+def path_of(path: object) -> str:
+    """A path as text, or a FileError."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(found := os.fspath(path), str):
+        raise FileError(f"A path is needed, not {type(path).__name__}.", remedy="Give the name of a file as text.")
+    return found
+
+
+def content_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> bytes:
+    """The content of a file. Raises FileError."""
+    file = path_of(path)
+    handle, size = _opened(file, kind)
+    try:
+        with open(handle, "rb") as stream:
+            return stream.read(size) or b""
+    except OSError as error:
+        raise unreadable(error, kind, file) from None
+
+
+def text_content_of(path: str | os.PathLike[str], kind: Kind) -> str:
+    """The content of a file as UTF-8 text, lines ended by line feeds. Raises FileError."""
+    try:
+        return content_of(path, kind).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        raise FileError(
+            f"The {kind.name} cannot be read: it is no text.", file=path_of(path), remedy=kind.other
+        ) from None
+
+
+def beginning_of(path: str | os.PathLike[str], count: int) -> bytes:
+    """The first bytes of a file; none where it cannot be read."""
+    try:
+        handle, _ = _opened(path_of(path), RUN)
+        with open(handle, "rb") as stream:
+            return stream.read(count) or b""
+    except (FileError, OSError):
+        return b""
+
+
+def status_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> os.stat_result:
+    """Size and times of a regular file of bearable size. Raises FileError."""
+    file = path_of(path)
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError) as error:
+        raise unreadable(error, kind, file) from None
+    _check(status, kind, file)
+    return status
+
+
+def unreadable(error: Exception, kind: Kind, file: str) -> FileError:
+    """The message about a system's error."""
+    if isinstance(error, FileNotFoundError) and kind is MODEL:
+        return FileError("There is no such file.", file=file, remedy="Check the name and the folder.")
+    reason = getattr(error, "strerror", None) or str(error)
+    return FileError(f"The {kind.name} cannot be read: {reason}.", file=file, remedy=kind.other)
+
+
+def _opened(file: str, kind: Kind) -> tuple[int, int]:
+    """An open file and its size, examined before and after: another may have taken its name in between."""
+    status_of(file, kind)
+    try:
+        handle = os.open(file, _OPEN)
+    except (OSError, ValueError) as error:
+        raise unreadable(error, kind, file) from None
+    try:
+        status = os.fstat(handle)
+        _check(status, kind, file)
+    except FileError:
+        os.close(handle)
+        raise
+    return handle, status.st_size
+
+
+def _check(status: os.stat_result, kind: Kind, file: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError("This is a folder, not a file.", file=file, remedy="Choose a file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError("This is not a regular file.", file=file, remedy="Choose a regular file.")
+    if status.st_size > kind.most:
+        raise FileError(f"The {kind.name} has {status.st_size / 1e6:.0f} MB; {kind.most / 1e6:.0f} MB is the limit.",
+                        file=file, remedy=kind.smaller)  # fmt: skip
