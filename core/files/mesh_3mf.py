@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 import zipfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from lxml import etree
@@ -22,8 +22,8 @@ Color = tuple[float, float, float, float]
 Matrix = NDArray[np.float64]
 
 METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}
-MOST_TEXT = 250_000_000
-"""Bytes of all models of an archive, unpacked."""
+MOST_TEXT, MOST_UNPACKED, ROOM = 100_000_000, 50, 1_000_000
+"""Bytes of all models of an archive, unpacked: at most, and by those of the archive beyond the first ones."""
 MOST_NESTED = 32
 """Objects within one another."""
 _START = "3D/3dmodel.model"
@@ -53,12 +53,39 @@ class _Object:
 
 @dataclass
 class _Model:
-    """What one model of an archive says."""
+    """What one model of an archive says, element by element."""
 
     metres: float = METRES["millimeter"]
     objects: dict[str, _Object] = field(default_factory=dict)
     colors: dict[str, list[Color]] = field(default_factory=dict)
     items: list[Placed] = field(default_factory=list)
+    current: _Object = field(default_factory=lambda: _Object())
+    group: list[Color] = field(default_factory=list)
+
+    def begin(self, kind: str, tag: Any) -> None:
+        """An element begins: its kind and its attributes."""
+        if kind == "vertex":
+            self.current.vertices.extend((float(tag["x"]), float(tag["y"]), float(tag["z"])))
+        elif kind == "triangle":
+            self.current.corners.extend((int(tag["v1"]), int(tag["v2"]), int(tag["v3"])))
+            self.current.colors.append(_index(tag, "p1"))
+        elif kind == "object":
+            self.current = self.objects[tag["id"]] = _Object(_index(tag, "pindex"))
+        elif kind == "component":
+            self.current.components.append(_placed(tag))
+        elif kind in ("basematerials", "colorgroup"):
+            self.group = self.colors[tag["id"]] = []
+        elif kind in ("base", "color"):
+            self.group.append(_color(tag.get("displaycolor") or tag["color"]))
+        elif kind == "item":
+            self.items.append(_placed(tag))
+        elif kind == "model":
+            self.metres = METRES[tag.get("unit", "millimeter")]
+
+    def end(self, kind: str) -> None:
+        """An element ends."""
+        if kind == "object":
+            self.current = _Object()
 
 
 Part = tuple[NDArray[np.float64], NDArray[np.int64], Color | None]
@@ -68,17 +95,16 @@ def parts_of(data: bytes, file: str) -> list[Part]:
     """(vertices (n, 3) m, faces (m, 3), colour) of everything that is built. Raises FileError, or whatever the
     libraries for archives and XML raise where they are damaged."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return list(_Archive(archive, file).parts())
+        return list(_Archive(archive, file, min(MOST_TEXT, ROOM + MOST_UNPACKED * len(data))).parts())
 
 
 class _Archive:
     """The models of an archive, each read when it is first named."""
 
-    def __init__(self, archive: zipfile.ZipFile, file: str) -> None:
-        self.archive, self.file = archive, file
+    def __init__(self, archive: zipfile.ZipFile, file: str, left: int) -> None:
+        self.archive, self.file, self.left = archive, file, left
         self.names = {name.lower(): name for name in archive.namelist()}
         self.models: dict[str, _Model] = {}
-        self.left = MOST_TEXT
         self.numbers = self.places = 0
 
     def parts(self) -> Iterator[Part]:
@@ -89,26 +115,33 @@ class _Archive:
     def start(self) -> str:
         """The name of the model that is built, which a relation of the archive says."""
         if _RELATIONS in self.names:
-            for tag in self.elements(_RELATIONS):
-                if tag.get("Type") == _MODEL:
-                    return str(tag.get("Target", "")).lstrip("/")
+            relations: list[Any] = []
+            self.read(_RELATIONS, lambda kind, tag: relations.append(tag), lambda kind: None)
+            for each in relations:
+                if each.get("Type") == _MODEL:
+                    return str(each.get("Target", "")).lstrip("/")
         return _START
 
-    def elements(self, name: str) -> Iterator[Any]:
-        """Every element of an XML file of the archive when it is complete; then it is forgotten."""
+    def read(
+        self, name: str, begun: Callable[[str, Any], None], ended: Callable[[str], None] = lambda kind: None
+    ) -> None:
+        """Tell the elements of an XML file of the archive, when they begin and when they end."""
         real = self.names.get(name.lower())
         if real is None:
             raise refusal(f"the archive holds no '{name[:200]}'", self.file)
+        parser = etree.XMLParser(target=_Target(begun, ended), resolve_entities=False, no_network=True, load_dtd=False)
         with self.archive.open(real) as stream:
-            parser = etree.iterparse(_Counted(stream, self), no_network=True, resolve_entities=False, load_dtd=False)
-            for _, tag in parser:
-                yield tag
-                if tag.tag.rpartition("}")[2] in ("vertex", "triangle") and (before := tag.getprevious()) is not None:
-                    tag.getparent().remove(before)
+            while data := stream.read(1 << 16):
+                self.left -= len(data)
+                if self.left < 0:
+                    raise refusal("it unpacks to far more than it holds", self.file)
+                parser.feed(data)
+        parser.close()
 
     def model(self, name: str) -> _Model:
         if name not in self.models:
-            self.models[name] = _read(self.elements(name), name)
+            self.models[name] = _Model()
+            self.read(name, self.models[name].begin, self.models[name].end)
         return self.models[name]
 
     def placed(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
@@ -128,47 +161,27 @@ class _Archive:
             yield from self.placed(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
 
 
-class _Counted:
-    """A stream that ends in an error after too many bytes."""
+class _Target(NamedTuple):
+    """What lxml tells the elements to."""
 
-    def __init__(self, stream: IO[bytes], archive: _Archive) -> None:
-        self.stream, self.archive = stream, archive
+    begun: Callable[[str, Any], None]
+    ended: Callable[[str], None]
 
-    def read(self, count: int = -1) -> bytes:
-        data = self.stream.read(min(count, 1 << 16) if count > 0 else 1 << 16)
-        self.archive.left -= len(data)
-        if self.archive.left < 0:
-            raise refusal(f"it unpacks to more than {MOST_TEXT / 1e6:.0f} MB", self.archive.file)
-        return data
+    def start(self, tag: str, attributes: Any) -> None:
+        """An element begins."""
+        self.begun(tag.rpartition("}")[2], attributes)
 
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        self.ended(tag.rpartition("}")[2])
 
-def _read(elements: Iterator[Any], name: str) -> _Model:
-    """A model, element by element: what stands within another comes before it."""
-    model, current = _Model(), _Object()
-    for tag in elements:
-        kind = tag.tag.rpartition("}")[2]
-        if kind == "vertex":
-            current.vertices.extend((float(tag.get("x")), float(tag.get("y")), float(tag.get("z"))))
-        elif kind == "triangle":
-            current.corners.extend((int(tag.get("v1")), int(tag.get("v2")), int(tag.get("v3"))))
-            current.colors.append(_index(tag, "p1"))
-        elif kind == "component":
-            current.components.append(_placed(tag))
-        elif kind == "object":
-            current.color = _index(tag, "pindex")
-            model.objects[tag.get("id")], current = current, _Object()
-        elif kind in ("basematerials", "colorgroup"):
-            model.colors[tag.get("id")] = [_color(each.get("displaycolor") or each.get("color")) for each in tag]
-        elif kind == "item":
-            model.items.append(_placed(tag))
-        elif kind == "model":
-            model.metres = METRES[tag.get("unit", "millimeter")]
-    return model
+    def close(self) -> None:
+        """The file ends."""
 
 
 def _placed(tag: Any) -> Placed:
     numbers = [float(word) for word in tag.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()]
-    return Placed(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag.get("objectid"), np.array(numbers).reshape(4, 3))
+    return Placed(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag["objectid"], np.array(numbers).reshape(4, 3))
 
 
 def _index(tag: Any, place: str) -> tuple[str, int] | None:

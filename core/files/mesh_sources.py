@@ -16,14 +16,10 @@ from urllib.parse import unquote
 from core.errors import FileError
 from core.files.regular_file import MESH, PICTURE, content_of
 
-MOST_NUMBERS = 200_000_000
+MOST_NUMBERS = 60_000_000
 """Coordinates and indices of all parts of a mesh together."""
 MOST_PLACES = 20_000
 """Places of parts in a mesh."""
-MOST_PIXELS = 1 << 25
-"""Of a texture whose mean colour is taken; larger ones are left out."""
-PICTURES = ("PNG", "JPEG", "BMP", "GIF", "TGA", "WEBP", "TIFF")
-"""Formats of textures; others are not even looked into."""
 
 _HEAD = 100_000
 """Bytes of the longest header of a PLY file."""
@@ -32,9 +28,11 @@ _FACET = 50
 """Bytes of a triangle in a binary STL file, which has 84 before the first."""
 _ELEMENT = re.compile(rb"^element\s+\S+\s+(\S+)", re.MULTILINE)
 _MATERIAL = re.compile(rb"^[ \t]*usemtl[ \t]+([^\r\n]*)", re.MULTILINE)
-_SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+_COMPONENT_TYPES = (5120, 5121, 5122, 5123, 5125, 5126)
 _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-"""glTF 2.0, 3.6.2: bytes of a component, components of an element."""
+"""glTF 2.0, 3.6.2: types of components, components of an element."""
+_FEW = 3
+"""Elements of an accessor that may stand for zeros."""
 
 
 class Beside:
@@ -150,7 +148,7 @@ class _Placed:
         places = characters = 0
         for each in tag.iter("{*}instance_node", "{*}instance_geometry", "{*}instance_visual_scene"):
             target = self.named.get(each.get("url", "")[1:])
-            if target is not None and target is not tag:
+            if target is not None:
                 more = (1, _length(target)) if each.tag.endswith("geometry") else self.of(target)
                 places, characters = places + more[0], characters + more[1]
             if places > MOST_PLACES or characters > MESH.most:
@@ -187,16 +185,22 @@ def _examine_gltf(head: dict[str, Any], file: str) -> None:
     try:
         views = sum(int(view["byteLength"]) for view in head.get("bufferViews", []))
         sizes = [_numbers_of(each) for each in head.get("accessors", [])]
-        wanted = sum(_wanted(each, sizes) for mesh in head.get("meshes", []) for each in mesh["primitives"])
+        parts = [part for mesh in head.get("meshes", []) for part in mesh["primitives"]]
+        packed = any("bufferView" not in each and int(each["count"]) > _FEW for each in head.get("accessors", []))
+        wanted = sum(_wanted(part, sizes) for part in parts)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise refusal(f"its description lacks {str(error)[:100] or 'an entry'}", file) from None
-    if views > 2 * MESH.most or max(sum(sizes), wanted) > MOST_NUMBERS:
+    if packed:
+        raise refusal("its numbers are compressed, or left out", file)
+    if views > 2 * MESH.most or max(sum(sizes), wanted) > 2 * MOST_NUMBERS:
         raise refusal("it promises more numbers than a mesh may have", file)
+    if max(len(parts), len(head.get("nodes", []))) > MOST_PLACES:
+        raise refusal(f"it has more than {MOST_PLACES} parts or nodes", file)
 
 
 def _numbers_of(accessor: dict[str, Any]) -> int:
     count = int(accessor["count"])
-    if count < 0 or accessor["componentType"] not in _SIZES:
+    if count < 0 or accessor["componentType"] not in _COMPONENT_TYPES:
         raise ValueError("a count")
     return count * _COMPONENTS[accessor["type"]]
 

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from core.errors import FileError
 from core.files.mesh_3mf import Color, Part, parts_of
 from core.files.mesh_lookup import MESH_SUFFIXES
-from core.files.mesh_sources import MOST_NUMBERS, MOST_PIXELS, MOST_PLACES, PICTURES, Beside, examined, refusal
+from core.files.mesh_pictures import TEXTURES, bound_pictures, shrink_pictures
+from core.files.mesh_sources import MOST_NUMBERS, MOST_PLACES, Beside, examined, refusal
 from core.files.regular_file import MESH, content_of, status_of
 
 _Y_UP = (".gltf", ".glb")
@@ -92,8 +93,8 @@ def _loaded(file: str, changed: int, size: int) -> MeshData:
     data, suffix = content_of(file, MESH), Path(file).suffix.lower()
     try:
         found = [_part(*each, file) for each in _parts(data, suffix, file)]
-    except FileError:
-        raise
+    except FileError as error:
+        raise error.at(file=file) from None
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
         raise refusal(_reason(error), file) from None
     parts = tuple(part for part in found if part is not None)
@@ -109,7 +110,9 @@ def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
     import trimesh  # takes 0.3 s: only when a mesh is needed
 
     data = examined(data, suffix, file)
+    bound_pictures()
     scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=Beside(file))
+    shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
     _examine(scene, file)
     return _placed(scene, _to_z_up(data, suffix))
 
@@ -119,7 +122,7 @@ def _examine(scene: Any, file: str) -> None:
     places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
     if len(places) > MOST_PLACES or numbers > MOST_NUMBERS:
-        raise refusal(f"it places its parts {len(places)} times", file)
+        raise refusal(f"it holds {numbers} numbers at {len(places)} places", file)
 
 
 def _reason(error: Exception) -> str:
@@ -169,22 +172,10 @@ def _color(visual: Any) -> Color | None:
     """The one colour of a mesh: of its material, or the commonest of its faces; the mean of a texture."""
     if not visual.defined:
         return None
-    image = getattr(getattr(visual, "material", None), "baseColorTexture", None)
-    image = image or getattr(getattr(visual, "material", None), "image", None)
-    if image is not None:
-        return _mean(image)
     source = visual.material if visual.kind == "texture" else visual
+    for name in TEXTURES[:2]:
+        if (image := getattr(source, name, None)) is not None:
+            red, green, blue = image.getpixel((0, 0))
+            return red / 255, green / 255, blue / 255, 1.0
     red, green, blue, opacity = (float(x) / 255.0 for x in source.main_color)
     return red, green, blue, opacity or 1.0  # opacity 0 is a known slip of exporters
-
-
-def _mean(image: Any) -> Color | None:
-    """The mean colour of a picture; None for one that is too large or damaged."""
-    width, height = image.size
-    if image.format not in PICTURES or width * height > MOST_PIXELS:
-        return None
-    try:
-        red, green, blue = image.convert("RGB").resize((1, 1)).getpixel((0, 0))
-    except Exception:  # readers of pictures raise whatever a broken one provokes
-        return None
-    return red / 255, green / 255, blue / 255, 1.0
