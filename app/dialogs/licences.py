@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DIRECT = (
     "PySide6-Essentials", "vtk", "pyqtgraph", "numpy", "scipy", "casadi", "llvmlite", "PyYAML", "lxml", "trimesh",
-    "pycollada", "psygnal", "platformdirs", "click", "ziamath",
+    "pycollada", "pillow", "psygnal", "platformdirs", "click", "ziamath",
 )  # fmt: skip
 """The libraries the program asks for; what they bring along is found from there."""
 
