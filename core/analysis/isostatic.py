@@ -182,7 +182,7 @@ def _is(component: Component, word: str) -> bool:
 
 def _regular(entries: Array, chosen: Sequence[int], count: int) -> bool:
     sigma = np.linalg.svd(entries[list(chosen)], compute_uv=False)
-    return len(chosen) == len(sigma) == count and bool(sigma[-1] > REGULAR)
+    return len(chosen) == len(sigma) == count and bool(np.all(sigma > REGULAR))
 
 
 def _one_by_one(

@@ -20,7 +20,7 @@ from core.analysis.driven import drive
 from core.analysis.free_motions import FreeMotion, free_motions
 from core.analysis.isostatic import Release
 from core.analysis.self_stress import Component, Stresses, dependences, stresses
-from core.errors import listed
+from core.errors import AssemblyError, listed
 from core.kernel import Mechanism, assembly, constraints, open_loops
 from core.kernel.parameter_values import Values
 
@@ -126,6 +126,14 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
     q : (nq,) the pose, default the rest pose; it is closed first. Limits of joints do not count.
     Raises AssemblyError when the machine cannot be closed near the pose.
     """
+    try:
+        return _mobility(mech, q, p, t)
+    except np.linalg.LinAlgError:
+        raise AssemblyError("The sizes of the machine are too large, or too unlike, to tell how it moves.",
+                            remedy="Check the numbers and their units.") from None  # fmt: skip
+
+
+def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility:
     start = mech.rest(p) if q is None else constraints.one_state(mech, q)
     closure = Closure(mech, p, t, drivers=False)
     pose = _closed(closure, start)

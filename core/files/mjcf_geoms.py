@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -216,6 +217,9 @@ class Geoms:
         else:
             whole = inertia_of(Body(name="geom", density=1.0, shapes=(_plain(shape),)), numbers)
         mass, center, tensor = split(whole)
+        if not (math.isfinite(mass) and (mass > 0.0 or given is None)):
+            what = f"A {tag.get('type', 'sphere')} of this size has no volume that could have a mass."
+            raise self.reader.error(tag, what, f"{where}, size", "Give sizes larger than 0.")
         factor = density if given is None else given / mass
         return about_center(mass * factor, center, Symmetric3(*(entry * factor for entry in tensor)))
 

@@ -179,7 +179,10 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
     if not C.shape[1]:
         return np.zeros(0)
-    s, V = np.linalg.eigh(C @ C.T)
+    square = C @ C.T
+    if not np.isfinite(square).all():  # sizes whose squares are no numbers
+        return np.zeros(C.shape[1])
+    s, V = np.linalg.eigh(square)
     kept = s > SMALLEST * max(float(s[-1]), 1e-300)
     s, V = s[kept], V[:, kept]
     b = V.T @ target
@@ -189,5 +192,7 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
         if size <= 1.05 * radius:
             break
         slope = float(np.sum(s * b**2 / (s + mu) ** 3)) / size
+        if not slope > 0.0:
+            break
         mu += (size - radius) / radius * size / slope
     return np.asarray(C.T @ (V @ (b / (s + mu))))

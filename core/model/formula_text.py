@@ -28,7 +28,7 @@ def text_of(node: Node, dialect: Dialect = "native") -> str:
 
 def number_text(value: float) -> str:
     """A float as short text that reads back exactly; whole numbers without a decimal point."""
-    if value == int(value) and abs(value) < 1e15:
+    if abs(value) < 1e15 and value == int(value):
         return str(int(value))
     return repr(value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -101,6 +102,10 @@ def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Sca
     if not isinstance(value, str):
         return value
     try:
-        return evaluate(parse(value), values)
+        found = evaluate(parse(value), values)
     except KinetostatError as error:
         raise ExpressionError(error.what, where=where, remedy=error.remedy) from None
+    if isinstance(found, float) and not math.isfinite(found):
+        raise ExpressionError(f"'{value[:80]}' is not a finite number.", where=where,
+                              remedy="Correct the formula, or the parameters in it.")  # fmt: skip
+    return found
