@@ -58,10 +58,10 @@ class Guard:
             self._tell("error", str(error))
             return
         details = "".join(traceback.format_exception(error))
-        _handler()
+        place = _log_place()
         _log.error(details)
         self._tell("error", f"That did not work, unexpectedly ({error or type(error).__name__}). "
-                            f"What was open is unchanged. Details are in {log_path()}.")  # fmt: skip
+                            f"What was open is unchanged. Details are in {place}.")  # fmt: skip
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -70,14 +70,21 @@ class Guard:
         self.report(error)
 
 
-def _handler() -> None:
-    """Open the log file when it is first needed."""
-    if _log.handlers:
-        return
-    try:
-        log_path().parent.mkdir(parents=True, exist_ok=True)
-        handler: logging.Handler = RotatingFileHandler(log_path(), maxBytes=1_000_000, backupCount=2, encoding="utf-8")
-    except OSError:
-        handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    _log.addHandler(handler)
+class _Log(RotatingFileHandler):
+    """The log file; that a line cannot be written there is no failure of its own."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Nothing."""
+
+
+def _log_place() -> str:
+    """Where details go; the log file is opened when it is first needed, without one they go to the terminal."""
+    if not _log.handlers:
+        try:
+            log_path().parent.mkdir(parents=True, exist_ok=True)
+            handler: logging.Handler = _Log(log_path(), maxBytes=1_000_000, backupCount=2, encoding="utf-8")
+        except OSError:
+            handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        _log.addHandler(handler)
+    return str(log_path()) if isinstance(_log.handlers[0], _Log) else "the terminal"

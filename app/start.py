@@ -71,6 +71,7 @@ def start(file: str, arguments: list[str]) -> int:
     """Open the window on a file (or the first example) and run until it is closed."""
     app = application(arguments)
     from app.integrator_code import integrators
+    from app.keeping import obstacle, places
     from app.panels.form_preparation import prepare_forms
     from app.window import Window
 
@@ -88,6 +89,8 @@ def start(file: str, arguments: list[str]) -> int:
         else:
             window.documents.start_example(path)
         window.recovery.offer()
+        if lost := obstacle(places()):
+            window.session.told.emit("warning", lost)
 
     QTimer.singleShot(0, begin)
     try:

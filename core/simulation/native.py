@@ -7,11 +7,7 @@ the equations of motion of an arm.
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -19,16 +15,17 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core import config as numba_config
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic as numba_intrinsic
 from numba.np import arrayobj as numba_arrays
 
-from core.kernel import code_cache
+from core.simulation.kept_loops import KeptLoops
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = numba_config
 intrinsic: Any = numba_intrinsic
 jit: Any = numba.njit
-cfunc: Any = numba.cfunc
+callback: Any = CFunc
 code_generation: Any = cgutils
 arrays: Any = numba_arrays
 """Their types are made at run time."""
@@ -36,42 +33,13 @@ config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0
 """Loops here are a few rounds long: prepared for many they take three times as long, and longer to compile."""
 
 
-@cache
-def _texts(module: str) -> frozenset[Path]:
-    """The file of a module of this folder, and those of the modules beside it that it imports."""
-    path = Path(__file__).parent / f"{module}.py"
-    found = {path}
-    for other in re.findall(r"^from core\.simulation\.(\w+) import", path.read_text(encoding="utf-8"), re.MULTILINE):
-        found |= _texts(other)
-    return frozenset(found)
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
-def _folder(function: Callable[..., Any]) -> str:
-    """Where compiled loops of a file are kept: one folder for each version of its text and of those it calls, since
-    Numba does not see that a function called from another file has changed. Empty: nowhere."""
-    place = code_cache.folder()
-    if place is None:
-        return ""
-    paths = sorted({Path(__file__)} | _texts(function.__module__.rpartition(".")[2]))
-    text = b"".join(path.read_bytes() for path in paths)
-    target = place / f"loops-{hashlib.sha256(text).hexdigest()[:16]}"
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return ""
-    return str(target)
-
-
-def _made(function: Any, how: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, **more}
-    before = config.CACHE_DIR
-    config.CACHE_DIR = _folder(function)
-    try:
-        return how(*arguments, cache=bool(config.CACHE_DIR), **options)(function)
-    except RuntimeError:  # the folder cannot be written
-        return how(*arguments, **options)(function)
-    finally:
-        config.CACHE_DIR = before
+def _made(function: Any, **more: Any) -> Any:
+    made = jit(**_OPTIONS, **more)(function)
+    made._cache = KeptLoops(function)
+    return made
 
 
 def inserted(function: Function) -> Function:
@@ -82,13 +50,13 @@ def inserted(function: Function) -> Function:
 
 def native(function: Function) -> Function:
     """The function in machine code, made when it is first called, or read from the cache."""
-    made: Function = _made(function, jit)
+    made: Function = _made(function)
     return made
 
 
 def merged(function: Function) -> Function:
     """The same, its machine code put where it is called: for a few lines that are called for each evaluation."""
-    made: Function = _made(function, jit, forceinline=True)
+    made: Function = _made(function, forceinline=True)
     return made
 
 
@@ -99,13 +67,12 @@ def address(function: Callable[..., Any]) -> int:
     """
     made = _addresses.get(function)
     if made is None:
-        signature = types.int64(types.int64, types.float64, types.int64, types.int64)
-        made = _addresses[function] = _made(function, _callback, signature)
+        form = ((types.int64, types.float64, types.int64, types.int64), types.int64)
+        made = callback(function, form, locals={}, options={"nopython": True, **_OPTIONS})
+        made._cache = KeptLoops(function)
+        made.compile()
+        _addresses[function] = made
     return int(made.address)
-
-
-def _callback(signature: Any, **options: Any) -> Any:
-    return cfunc(signature, nopython=True, **options)
 
 
 _addresses: dict[Callable[..., Any], Any] = {}

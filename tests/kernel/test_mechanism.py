@@ -10,9 +10,9 @@ import trimesh
 
 from core.errors import ModelError, SimulationError
 from core.files import loads
-from core.kernel import Mechanism, code_cache, compiler, program
+from core.kernel import Mechanism, compiler, program
 from core.kernel.evaluator import Interpreter
-from core.kernel.machine import Library, MachineCode
+from core.kernel.machine import MachineCode
 from core.model import (
     Body,
     Box,
@@ -272,32 +272,6 @@ def test_threads_do_not_disturb_one_another():
     for thread in threads:
         thread.join()
     assert not failures
-
-
-IR = "define i64 @single(ptr %b) {\n ret i64 41\n}\ndefine i64 @batch(ptr %b) {\n ret i64 0\n}"
-
-
-def test_object_code_is_cached_and_damage_is_ignored(tmp_path, monkeypatch):
-    monkeypatch.setenv("KINETOSTAT_CACHE", str(tmp_path))
-    Library(IR)
-    (file,) = tmp_path.glob("*.o")
-    whole = file.read_bytes()
-    for broken in (b"", whole[:40], whole[:-1] + bytes([whole[-1] ^ 1]), b"x" * len(whole)):
-        file.write_bytes(broken)
-        assert code_cache.load(file.stem) is None
-        assert Library(IR).address("single")
-        assert file.read_bytes() == whole
-    assert not list(tmp_path.glob("*.part"))
-    monkeypatch.setenv("KINETOSTAT_CACHE", "")
-    assert code_cache.folder() is None
-    assert Library(IR).address("single")
-
-
-def test_a_cache_that_cannot_be_written_is_no_failure(tmp_path, monkeypatch):
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    monkeypatch.setenv("KINETOSTAT_CACHE", str(blocked / "code"))
-    assert Library(IR).address("single")
 
 
 @pytest.mark.parametrize("count", [30, 300])

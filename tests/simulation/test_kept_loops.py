@@ -16,7 +16,6 @@ def solved() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-@pytest.mark.xfail(strict=True, reason="a cut file of the cache is unpickled as it is")
 def test_damaged_code_is_made_anew(tmp_path, monkeypatch, share):
     monkeypatch.setenv("KINETOSTAT_CACHE", str(tmp_path / "code"))
     solved()
