@@ -23,6 +23,7 @@ from core.files.regular_file import RUN, beginning_of, status_of
 from core.files.source import write_whole
 from core.kernel import Mechanism
 from core.simulation.setup import Settings
+from core.simulation.stored_numbers import check, model_text, numbers, stored
 from core.simulation.unfinished_file import SIGNATURE
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def load(path: str) -> Run:
     """The run of an HDF5 file."""
     from core.simulation.run import Run, Statistics
 
-    status_of(path, RUN)
+    size = status_of(path, RUN).st_size
     if not holds_hdf5(path):
         remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded traces."
         raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
@@ -154,15 +155,16 @@ def load(path: str) -> Run:
                                 remedy="Update the program.")  # fmt: skip
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
-            model = loads(file["model"][()].decode(), "kst", str(file.attrs["origin"]))
-            stored = [name for name in STATES if name in file]
-            count = min(len(file[name]) for name in stored)  # a piece may have been cut short
-            arrays = {name: np.array(file[name][:count]) for name in stored}
+            mech = Mechanism(loads(model_text(file, size), "kst", str(file.attrs["origin"])))
+            kept = [name for name in STATES if name in file]
+            count = min(len(stored(file, name, size)) for name in kept)  # a piece may have been cut short
+            arrays = {name: numbers(file, name, size, count) for name in kept}
             arrays |= {name: np.zeros((count, 0)) for name in STATES if name not in arrays}
-    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+            check(mech, settings, arrays)
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
                         remedy="The file is damaged: copy it again, or make the run again.") from None  # fmt: skip
-    return Run(Mechanism(model), settings, **arrays, statistics=statistics)
+    return Run(mech, settings, **arrays, statistics=statistics)
 
 
 def holds_hdf5(path: str) -> bool:
