@@ -22,6 +22,8 @@ from core.model.shapes import IDENTITY, Pose
 
 MAX_DEPTH = 32
 """Files that import files that import files …"""
+MOST_BODIES = 20_000
+"""Of all machines together that a file imports, each as often as it is imported."""
 
 
 def assembly(model: Model, name: str, path: str | os.PathLike[str], *, parent: str = "", pose: Pose = IDENTITY,
@@ -58,6 +60,18 @@ def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[Su
         dataclasses.replace(finding, name=f"{made.name}.{finding.name}" if finding.name else finding.name)
         for finding in findings
     )
+
+
+def bodies_of(model: Model | None, known: dict[int, int] | None = None) -> int:
+    """How many bodies a machine has with all that it imports; one imported several times is counted once and
+    multiplied."""
+    if model is None:
+        return 0
+    known = {} if known is None else known
+    if id(model) not in known:
+        inner = sum(bodies_of(each.content, known) for each in model.assemblies)
+        known[id(model)] = inner + len(model.bodies) + sum(len(chain.rows) + 1 for chain in model.chains)
+    return known[id(model)]
 
 
 def located(made: SubAssembly, importer: str) -> Path:

@@ -111,7 +111,8 @@ def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
 
     data = examined(data, suffix, file)
     bound_pictures()
-    scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=Beside(file))
+    beside: Any = Beside(file)
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=beside)
     shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
     _examine(scene, file)
     return _placed(scene, _to_z_up(data, suffix))

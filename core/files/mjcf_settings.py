@@ -19,14 +19,20 @@ from core.files.xml_source import Reader, Tag, local_name, parse_xml
 
 Matrix = NDArray[np.float64]
 MAX_INCLUDES = 50
+MOST_INCLUDED, INCLUDE = 50_000_000, 10_000
+"""Bytes of all included files together, each as often as it is included; what a file counts besides."""
 _MASSES = ("boundmass", "boundinertia", "settotalmass")
 ORIENTATIONS = ("quat", "euler", "axisangle", "xyaxes", "zaxis")
 _SECTIONS = ("compiler", "option", "default", "asset", "worldbody", "equality", "tendon")
 
 
-def with_includes(root: Tag, source: Source, seen: tuple[str, ...] = ()) -> Tag:
-    """The tree with every `<include file="…"/>` replaced by what stands in that file. Raises FileError."""
+def with_includes(root: Tag, source: Source, seen: tuple[str, ...] = (), left: list[int] | None = None) -> Tag:
+    """The tree with every `<include file="…"/>` replaced by what stands in that file. Raises FileError.
+
+    seen : files that led here; left : bytes that may still be included
+    """
     seen = seen or (os.path.realpath(source.file),)
+    left = [MOST_INCLUDED] if left is None else left
     for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
         name = tag.get("file", "")
         place = Path(os.path.dirname(os.path.abspath(source.file)), name) if source.file else Path(name)
@@ -38,7 +44,11 @@ def with_includes(root: Tag, source: Source, seen: tuple[str, ...] = ()) -> Tag:
             raise FileError(f"'{name}' is included within itself.", where="include", file=source.file,
                             line=tag.sourceline, remedy="Remove one of the includes.")  # fmt: skip
         inner = source_of_file(place)
-        found = with_includes(parse_xml(inner)[0], inner, (*seen, key))
+        left[0] -= INCLUDE + len(inner.data)
+        if left[0] < 0:
+            raise FileError("The files that it includes are too many, or too large, together.", where="include",
+                            file=source.file, line=tag.sourceline, remedy="Include fewer of them.")  # fmt: skip
+        found = with_includes(parse_xml(inner)[0], inner, (*seen, key), left)
         parent = tag.getparent()
         at = parent.index(tag)
         parent.remove(tag)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError
-from core.files.assemblies import with_content
+from core.files.assemblies import MOST_BODIES, bodies_of, with_content
 from core.files.compound_values import with_compound_unit
 from core.files.mesh_lookup import resolve_mesh
 from core.files.migrations import VERSION, migrated
@@ -90,6 +90,8 @@ class _Builder:
         self.lines: dict[str, int] = {}
         self.texts: list[tuple[str, str, int]] = []
         """(component and field, text, line) of every single value."""
+        self.brought = 0
+        """Bodies of imported machines so far."""
         self.parameters: frozenset[str] = frozenset()
 
     # ------------------------------------------------------------------------------- the model
@@ -181,6 +183,10 @@ class _Builder:
         except ModelError as error:
             raise self.placed(error, line, where) from None
         self.findings += findings
+        self.brought += bodies_of(filled.content)
+        if self.brought > MOST_BODIES:
+            raise FileError(f"The imported machines have more than {MOST_BODIES} bodies together.", file=self.file,
+                            line=line, where=where, remedy="Import fewer of them.")  # fmt: skip
         return filled
 
     # ------------------------------------------------------------------------------- fields

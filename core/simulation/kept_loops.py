@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
+from numba.core import caching, compiler, serialize
 
 from core.kernel import code_cache
+
+index_of: Any = caching.FunctionCache._index_key
+rebuilt: Any = compiler.CompileResult._rebuild
+dumps: Any = serialize.dumps
+"""They have no types."""
 
 
 class KeptLoops:
@@ -40,7 +43,7 @@ class KeptLoops:
         if data is None:
             return None
         found, parts = pickle.loads(data)  # of a folder of this user alone, whole by its checksum
-        return CompileResult._rebuild(target, *parts) if found == index else None
+        return rebuilt(target, *parts) if found == index else None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep a version."""
@@ -55,7 +58,7 @@ class KeptLoops:
     disable = flush = enable
 
     def _index(self, signature: Any, codegen: Any) -> Any:
-        return FunctionCache._index_key(self, signature, codegen)
+        return index_of(self, signature, codegen)
 
     def _key(self, index: Any) -> str:
         made_by = f"{numba.__version__} {sys.implementation.cache_tag}"

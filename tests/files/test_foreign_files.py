@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.errors import FileError, KinetostatError
-from core.files import FORMATS, Options, dumps, load_mesh, loads, resolve_mesh
+from core.files import FORMATS, Options, dumps, load, load_mesh, loads, resolve_mesh
 from core.files.formats import reading_of
 from core.files.regular_file import ANIMATION, text_content_of
 from core.files.source import append_whole, source_of_file, source_of_text, write_whole
@@ -180,3 +180,20 @@ def test_a_loop_too_large_for_numbers_is_not_closed():
     mech = Mechanism(model)
     with np.errstate(over="ignore"), pytest.raises(KinetostatError):
         mech.assemble(mech.neutral())
+
+
+@pytest.mark.parametrize("suffix", ["kst", "xml"])
+def test_files_that_import_files_many_times_end_in_a_message(tmp_path, suffix):
+    """Ten files, each of which brings the next one ten times: 10⁹ machines."""
+    for k in range(10):
+        following = f"a{k + 1}.{suffix}"
+        if suffix == "kst":
+            names = "".join(f"  s{i}: {{file: {following}}}\n" for i in range(10))
+            text = "kinetostat: 1\nbodies:\n  b: {mass: 1}\n" + (f"assemblies:\n{names}" if k < 9 else "")
+        else:
+            text = "<mujoco><worldbody/>" + f'<include file="{following}"/>' * 10 * (k < 9) + "</mujoco>"
+        (tmp_path / f"a{k}.{suffix}").write_text(text)
+    with pytest.raises(FileError, match="more than 20000 bodies together|too many, or too large, together") as caught:
+        load(tmp_path / f"a0.{suffix}")
+    assert caught.value.line
+    assert caught.value.remedy
