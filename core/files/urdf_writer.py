@@ -34,7 +34,7 @@ from core.model.evaluation import Numbers
 from core.model.expression import number_text
 from core.model.fields import Value
 from core.model.matrix_pose import pose_of
-from core.model.parameters import value_of
+from core.model.parameters import finite_value_of
 from core.spatial.inertia import split
 from core.spatial.rotation import angles_of
 from core.visible import visible
@@ -71,7 +71,7 @@ class _Writer:
                         and joint.a == joint.b == Pose() and joint.kind in ("fixed", "free")}  # fmt: skip
 
     def number(self, value: Value) -> str:
-        return number_text(float(value_of(value, self.values)) or 0.0)
+        return number_text(float(finite_value_of(value, self.values)) or 0.0)
 
     def numbers(self, values: Iterable[Value]) -> str:
         return " ".join(map(self.number, values))
@@ -79,8 +79,8 @@ class _Writer:
     def _matrix(self, pose: Pose) -> Matrix:
         """(4, 4) of a pose at the present parameter values."""
         matrix = np.eye(4)
-        matrix[:3, :3] = rotation_matrix(tuple(float(value_of(x, self.values)) for x in pose.rotation))
-        matrix[:3, 3] = [float(value_of(x, self.values)) for x in pose.position]
+        matrix[:3, :3] = rotation_matrix(tuple(float(finite_value_of(x, self.values)) for x in pose.rotation))
+        matrix[:3, 3] = [float(finite_value_of(x, self.values)) for x in pose.position]
         return matrix
 
     def _in_link(self, body: str, pose: Pose) -> Pose:
@@ -138,7 +138,7 @@ class _Writer:
         return name
 
     def _pose(self, parent: Any, pose: Pose) -> None:
-        rotation = [float(value_of(x, self.values)) for x in pose.rotation]
+        rotation = [float(finite_value_of(x, self.values)) for x in pose.rotation]
         if len(rotation) == 4:
             rotation = list(angles_of(rotation_matrix(tuple(rotation))))
         if any(x != 0.0 for x in (*pose.position, *rotation)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from core.errors import ModelError
 from core.model.fields import Value
-from core.model.parameters import value_of
+from core.model.parameters import finite_value_of, value_of
 from core.model.shapes import IDENTITY as NO_POSE
 from core.model.shapes import Pose as DocumentPose
 from core.spatial.pose import IDENTITY, Pose
@@ -37,9 +37,13 @@ class Numbers:
         """A pose of the document."""
         if pose is NO_POSE or pose == NO_POSE:
             return IDENTITY
-        turn = [self.scalar(value, where) for value in pose.rotation]
+        turn = [self._finite(value, where) for value in pose.rotation]
         if len(turn) == 4 and all(isinstance(e, float) and e == 0.0 for e in turn):
             raise ModelError("A quaternion of length zero is no rotation.", where=where,
                              remedy="Use 0, 0, 0, 1 for no rotation.")  # fmt: skip
         rotation = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
-        return Pose(rotation, self.vector(pose.position, where))
+        return Pose(rotation, Vector3(*(self._finite(value, where) for value in pose.position)))
+
+    def _finite(self, value: Value, where: str) -> Scalar:
+        result = finite_value_of(value, self.values, where)
+        return float(result) if isinstance(result, (int, float)) else result

@@ -102,10 +102,15 @@ def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Sca
     if not isinstance(value, str):
         return value
     try:
-        found = evaluate(parse(value), values)
+        return evaluate(parse(value), values)
     except KinetostatError as error:
         raise ExpressionError(error.what, where=where, remedy=error.remedy) from None
+
+
+def finite_value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
+    """The same, for fields in which an infinite number has no sense. Raises ExpressionError for one."""
+    found = value_of(value, values, where)
     if isinstance(found, float) and not math.isfinite(found):
-        raise ExpressionError(f"'{value[:80]}' is not a finite number.", where=where,
+        raise ExpressionError(f"'{str(value)[:80]}' is not a finite number.", where=where,
                               remedy="Correct the formula, or the parameters in it.")  # fmt: skip
     return found
