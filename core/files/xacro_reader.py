@@ -95,7 +95,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _message(said: bytes, too_long: bool, file: str) -> FileError:
     """What the process said of its failure."""
     if too_long:
-        return FileError(f"It expands into more than {MAX_SIZE / 1e6:.0f} MB.", file=file,
+        return FileError(f"It expands into more than {MODEL.most / 1e6:.0f} MB.", file=file,
                          remedy="Look for macros that call each other again and again.")  # fmt: skip
     lines = said.decode("utf-8", "replace").strip().splitlines()
     try:

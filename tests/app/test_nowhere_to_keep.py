@@ -36,7 +36,6 @@ def homeless(place: str) -> dict[str, str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody can write")
-@pytest.mark.xfail(strict=True, reason="the recovery's folder is made without asking")
 def test_the_window_stands_without_a_home():
     done = subprocess.run([sys.executable, "-c", START], env=homeless("/proc/nowhere"), cwd=ROOT,
                           capture_output=True, text=True, timeout=120)  # fmt: skip
