@@ -37,12 +37,13 @@ class KinetostatError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
+        """One line of bearable length, whatever a file has for names."""
         place = self.file
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
-        head = ", ".join(part for part in (place, self.where) if part)
-        text = f"{head}: {self.what}" if head else self.what
-        return f"{text} {self.remedy}" if self.remedy else text
+        head = ", ".join(part for part in (place, _line(self.where)) if part)
+        text = f"{head}: {_line(self.what)}" if head else _line(self.what)
+        return f"{text} {_line(self.remedy)}" if self.remedy else text
 
     def at(self, *, where: str = "", file: str = "", line: int | None = None) -> KinetostatError:
         """The same message with a place filled in where it had none (for re-raising closer to the person)."""
@@ -53,6 +54,16 @@ class KinetostatError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.__dict__.copy())
+
+
+LONGEST = 600
+"""Characters of a part of a message that are shown."""
+
+
+def _line(text: str) -> str:
+    """A part of a message on one line, its middle left out where it is very long."""
+    line = " ".join(text.split()) if not text.isprintable() else text
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 
 
 def _rebuild(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:

@@ -23,6 +23,7 @@ from core.files.source import Options, Reading, Source
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml
 from core.model import WORLD, Body, Frame, Gravity, Joint, Limit, Mimic, Model, World
 from core.model.shapes import AnyShape
+from core.spatial.rotation import normalised
 
 Matrix = NDArray[np.float64]
 
@@ -230,7 +231,7 @@ class _Build:
         if tag.get("range") is not None and (limited == "true" or (limited == "auto" and self.settings.auto_limits)):
             low, high = (angle(value) for value in self.reader.numbers(tag, "range", 2, None, where))
             fields["limits"] = (Limit(lower=low, upper=high),)
-        unit = np.array(axis) / np.linalg.norm(axis)
+        unit = np.array(normalised(axis))
         if word == "hinge":
             back[:3, :3] = Rotation.from_rotvec(-reference * unit).as_matrix() if reference else np.eye(3)
         else:

@@ -75,8 +75,9 @@ def closure_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) ->
 
 def closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Ġ v − f̈: G a = −this."""
+    q = column(list(x["q"]))
     speeds = speed_jacobian(tracer, x["q"]) @ column(list(x["v"]))
-    drift = ca.jtimes(speeds, column(list(x["q"])), rates(tracer, x))
+    drift = ca.jtimes(speeds, q, rates(tracer, x)) if q.numel() else speeds
     second = column([target.second for target in targets(tracer, x)])
     return ca.vertsplit(ca.densify(drift - second))
 

@@ -60,7 +60,7 @@ def _junctions_at_rest(mech: Evaluation, q: Array, v: Array, p: Array, t: float)
     f, K = forces(x)
     scale = max(float(np.max(np.abs(f))), 1e-9)
     for _ in range(STEPS):
-        if np.max(np.abs(f)) <= BALANCED * scale or not np.any(K):
+        if np.max(np.abs(f)) <= BALANCED * scale or not np.any(K) or not np.isfinite(K).all():
             break
         step, part = np.linalg.lstsq(K, -f, rcond=UNHELD)[0], 1.0
         while part > 1e-6:

@@ -8,6 +8,7 @@ Sources: the triangle inequality of principal moments, A + B ≥ C (any mass dis
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -220,7 +221,7 @@ class _Checks:
             return
         center = self.vector(body.center_of_mass)
         distances = [
-            np.linalg.norm(center - self.vector(shape.pose.position)) / max(self.radius(shape), 1e-300)
+            math.dist(center, self.vector(shape.pose.position)) / max(self.radius(shape), 1e-300)
             for shape in body.shapes
         ]
         if min(distances) > FAR:
@@ -235,13 +236,13 @@ class _Checks:
             case Capsule():
                 return self.number(shape.radius) + self.number(shape.length) / 2.0
             case Cylinder() | Cone() | Pipe() | Coil() | Arrow():
-                return float(np.hypot(self.number(shape.radius), self.number(shape.length) / 2.0))
+                return math.hypot(self.number(shape.radius), self.number(shape.length) / 2.0)
             case Gearwheel():
-                return float(np.hypot(self.number(shape.radius), self.number(shape.width) / 2.0))
+                return math.hypot(self.number(shape.radius), self.number(shape.width) / 2.0)
             case Beam():
-                return float(np.linalg.norm(self.vector((shape.width, shape.height, shape.length)))) / 2.0
+                return math.hypot(*self.vector((shape.width, shape.height, shape.length))) / 2.0
             case _:
-                return float(np.linalg.norm(self.vector(getattr(shape, "size", (0.0,))))) / 2.0
+                return math.hypot(*self.vector(getattr(shape, "size", (0.0,)))) / 2.0
 
     # ------------------------------------------------------------------------------- joints
 
@@ -250,7 +251,7 @@ class _Checks:
         if "axis" not in joint.info.uses:
             return
         axis = self.vector(joint.axis)
-        length = float(np.linalg.norm(axis))
+        length = math.hypot(*axis)
         if length == 0.0:
             yield _of(joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis")
             return
@@ -259,7 +260,7 @@ class _Checks:
                       "Give a unit vector.", "axis")  # fmt: skip
         if "second_axis" in joint.info.uses:
             second = self.vector(joint.second_axis)
-            cosine = float(axis @ second) / max(length * float(np.linalg.norm(second)), 1e-300)
+            cosine = float((axis / length) @ (second / max(math.hypot(*second), 1e-300)))
             if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
                 yield _of(joint, "error", "Its second axis has no direction of its own.",
                           "Choose it perpendicular to the first.", "second_axis")  # fmt: skip

@@ -7,8 +7,10 @@ writer and with the end that the file really has; what is damaged is then an err
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
+from collections.abc import Iterator
 from typing import Any
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -19,19 +21,26 @@ VERSION = 3
 _MASK = 0xFFFFFFFF
 
 
-def opened(path: str) -> Any:
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[Any]:
     """The file as an `h5py.File`. Raises OSError where it cannot be read."""
     import h5py
 
-    return h5py.File(_Closed(path), "r")
+    with _Closed(path) as content:
+        content.mend()
+        with h5py.File(content, "r") as file:
+            yield file
 
 
 class _Closed(io.FileIO):
     """The file with another superblock."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "r")
-        self._head = closed(super().read(LENGTH), super().seek(0, io.SEEK_END))
+    _head = b""
+
+    def mend(self) -> None:
+        """Show the superblock as its writer would have left it. Raises OSError."""
+        head, size = self.read(LENGTH), self.seek(0, io.SEEK_END)
+        self._head = closed(head or b"", size)
         self.seek(0)
 
     def readinto(self, buffer: Any) -> int:

@@ -128,9 +128,13 @@ def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
 
 
 def normalised(direction: Sequence[Scalar]) -> Vector3:
-    """The unit vector of a direction."""
+    """The unit vector of a direction, also where the squares of its numbers are out of range."""
     vector = Vector3(*direction)
     length = sqrt(vector.dot(vector))
+    if isinstance(length, float) and not 1e-150 < length < 1e150:
+        largest = max(map(abs, vector))
+        vector = Vector3(*(over(component, largest) for component in vector))
+        length = sqrt(vector.dot(vector))
     return Vector3(*(over(component, length) for component in vector))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.kernel import Mechanism
 from core.kernel.reading import Numbers
+from core.model.bodies import WORLD
 from core.symbolic.derivation import SPEED, Step, known_values
 from core.symbolic.robot import Robot
 
@@ -74,7 +75,7 @@ class _Draw:
     def __init__(self, robot: Robot, mech: Mechanism, q: Array, p: Mapping[str, float]) -> None:
         self.robot, self.chain, self.mech = robot, robot.chain, mech
         self.q, self.p = np.asarray(q, dtype=float), {name: x for name, x in p.items() if name in mech.p_names}
-        self.poses = dict(zip(mech.frame_names, mech.poses(self.q, p=self.p), strict=True))
+        self.poses = {WORLD: np.eye(4), **dict(zip(mech.frame_names, mech.poses(self.q, p=self.p), strict=True))}
         self.joints = mech.joint_poses(self.q, p=self.p)
         self.numbers = Numbers(known_values(robot, p), robot.chain.model.origin)
 

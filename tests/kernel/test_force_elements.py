@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from core.errors import SimulationError
 from core.kernel import Mechanism, tracing
-from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Model, Pose, Sensor, World
+from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Model, Pose, Sensor, World
 from tests.kernel import random_machines as machines
 
 SENSORS = ("distance", "square_distance", "point_plane", "plane_point", "plane_plane", "angle")
@@ -184,3 +185,16 @@ def test_wrench_in_the_axes_of_a_frame() -> None:
     assert a[9:12] == pytest.approx([1.0, 0.0, 0.0])  # in two's axes
     assert a[0:3] == pytest.approx([0.0, 0.0, -1.5])
     assert a[3:6] == pytest.approx([0.0, -1.0, 0.0])
+
+
+def test_a_junction_whose_forces_are_beyond_all_numbers_is_told():
+    """A spring of 1e300 N/m: Newton's method has no slopes to go by."""
+    point = Junction(name="knot", guess=(0.1, 0.2, 0.0))
+    ends = ((1e300, (0.0, 0.0, 0.0)), (1.0, (1.0, 0.0, 0.0)), (1.0, (0.0, 1.0, 1.0)))
+    frames = tuple(Frame(name=f"end{k}", parent="b", pose=Pose(position=place)) for k, (_, place) in enumerate(ends))
+    springs = tuple(Force(name=f"s{k}", kind="line", a=f"end{k}", b="knot", stiffness=stiffness, rest=1e200)
+                    for k, (stiffness, _) in enumerate(ends))  # fmt: skip
+    body = Body(name="b", mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
+    mech = Mechanism(Model(name="m", bodies=(body,), frames=frames, forces=springs, junctions=(point,)))
+    with pytest.raises(SimulationError, match="not finite numbers"):
+        mech.bias(mech.rest(), np.zeros(mech.nv))

@@ -236,3 +236,16 @@ def test_a_joint_whose_sides_are_one_body_is_refused():
                   joints=(Joint(name="j", parent="b", child="f"),))  # fmt: skip
     with pytest.raises(ModelError, match="joint 'j'.*Both sides"):
         Mechanism(model)
+
+
+def test_a_closed_machine_that_cannot_move_has_no_accelerations():
+    plates = tuple(Body(name=name, mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0)) for name in "ab")
+    joints = (
+        Joint(name="one", kind="fixed", parent="world", child="a"),
+        Joint(name="two", kind="fixed", parent="world", child="b"),
+        Joint(name="both", kind="fixed", parent="a", child="b"),
+    )
+    mech = Mechanism(Model(name="still", bodies=plates, joints=joints))
+    assert mech.nv == 0
+    assert mech.loops
+    assert mech.forward_dynamics([], [], []).shape == (0,)

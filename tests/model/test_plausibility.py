@@ -264,3 +264,13 @@ def test_units_that_fit_or_cannot_be_judged_are_not_told():
     (finding,) = [f for f in check(model(parameters=(Parameter(name="m", value="3 kg", dimension="length"),)))
                   if "wanted" in f.text]  # fmt: skip
     assert (finding.collection, finding.name, finding.field) == ("parameters", "m", "value")
+
+
+def test_numbers_whose_squares_are_out_of_range_are_examined_without_a_warning(recwarn):
+    far = Body(name="a", mass=1.0, center_of_mass=(1e300, 0.0, 0.0), shapes=(Box(size=(1e300, 1e200, 1.0)), Sphere()))
+    tiny = Joint(name="j", kind="universal", parent="world", child="a", axis=(0.0, 0.0, 1e-320),
+                 second_axis=(0.0, 1e250, 0.0))  # fmt: skip
+    found = {finding.field: finding for finding in check(Model(name="m", bodies=(far,), joints=(tiny,)))}
+    assert "length 1e-320" in found["axis"].text
+    assert "second_axis" not in found  # they are perpendicular
+    assert not recwarn.list

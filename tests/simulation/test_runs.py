@@ -1,10 +1,12 @@
 """Runs: channels, files, forces, endings."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -323,3 +325,16 @@ def test_a_model_without_freedom_stands_still(method):
     run = simulate(Model(name="empty"), 1.0, method=method)
     assert run.complete
     assert run.q.shape == (1001, 0)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.99])
+def test_a_damaged_file_is_closed_when_it_was_refused(tmp_path, swing, share):
+    swing.save(tmp_path / "run.h5")
+    whole = (tmp_path / "run.h5").read_bytes()
+    (tmp_path / "cut.h5").write_bytes(whole[: int(share * len(whole))])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises(FileError):
+            Run.load(tmp_path / "cut.h5")
+        gc.collect()
+    assert not [warning for warning in caught if "cut.h5" in str(warning.message)]

@@ -161,3 +161,10 @@ def test_angles_of_a_rotation_give_it_again(pitch):
             np.testing.assert_allclose(again, (roll, pitch, yaw), atol=1e-12)
         else:
             assert again[0] == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200, 5e307])
+def test_directions_of_any_length_have_unit_vectors(scale):
+    np.testing.assert_allclose(rotation.normalised((2.0 * scale, 0.0, 0.0)), (1.0, 0.0, 0.0))
+    unit = np.array(rotation.normalised((3.0 * scale, -scale, 2.0 * scale)))
+    np.testing.assert_allclose(unit, np.array([3.0, -1.0, 2.0]) / np.sqrt(14.0), rtol=1e-3 if scale < 1e-300 else 1e-15)

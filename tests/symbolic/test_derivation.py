@@ -11,6 +11,7 @@ from core.files import load
 from core.functions import Context, call
 from core.functions.results import Formulas, leaves
 from core.kernel import Mechanism
+from core.model import Body, Inertia, Joint, Model, Pose
 from core.symbolic import robot
 from core.symbolic.derivation import SPEED, forms, numbers, steps, values_at
 from core.symbolic.derivation_pictures import picture
@@ -198,3 +199,23 @@ def test_the_frame_named_in_a_column_of_the_jacobian_lies_on_the_axis_that_turns
             assert step.frames == (int(named[1]), made.n)
             o_k = mech.frame(q, made.chain.frames[int(named[1])])[:3, 3]
             assert np.allclose(np.cross(ω, tip - o_k), v, atol=1e-9)
+
+
+def test_a_chain_that_begins_on_the_ground_is_drawn_there():
+    """Frame 0 is then the world, which is not among the frames that a machine moves."""
+    inertia = Inertia(ixx=0.1, iyy=0.1, izz=0.1)
+    joints = (
+        Joint(name="j1", parent="world", child="a", a=Pose(position=(0.5, 0.0, 0.0))),
+        Joint(name="j2", parent="a", child="b", a=Pose(position=(0.3, 0.0, 0.0))),
+    )
+    bodies = tuple(Body(name=name, mass=1.0, inertia=inertia) for name in "ab")
+    model = Model(name="two", bodies=bodies, joints=joints)
+    made, mech = robot(model), Mechanism(model)
+    assert made.chain.frames[0] == "world"
+    q, p = mech.random(3), {}
+    for step in steps(made):
+        arrows = picture(made, mech, step, q, p).arrows
+        assert all(np.isfinite(arrow.vector).all() for arrow in arrows)
+    first = picture(made, mech, steps(made)[0], q, p)
+    axes = [np.asarray(arrow.vector) for arrow in first.arrows if np.allclose(arrow.origin, 0.0)]
+    assert any(np.allclose(axis, (1.0, 0.0, 0.0)) for axis in axes)
