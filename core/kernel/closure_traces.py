@@ -9,7 +9,7 @@ import casadi as ca
 
 from core.kernel.closures import ACCELERATION, POSITION, Closing, Holding, Target
 from core.kernel.kinematic_traces import rates
-from core.kernel.symbols import as_symbol, column, symbols
+from core.kernel.symbols import along, as_symbol, column, symbols
 from core.mechanics.forces import within_half_a_turn
 from core.mechanics.instant import Instant
 from core.mechanics.kinematics import rate
@@ -77,7 +77,7 @@ def closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> lis
     """Ġ v − f̈: G a = −this."""
     q = column(list(x["q"]))
     speeds = speed_jacobian(tracer, x["q"]) @ column(list(x["v"]))
-    drift = ca.jtimes(speeds, q, rates(tracer, x)) if q.numel() else speeds
+    drift = along(speeds, q, rates(tracer, x))
     second = column([target.second for target in targets(tracer, x)])
     return ca.vertsplit(ca.densify(drift - second))
 

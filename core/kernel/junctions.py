@@ -16,7 +16,7 @@ import casadi as ca
 from core.kernel.dynamic_traces import situation
 from core.kernel.kinematic_traces import rates
 from core.kernel.signals import Signals
-from core.kernel.symbols import as_symbol, column, symbols
+from core.kernel.symbols import along, as_symbol, column, symbols
 from core.mechanics.force_elements import LineForce, SeriesForce, WrenchForce
 from core.mechanics.forces import Situation, next_to
 from core.mechanics.instant import Instant
@@ -75,11 +75,11 @@ class Balance:
         """D(w): the rate of f, its dependence on w and on the bodies' accelerations left out."""
         x, f = self.x, self.f
         states = column([x["x"][element.state] for element in self.series])
-        D = ca.jtimes(f, self.r, self.of_w) + ca.jtimes(f, column(list(x["q"])), rates(self.tracer, x))
+        D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.tracer, x))
         if self.series:
-            D += ca.jtimes(f, states, self.stretching)
+            D += along(f, states, self.stretching)
         if x.get("t"):
-            D += ca.jtimes(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.latches))
+            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.latches))
         return ca.densify(D)
 
     def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from core.kernel.symbols import column
+from core.kernel.symbols import along, column
 from core.mechanics import kinematics
 from core.mechanics.chords import rate as rate_along
 from core.mechanics.crba import screws
@@ -70,7 +70,7 @@ def frame_acceleration(tracer: Tracer, x: Inputs, frame: str, run: Runner = inli
     """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
     q, v, a = (column(list(x[name])) for name in "qvu")
     J = ca.densify(column(jacobian(tracer, x, frame))).reshape((tracer.tree.nv, 6)).T
-    return ca.vertsplit(ca.densify(J @ a + ca.jtimes(J @ v, q, rates(tracer, x))))
+    return ca.vertsplit(ca.densify(J @ a + along(J @ v, q, rates(tracer, x))))
 
 
 def rates(tracer: Tracer, x: Inputs) -> ca.SX:
@@ -147,5 +147,5 @@ def _derivative(tracer: Tracer, x: Inputs, values: Scalars) -> list[Scalar]:
     """d/dt along q̇ and v̇ = u."""
     q, v, u = (column(list(x[word])) for word in "qvu")
     f = column(list(values))
-    total = ca.jtimes(f, q, rates(tracer, x)) + ca.jtimes(f, v, u)
+    total = along(f, q, rates(tracer, x)) + along(f, v, u)
     return ca.vertsplit(ca.densify(total))

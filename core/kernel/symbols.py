@@ -53,3 +53,9 @@ def symbols(name: str, size: int) -> list[ca.SX]:
 def column(entries: list[Scalar]) -> ca.SX:
     """A column of scalars."""
     return ca.vertcat(*map(as_symbol, entries)) if entries else ca.SX(0, 1)
+
+
+def along(f: ca.SX, x: ca.SX, direction: ca.SX) -> ca.SX:
+    """The derivative of a column f by x along a direction; zero where x is empty (CasADi gives a matrix without
+    columns)."""
+    return ca.jtimes(f, x, direction) if x.numel() else ca.SX.zeros(f.shape)

@@ -198,3 +198,15 @@ def test_a_junction_whose_forces_are_beyond_all_numbers_is_told():
     mech = Mechanism(Model(name="m", bodies=(body,), frames=frames, forces=springs, junctions=(point,)))
     with pytest.raises(SimulationError, match="not finite numbers"):
         mech.bias(mech.rest(), np.zeros(mech.nv))
+
+
+def test_a_junction_between_bodies_that_stand_still_stands_where_its_springs_balance():
+    """Two springs of 2 and 1 N/m and no length at rest, 3 m apart: the knot lies 1 m from the stiffer one's end."""
+    ends = (Frame(name="one", parent="world"), Frame(name="two", parent="world", pose=Pose(position=(3.0, 0.0, 0.0))))
+    springs = (Force(name="s", kind="line", a="one", b="knot", stiffness=2.0),
+               Force(name="r", kind="line", a="two", b="knot", stiffness=1.0))  # fmt: skip
+    mech = Mechanism(
+        Model(name="m", frames=ends, forces=springs, junctions=(Junction(name="knot", guess=(1.5, 0.1, 0.1)),))
+    )
+    assert mech.nv == 0
+    np.testing.assert_allclose(mech.x_rest([])[:3], (1.0, 0.0, 0.0), atol=1e-9)
