@@ -134,7 +134,7 @@ def alike(value: float, other: float) -> bool:
     """The same number, up to a few units of its last place."""
     if math.isnan(value) or math.isnan(other):
         return math.isnan(value) and math.isnan(other)
-    return value == other or math.isclose(value, other, rel_tol=1e-13)
+    return value == other or math.isclose(value, other, rel_tol=1e-13, abs_tol=1e-300)
 
 
 def written(node: Node, dialect: Dialect, given: dict[str, float]) -> None:

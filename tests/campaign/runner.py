@@ -177,7 +177,7 @@ def private(folder: Path) -> dict[str, str]:
     for place in own.values():
         Path(place).mkdir(exist_ok=True)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    cache = {"KINETOSTAT_CACHE": str(RESULTS / "cache")}
+    cache = {"KINETOSTAT_CACHE": str(ROOT / "build" / "test-cache")}
     return {**os.environ, **own, **threads, **cache, "PYTHONPATH": str(ROOT)}
 
 
