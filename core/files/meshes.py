@@ -7,10 +7,12 @@ too (iCub's meshes need it), except in files of MeshLab, which writes Y_UP besid
 
 from __future__ import annotations
 
+import contextlib
 import io
+import logging
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -92,7 +94,8 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
 def _loaded(file: str, changed: int, size: int) -> MeshData:
     data, suffix = content_of(file, MESH), Path(file).suffix.lower()
     try:
-        found = [_part(*each, file) for each in _parts(data, suffix, file)]
+        with _silence():
+            found = [_part(*each, file) for each in _parts(data, suffix, file)]
     except FileError as error:
         raise error.at(file=file) from None
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
@@ -101,6 +104,18 @@ def _loaded(file: str, changed: int, size: int) -> MeshData:
     if not parts:
         raise FileError("The mesh holds no triangles.", file=file, remedy="Export it again with its surfaces.")
     return MeshData(parts)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """What the library says of a broken file on the way, to the terminal or as warnings of numbers, is not for people:
+    they get the mesh or a message."""
+    heard = logging.getLogger("trimesh")
+    heard.propagate = False
+    if not heard.handlers:
+        heard.addHandler(logging.NullHandler())
+    with np.errstate(all="ignore"):
+        yield
 
 
 def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:

@@ -250,3 +250,20 @@ def test_any_name_is_found_or_not(name):
     for file in (name, f"package://{name}", f"file://{name}.stl"):
         place = resolve_mesh(file, "/nowhere/model.kst")
         assert place is None or place.is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.stl", STL.replace(b"vertex 0 2 0", b"vertex 0 1e400 0")),
+        ("a.obj", b"v 0 0 0\nv 1e308 0 0\nv 0 nan 0\nf 1 2 3\n"),
+        ("a.stl", bytes(80) + (1).to_bytes(4, "little") + b"\xff" * 30),
+        ("a.dae", DAE.replace("1000 0 0", "1e308 1e308 nan").replace('meter="0.001"', 'meter="1e300"').encode()),
+    ],
+)
+def test_broken_numbers_are_told_once_and_not_on_the_terminal(tmp_path, capfd, recwarn, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FileError, match=name):
+        load_mesh(tmp_path / name)
+    assert capfd.readouterr() == ("", "")
+    assert not [warning for warning in recwarn.list if issubclass(warning.category, RuntimeWarning)]
