@@ -21,7 +21,7 @@ from tests.files.test_native import HAND_WRITTEN
 
 SHARES = {
     "kst": 34, "urdf": 14, "mjcf": 14, "robotica": 7, "csv": 5, "toml": 5, "mesh": 8, "run": 2, "table": 4,
-    "torques": 4, "imports": 4, "xacro": 0.1,
+    "torques": 4, "imports": 4, "xacro": 0.5,
 }  # fmt: skip
 """How many trials of each kind, in parts of all; running another program is slow."""
 MECHANISMS = 0.1

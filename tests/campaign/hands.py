@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QColorDialog,
     QComboBox,
+    QDialog,
     QFileDialog,
     QLineEdit,
     QMenu,
@@ -80,10 +81,12 @@ class Hands:
         pump(seconds=self.luck.choice((0.002, 0.005, 0.01, 0.06)))
 
     def leave(self) -> None:
-        """A menu in whose own loop the action waits is answered."""
-        menu = QApplication.activePopupWidget()
-        if menu is not None:
-            self.answer(menu)
+        """A menu or a question in whose own loop the action waits is answered."""
+        question = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        if isinstance(question, QDialog) and self.luck.random() < 0.3:
+            question.reject()
+        elif question is not None:
+            self.answer(question)
 
     def note(self, words: str) -> None:
         self.log.append(words)

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtWidgets import QFileDialog
+
 from core.model import Model
 from tests.campaign.hashes import fingerprint
 
@@ -88,14 +90,14 @@ class Victim:
     def save(self) -> None:
         """Under the name it has, or another one."""
         name = self.luck.choice((None, "a.kst", "b.kst"))
-        path = (
-            self.session.path
-            if name is None and self.session.path is not None
-            else self.folder / "files" / (name or "c.kst")
-        )
+        path = self.session.path
+        if path is None or name is not None:
+            path = self.folder / "files" / (name or "c.kst")
+            QFileDialog.getSaveFileName = lambda *_, **__: (str(path), "")  # type: ignore[method-assign]
         self.say("saving", file=path.name, hash=fingerprint(self.session.model))
-        self.session.save(path)
-        self.say("saved", file=path.name)
+        self.window.run("file.save" if path == self.session.path else "file.save_as")
+        if not self.session.unsaved and self.session.path == path:
+            self.say("saved", file=path.name)
 
     def simulate(self) -> None:
         """A run, which is left to itself."""

@@ -21,7 +21,7 @@ from tests.campaign.worker import ROOT
 
 OLDEST = 5.0
 """s of work that a crash may cost"""
-START = 60.0
+START = 120.0
 """s in which the window must be ready"""
 LIFE = (0.5, 9.0)
 """s of work before the end"""
@@ -30,7 +30,7 @@ LIFE = (0.5, 9.0)
 class KillTrials:
     """Starts a window, lets it work, kills it, looks at what it left."""
 
-    patience = 120.0
+    patience = 240.0
     long = 60.0
 
     def __init__(self, folder: Path) -> None:

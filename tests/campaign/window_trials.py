@@ -17,8 +17,8 @@ ACTIONS = 25
 class WindowTrials:
     """Random actions on one window, in turns that begin anew."""
 
-    patience = 60.0
-    long = 90.0
+    patience = 240.0
+    long = 120.0
     memory = 48 << 30
     """Bytes of address space: libraries of graphics reserve far more than they use."""
     growth = 1500 << 20
