@@ -16,7 +16,11 @@ _SMALL = 1e-4
 
 def unit(quaternion: Array) -> Array:
     """(…, 4) the quaternion at length one; (0, 0, 0, 1) for the zero quaternion."""
-    length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    if not np.isfinite(length).all():  # their squares are out of range
+        quaternion = quaternion / np.maximum(np.max(np.abs(quaternion), axis=-1, keepdims=True), 1.0)
+        length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
     neutral = np.array([0.0, 0.0, 0.0, 1.0])
     return np.where(length > 0.0, quaternion / np.where(length > 0.0, length, 1.0), neutral)
 

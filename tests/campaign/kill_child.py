@@ -63,7 +63,7 @@ class Victim:
         self.open()
         self.say("ready")
         while True:
-            self.luck.choices((self.edit, self.save, self.simulate, self.undo), (10, 3, 2, 2))[0]()
+            self.luck.choices((self.edit, self.save, self.simulate, self.undo), (30, 1, 3, 4))[0]()
             pump(seconds=self.luck.choice(PAUSES))
 
     def open(self) -> None:

@@ -23,7 +23,7 @@ OLDEST = 5.0
 """s of work that a crash may cost"""
 START = 120.0
 """s in which the window must be ready"""
-LIFE = (0.5, 9.0)
+LIFE = (1.0, 14.0)
 """s of work before the end"""
 
 

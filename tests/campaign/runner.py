@@ -101,7 +101,8 @@ class Process:
         first = self.line(START)
         if "patience" not in first:
             said = (folder / "said.txt").read_text(encoding="utf-8", errors="replace")
-            raise RuntimeError(f"The part '{part}' does not start:\n{said}")
+            self.stop()
+            raise RuntimeError(f"The part '{part}' does not start: {said[-2000:]}")
         self.patience = float(first["patience"])
 
     def line(self, patience: float) -> dict[str, Any]:
@@ -120,34 +121,30 @@ class Process:
         line, _, self.rest = self.rest.partition(b"\n")
         return json.loads(line)
 
-    def ask(self, first: int, last: int) -> None:
-        """Ask for trials."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{first} {last}\n".encode())
-        self.process.stdin.flush()
-        self.count += last - first
-
-    def ended(self, index: int) -> dict[str, Any]:
+    def trial(self, index: int) -> dict[str, Any]:
         """The end of a trial, also of one that never comes back; then the process is gone."""
-        self.line(self.patience)
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{index}\n".encode())
+        self.process.stdin.flush()
+        self.count += 1
         end = self.line(self.patience)
-        if end.get("end") == index:
-            if end.get("last"):
-                self.stop()
-            return end
-        code = self.process.poll()
-        if code is None:
-            time.sleep(0.2)  # a process that has closed its pipe is about to end
-            code = self.process.poll()
-        self.stop()
-        kind = (
-            f"It has not ended after {self.patience:.0f} s" if code is None else f"It ends the process ({named(code)})"
-        )
+        if not end:
+            end = self._lost(index)
+        if end.get("last"):
+            self.stop()
+        return end
+
+    def _lost(self, index: int) -> dict[str, Any]:
+        """What is known of a trial that has not come back."""
+        try:
+            kind = f"It ends the process ({named(self.process.wait(0.5))})"
+        except subprocess.TimeoutExpired:
+            kind = f"It has not ended after {self.patience:.0f} s"
         failure = {"kind": kind, "details": (self.folder / "said.txt").read_text(encoding="utf-8", errors="replace")}
         case = self.folder / "case" / str(index)
         if case.is_dir():
             keep(case, self.part, self.seed, index, failure)
-        return {"end": index, "failure": failure}
+        return {"end": index, "failure": failure, "last": True}
 
     @property
     def alive(self) -> bool:
@@ -240,9 +237,11 @@ class Line:
             self.number += 1
             place = self.folder / str(self.number)
             place.mkdir()
-            self.process = Process(self.part, self.seed, place)
-        self.process.ask(index, index + 1)
-        return self.process.ended(index)
+            try:
+                self.process = Process(self.part, self.seed, place)
+            except RuntimeError as error:
+                return {"end": index, "failure": {"kind": str(error)}}
+        return self.process.trial(index)
 
     def stop(self) -> None:
         """End the process that runs."""

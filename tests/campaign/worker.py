@@ -1,7 +1,7 @@
 """The process in which trials run: within bounds of memory, silent, and telling where it is.
 
-`python -m tests.campaign.worker PART SEED FOLDER` reads lines "first last" and writes a line of JSON for the beginning
-and the end of every trial, so that whoever reads them knows which one hangs or ends the process.
+`python -m tests.campaign.worker PART SEED FOLDER` reads the number of a trial from each line and answers with a line of
+JSON when the trial has ended, so that whoever asked knows which one hangs or ends the process.
 """
 
 from __future__ import annotations
@@ -87,11 +87,8 @@ def place(frames: Iterable[traceback.FrameSummary]) -> str:
 
 def finding(error: BaseException) -> dict[str, str]:
     """A failure: what kind, so that like ones can be counted together, and all that is known of it."""
-    kind = (
-        str(error)
-        if isinstance(error, Unexpected)
-        else f"{type(error).__name__} in {place(traceback.extract_tb(error.__traceback__))}"
-    )
+    where = place(traceback.extract_tb(error.__traceback__))
+    kind = str(error) if isinstance(error, Unexpected) else f"{type(error).__name__} in {where}"
     return {"kind": kind[:300], "details": "".join(traceback.format_exception(error))[-6000:]}
 
 
@@ -101,9 +98,8 @@ def overheard() -> Iterator[list[str]]:
     caught: list[str] = []
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        caught.append(
-            f"{category.__name__} in {place(traceback.extract_stack())}: {str(message)[:60].partition(' <')[0]}"
-        )
+        words = str(message)[:60].partition(" <")[0]
+        caught.append(f"{category.__name__} in {place(traceback.extract_stack())}: {words}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -146,17 +142,15 @@ def main(part: str, seed: int, folder: Path) -> None:
     trials: Trials = kind(folder)
     answers.write(json.dumps({"patience": trials.patience}) + "\n")
     for line in sys.stdin:
-        first, last = map(int, line.split())
-        for index in range(first, last):
-            case = folder / "case" / str(index)
-            case.mkdir(parents=True)
-            answers.write(f'{{"begin": {index}}}\n')
-            end = {"end": index, **tried(trials, luck_of(seed, part, index), case, silence)}
-            if "failure" in end:
-                keep(case, part, seed, index, end["failure"])
-                end["last"] = not getattr(trials, "lasting", True)
-            answers.write(json.dumps(end) + "\n")
-            shutil.rmtree(case, ignore_errors=True)
+        index = int(line)
+        case = folder / "case" / str(index)
+        case.mkdir(parents=True)
+        end = {"end": index, **tried(trials, luck_of(seed, part, index), case, silence)}
+        if "failure" in end:
+            keep(case, part, seed, index, end["failure"])
+            end["last"] = not getattr(trials, "lasting", True)
+        answers.write(json.dumps(end) + "\n")
+        shutil.rmtree(case, ignore_errors=True)
     trials.close()
 
 

@@ -1,6 +1,8 @@
 """Runs: channels, files, forces, endings."""
 
+import dataclasses
 import gc
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from core.errors import ExpressionError, FileError, ModelError, SimulationError
+from core.files import dumps
 from core.kernel import Mechanism
 from core.model import Body, Inertia, Joint, Model, Parameter
 from core.simulation import METHODS, Run, simulate, unfinished_file
@@ -338,3 +341,27 @@ def test_a_damaged_file_is_closed_when_it_was_refused(tmp_path, swing, share):
             Run.load(tmp_path / "cut.h5")
         gc.collect()
     assert not [warning for warning in caught if "cut.h5" in str(warning.message)]
+
+
+@pytest.mark.parametrize("damage", ["parameters", "q", "time", "words"])
+def test_a_run_that_does_not_fit_its_machine_is_damaged(tmp_path, damage):
+    import h5py
+
+    run = simulate(machines.point_pendulum(), 0.02, method="rk4", step=0.01, q0=[1.0])
+    path = tmp_path / "run.h5"
+    run.save(path)
+    with h5py.File(path, "r+") as file:
+        if damage == "parameters":
+            settings = json.loads(file.attrs["settings"])
+            file.attrs["settings"] = json.dumps({**settings, "parameters": {}})
+            model = dataclasses.replace(run.model, parameters=(Parameter(name="r", value=1.0),))
+            del file["model"]
+            file["model"] = dumps(model)
+        elif damage == "words":
+            del file["v"]
+            file["v"] = ["one", "two", "three"]
+        else:
+            del file[damage]
+            file[damage] = np.zeros((3, 5))
+    with pytest.raises(FileError, match=r"run\.h5.*The file is damaged"):
+        Run.load(path)
