@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
+from app.run_pose import shared_parameters
 from core.errors import KinetostatError
 from core.simulation.moments import at_rest, resampled
 from viz import vectors
@@ -23,7 +24,7 @@ from viz.vectors import KINDS, Wanted
 
 if TYPE_CHECKING:
     from app.runs import Record
-    from app.session import Ref, State
+    from app.session import Ref, Session, State
     from app.viewport import Viewport
     from core.simulation.run import Run
 
@@ -240,7 +241,7 @@ class RunScene:
             chosen = [other.run for other in others if other.faint is faint]
             overlays.ghosts(
                 shown, [self._places[run][1] for run in chosen], opacity,
-                parameters=[_differing(run, record.run) for run in chosen], source=source,
+                parameters=[_differing(run, record.run, self.session) for run in chosen], source=source,
             )  # fmt: skip
 
     def _places_at(self, run: Run, time: float) -> tuple[float, NDArray[np.float64]]:
@@ -280,10 +281,9 @@ class RunScene:
             self.refresh()
 
 
-def _differing(run: Run, shown: Run) -> dict[str, float]:
-    """Parameter values of a run where it was made with others than the one shown."""
-    own, other = run.settings.parameters, shown.settings.parameters
-    return dict(own) if own != other else {}
+def _differing(run: Run, shown: Run, session: Session) -> dict[str, float]:
+    """Parameter values of a run where it was made with others than the one shown; of those the machine still has."""
+    return dict(shared_parameters(session, run)) if run.settings.parameters != shown.settings.parameters else {}
 
 
 def rgb(color: str) -> tuple[float, float, float]:

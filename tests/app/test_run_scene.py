@@ -15,7 +15,7 @@ from app.plotting.channels import likely
 from app.session import Ref
 from core.files import loads
 from core.kernel import Mechanism
-from core.model import Model
+from core.model import Model, Parameter, edits
 from core.simulation import simulate
 from core.simulation.moments import at_rest
 from viz.run_footage import Tracing
@@ -149,6 +149,21 @@ def test_a_point_of_a_body_is_traced_from_its_context_menu(arm):
     last = actor.GetMapper().GetInput().GetPoint(actor.GetMapper().GetInput().GetNumberOfPoints() - 1)
     end = arm.session.mech.frame(run.q[-1], body) @ [0.1, 0.02, 0.03, 1.0]
     assert last == pytest.approx(end[:3], abs=1e-6)
+
+
+def test_ghosts_of_runs_with_parameters_that_are_gone(arm):
+    """A run knows values of parameters that an edit has removed since."""
+    session = arm.session
+    session.apply("Add parameters", lambda model: edits.add(edits.add(model, Parameter(name="gone", value=1.0)),
+                                                            Parameter(name="left", value=2.0)))  # fmt: skip
+    first, second = (motion(session.mech, amplitude=each) for each in (0.6, 0.3))
+    other = {**second.settings.parameters, "gone": 1.0, "left": 3.0}
+    session.runs.add(dataclasses.replace(second, settings=dataclasses.replace(second.settings, parameters=other)))
+    session.runs.add(first)
+    session.apply("Delete the parameter", lambda model: edits.remove(model, "parameters", "gone"))
+    session.runs.seek(0.3)
+    arm.view.run_scene.refresh()
+    assert "runs" in arm.view.scene.overlays._ghosts.sources
 
 
 def test_other_visible_runs_are_ghosts_at_the_same_time(arm):
