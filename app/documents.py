@@ -207,7 +207,7 @@ class Documents(QObject):
                 choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self._window.outside.compare}
             self._window.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
             return False
-        if not self._session.save(path, over=over):
+        if not self._session.save(path, over=over, backup=self._window.settings.keeps_older):
             words = f"{path.name} was not written; the machine is still open here, unsaved."
             self._window.notices.tell(CHANGED, "error", words, {
                 "Try again": lambda: self._write(path, over=over), "Save as…": self.ask_save_as,

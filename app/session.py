@@ -304,14 +304,14 @@ class Session:
         self.saved_changed.emit()
         return True
 
-    def save(self, path: str | Path, *, over: bool = False) -> bool:
-        """Write the document (atomically); the suffix says the format.
+    def save(self, path: str | Path, *, over: bool = False, backup: bool = False) -> bool:
+        """Write the document (atomically); the suffix says the format; `backup` keeps the version before as name.kst~.
 
         A file that another program has changed meanwhile is left as it is, and that is told, unless `over`.
         """
         path = Path(path)
         try:
-            done = saved(self.model, path, self.sources, over=over)
+            done = saved(self.model, path, self.sources, over=over, backup=backup)
         except KinetostatError as error:
             self.told.emit("error", str(error))
             return False

@@ -150,7 +150,16 @@ class Settings:
         """Show one of `VIEW_FLAGS` in the scene, or not."""
         self.remember(f"view/{name}", bool(on))
 
-    # ----------------------------------------------------------------------------- recent files
+    # ----------------------------------------------------------------------------- files
+
+    @property
+    def keeps_older(self) -> bool:
+        """Saving keeps the version before it as name.kst~."""
+        return bool(self.value("files/older", True))
+
+    @keeps_older.setter
+    def keeps_older(self, on: bool) -> None:
+        self.remember("files/older", bool(on))
 
     @property
     def recent(self) -> tuple[Path, ...]:

@@ -90,6 +90,17 @@ COMMANDS = (
         help="Write the model to another file.",
     ),
     Command(
+        "file.older",
+        "Keep one older version",
+        lambda w: setattr(w.settings, "keeps_older", not w.settings.keeps_older),
+        "File",
+        "",
+        "repeat",
+        section="save",
+        checked=lambda w: w.settings.keeps_older,
+        help="Saving over a file keeps what it held before beside it, as name.kst~.",
+    ),
+    Command(
         "file.picture",
         "Export picture…",
         lambda w: w.documents.ask_picture(),

@@ -19,15 +19,16 @@ class Saved(NamedTuple):
     words: str
 
 
-def saved(model: Model, path: Path, known: Sources, *, over: bool) -> Saved:
+def saved(model: Model, path: Path, known: Sources, *, over: bool, backup: bool) -> Saved:
     """Write a model whole or not at all; the suffix says the format.
 
-    A file that another program has changed meanwhile is written only if `over`. Raises KinetostatError.
+    A file that another program has changed meanwhile is written only if `over`; with `backup` what it held before is
+    kept beside it. Raises KinetostatError.
     """
     if not over and known.changed(path):
         raise FileError("Another program changed this file since it was read here, so it was not overwritten.",
                         file=str(path), remedy="Save under another name, or reload the file.")  # fmt: skip
-    left_out = save(model, path)
+    left_out = save(model, path, backup=backup)
     whole = all(finding.severity == "hint" for finding in left_out)
     if not left_out:
         return Saved(True, "done", f"Saved {path}")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.errors import FileError
+from core.files.regular_file import RUN, TRACE, content_of, status_of
 from core.model import Model
 
 MISSING = ""
 """Digest of a file that is not there, or cannot be read."""
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -85,18 +85,14 @@ def _imported(model: Model) -> Iterator[Path]:
 
 def _status(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
-    except (OSError, ValueError):
+        found = status_of(path, RUN)
+    except FileError:
         return None
-    return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _digest(path: Path) -> str:
-    made = hashlib.sha256()
     try:
-        with open(path, "rb") as file:
-            while piece := file.read(_PIECE):
-                made.update(piece)
-    except OSError:
+        return hashlib.sha256(content_of(path, TRACE)).hexdigest()
+    except FileError:
         return MISSING
-    return made.hexdigest()

@@ -162,9 +162,11 @@ def check(model: Model) -> tuple[Finding, ...]:
 # ------------------------------------------------------------------------------------------ writing
 
 
-def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold. Raises
-    FileError."""
+def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) -> tuple[Finding, ...]:
+    """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold.
+
+    backup : keep what the file held before beside it, under its name with a ~ behind. Raises FileError.
+    """
     file = path_of(path)
     needed(model)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
@@ -173,7 +175,7 @@ def save(model: Model, path: str | os.PathLike[str]) -> tuple[Finding, ...]:
                         remedy=_known_suffixes(reading=False))  # fmt: skip
     model, moved = with_files_from(model, os.path.dirname(os.path.abspath(file)))
     result = write(model, able[-1].id)
-    write_whole(path, encoded(result.text, file))
+    write_whole(path, encoded(result.text, file), backup=backup)
     return (*moved, *result.findings)
 
 

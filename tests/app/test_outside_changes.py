@@ -237,3 +237,16 @@ def test_what_cannot_be_written_stays_open_and_another_place_is_offered(bench, f
     assert not bench.session.unsaved
     assert bench.session.path == tmp_path / "other.kst"
     assert bench.window.notices.texts == {}
+
+
+def test_one_older_version_is_kept_if_the_person_wants_it(bench, four_bar):
+    older = four_bar.with_name("four_bar.kst~")
+    first = four_bar.read_text()
+    bench.session.apply("Change a", lambda model: change(model, 0.12))
+    bench.window.run("file.save")
+    assert older.read_text() == first
+    older.unlink()
+    bench.window.run("file.older")
+    bench.session.apply("Change a", lambda model: change(model, 0.13))
+    bench.window.run("file.save")
+    assert not older.exists()
