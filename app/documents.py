@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from core.model import Model
 from resources import examples, is_example
 
 if TYPE_CHECKING:
+    from app.runs import Record
     from app.window import Window
     from core.simulation import Run
 
@@ -178,13 +179,16 @@ class Documents(QObject):
 
     # ----------------------------------------------------------------------------- save
 
-    def save(self) -> bool:
-        """Save to the file of the model; asks for one if there is none. True if it was written."""
-        if self._session.path is None or is_example(self._session.path):
-            return self.ask_save_as()
-        return self._write(self._session.path)
+    def save(self, keep: Callable[[Path], None] | None = None) -> bool:
+        """Save to the file of the model; asks for one if there is none. True if it was written.
 
-    def ask_save_as(self) -> bool:
+        keep : how the runs are saved beside it
+        """
+        if self._session.path is None or is_example(self._session.path):
+            return self.ask_save_as(keep)
+        return self._write(self._session.path, keep=keep)
+
+    def ask_save_as(self, keep: Callable[[Path], None] | None = None) -> bool:
         """Choose a file and save there."""
         name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
         start = str(Path(self._folder()) / f"{name}{SUFFIX}")
@@ -192,17 +196,17 @@ class Documents(QObject):
         if not path:
             return False
         chosen = Path(path)
-        return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX))
+        return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
 
     def overwrite(self, path: Path) -> bool:
         """Save over what another program wrote there, or has open."""
         self._shared = path
         return self._write(path, over=True)
 
-    def _write(self, path: Path, *, over: bool = False) -> bool:
+    def _write(self, path: Path, *, over: bool = False, keep: Callable[[Path], None] | None = None) -> bool:
         if not over and (doubt := self._doubt(path)):
             choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
-            choices |= {"Save as…": self.ask_save_as}
+            choices |= {"Save as…": lambda: self.ask_save_as()}
             if path == self._session.path:
                 choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self._window.outside.compare}
             self._window.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
@@ -210,7 +214,7 @@ class Documents(QObject):
         if not self._session.save(path, over=over, backup=self._window.settings.keeps_older):
             words = f"{path.name} was not written; the machine is still open here, unsaved."
             self._window.notices.tell(CHANGED, "error", words, {
-                "Try again": lambda: self._write(path, over=over), "Save as…": self.ask_save_as,
+                "Try again": lambda: self._write(path, over=over), "Save as…": lambda: self.ask_save_as(),
             })  # fmt: skip
             return False
         self._window.notices.remove(CHANGED)
@@ -218,7 +222,7 @@ class Documents(QObject):
         self._window.settings.add_recent(path)
         if path == self._session.path:
             self._hold()
-            self._save_runs(path)
+            (keep or self._save_runs)(path)
         return True
 
     def _doubt(self, path: Path) -> str:
@@ -231,17 +235,16 @@ class Documents(QObject):
     def _save_runs(self, path: Path) -> None:
         """The runs beside the document; of large ones it is asked."""
         keeper = self._window.run_keeper
-        if path.suffix != SUFFIX:
-            return
-        if keeper.large:
+        if keeper.large and path.suffix == SUFFIX:
             runs = len(self._session.runs.unkept)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
             self._window.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
         else:
             self._keep(path)
 
-    def _keep(self, path: Path) -> None:
-        self._window.run_keeper.save(path, self._window.surroundings.kept())
+    def _keep(self, path: Path, without: Container[Record] = ()) -> None:
+        if path.suffix == SUFFIX:
+            self._window.run_keeper.save(path, self._window.surroundings.kept(), without)
 
     def _hold(self, *_: object) -> None:
         """Tell other programs which file is open here, and the person if one has it open already."""
@@ -288,28 +291,32 @@ class Documents(QObject):
 
     def _save(self, wanted: Wanted) -> bool:
         """Save what was ticked; True once all of it is on disk."""
-        runs = self._session.runs
-        if wanted.runs is not None:
-            runs.remove(*(record for record in runs.unkept if record not in wanted.runs))
-        path = self._session.path
-        if wanted.document or path is None or is_example(path) or path.suffix != SUFFIX:
-            if not self.save():
-                return False
-            path = self._session.path
-        if wanted.runs and path is not None:
-            self._window.notices.remove(KEEPING)
-            self._keep(path)
-        return self._written()
+        dropped = tuple(record for record in self._window.run_keeper.unkept if record not in wanted.runs)
+        path, keep = self._session.path, lambda path: self._keep(path, dropped)
+        if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
+            done = self.ask_save_as(keep)
+        elif wanted.document or path is None:
+            done = self.save(keep)
+        else:
+            done = True
+            keep(path)
+        if not done:
+            return False
+        if wanted.runs and self._session.path is not None and self._session.path.suffix != SUFFIX:
+            self._session.told.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
+            return False
+        self._window.notices.remove(KEEPING)
+        return self._written(wanted.runs)
 
-    def _written(self) -> bool:
-        """Wait for the runs to be on disk, while the window goes on drawing; False if they could not be written."""
+    def _written(self, runs: tuple[Record, ...]) -> bool:
+        """Wait for runs to be on disk, while the window goes on drawing; False if they could not be written."""
         keeper = self._window.run_keeper
         if not keeper.wait():
             self._window.status.busy("Saving runs …")
             while not keeper.wait():
                 QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
             self._window.status.busy("")
-        return not keeper.unkept
+        return not set(runs) & set(keeper.unkept)
 
     def leave(self) -> None:
         """The document that is open is about to be left: what was deleted of its runs goes for good."""

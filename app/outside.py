@@ -115,7 +115,7 @@ class OutsideChanges(QObject):
         choices = {
             "Reload (mine stays in undo)": self.reload,
             "Keep mine": self.keep_mine,
-            "Save as…": self._window.documents.ask_save_as,
+            "Save as…": lambda: self._window.documents.ask_save_as(),
             "Compare": self.compare,
         }
         self._window.notices.tell(CHANGED, "warning", words, choices)
@@ -125,7 +125,7 @@ class OutsideChanges(QObject):
         self.keep_mine()
         if path == self._session.path:
             words = f"{path.name} was deleted or moved by another program. The machine is still open here, unsaved."
-            choices = {"Save": documents.save, "Save as…": documents.ask_save_as}
+            choices = {"Save": lambda: documents.save(), "Save as…": lambda: documents.ask_save_as()}
         else:
             words = f"{path.name}, which this machine takes in, was deleted or moved. It stays here as it was read."
             choices = {"All right": lambda: True}

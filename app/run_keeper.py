@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -112,17 +112,18 @@ class RunKeeper(QObject):
         runs = [record for record in self._session.runs.items if not record.faint]
         return {record.id: self.store.place(record).name for record in runs}
 
-    def save(self, document: Path, sections: Mapping[str, Any]) -> None:
-        """Write the runs beside a document, after what is still being written; says so only if it fails."""
+    def save(self, document: Path, sections: Mapping[str, Any], without: Container[Record] = ()) -> None:
+        """Write the runs (but those `without`) beside a document, after what is still being written; says so only if it
+        fails."""
         runs, folder = self._session.runs, companion.folder_of(document)
-        records = tuple(record for record in runs.items if not record.faint and not record.growing)
+        records = tuple(r for r in runs.items if not r.faint and not r.growing and r not in without)
         if self.wish == "never" or not (records or self._absent or folder.is_dir()):
             return
         absent, before = self._absent, self._absent_in
         names = companion.named(records, folder, [each.file for each in absent])
         rows = {record.id: row for record, row in zip(records, companion.rows(records, names), strict=True)}
         content = companion.told(runs, rows, sections)
-        runs.mark_kept()
+        runs.mark_kept(records)
 
         def write() -> None:
             files = {each.file: before / each.file for each in absent if (before / each.file).is_file()}
@@ -166,7 +167,7 @@ class RunKeeper(QObject):
         while self._news:
             severity, words = self._news.popleft()
             if severity == UNKEPT:
-                self._session.runs.mark_unkept()
+                self._session.runs.mark_kept(())
             else:
                 self._session.told.emit(severity, words)
 
@@ -237,7 +238,7 @@ class RunKeeper(QObject):
                     shutil.rmtree(folder)
         else:
             self._absent = tuple(each for each in kept.runs if each.id not in records)
-            runs.mark_kept(*records.values())
+            runs.mark_kept(records.values())
         if failed:
             more = f" ({len(failed) - 1} more)" if len(failed) > 1 else ""
             self._session.told.emit("warning", f"Not all runs can be read: {failed[0]}{more}")

@@ -6,6 +6,7 @@ Timeline, plots, film and vectors all listen to this; none of them knows another
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -89,14 +90,9 @@ class Runs:
         present = {record.id for record in self.items}
         return len({told[0] for told in self._kept} - present)
 
-    def mark_kept(self, *records: Record) -> None:
-        """These (default: all), as they are now, are kept with the machine."""
-        self._kept = frozenset(record.told for record in records or self.items if not record.faint)
-        self.changed.emit()
-
-    def mark_unkept(self) -> None:
-        """They could not be kept."""
-        self._kept = frozenset()
+    def mark_kept(self, records: Iterable[Record]) -> None:
+        """These, as they are now, are what is kept with the machine."""
+        self._kept = frozenset(record.told for record in records)
         self.changed.emit()
 
     @staticmethod

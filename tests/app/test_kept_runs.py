@@ -361,3 +361,35 @@ def test_files_of_others_in_the_folder_are_left_alone(bench, pendulum):
     simulate(bench)
     save(bench)
     assert {"mine.h5", "notes.txt", "01.h5"} <= set(os.listdir(folder))
+
+
+def test_what_is_not_ticked_stays_until_the_rest_is_saved(bench, pendulum, monkeypatch):
+    first, second = simulate(bench), simulate(bench)
+
+    def full(*_):
+        raise FileError("The file cannot be written: No space left on device.")
+
+    monkeypatch.setattr(companion, "write_whole", full)
+    answered(monkeypatch, lambda loss: Wanted(False, loss.runs[:1]))
+    bench.window.run("file.new")
+    assert bench.session.runs.items == (first, second)
+
+
+def test_runs_of_a_machine_of_another_format_ask_for_a_native_file(bench, tmp_path, monkeypatch):
+    from PySide6.QtWidgets import QFileDialog
+
+    from core.files import load, save
+
+    urdf, native = tmp_path / "arm.urdf", tmp_path / "arm.kst"
+    save(load(EXAMPLES["kestrel"]), urdf)
+    bench.open(urdf)
+    simulate(bench)
+    answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(urdf), ""))
+    bench.window.run("file.new")
+    assert bench.session.runs.items
+    assert any("beside .kst files only" in text for text in bench.messages("error"))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(native), ""))
+    bench.window.run("file.new")
+    assert bench.session.runs.items == ()
+    assert (companion.folder_of(native) / companion.INDEX).is_file()
