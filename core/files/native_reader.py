@@ -203,7 +203,9 @@ class _Builder:
             )
         raw: Any
         if isinstance(kind, VectorKind | ColorKind):
-            raw = tuple(_number(kind, self.number(kind, item, where)) for item in _items(node, where))
+            single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
+            items = (node,) if single else _items(node, where)
+            raw = tuple(_number(kind, self.number(kind, item, where)) for item in items)
         elif isinstance(kind, FlagKind):
             raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
         else:

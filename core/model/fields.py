@@ -49,14 +49,16 @@ class ScalarKind(Kind):
 
 @dataclass(frozen=True)
 class VectorKind(Kind):
-    """`sizes` tells how many numbers (one of the sizes)."""
+    """`sizes` tells how many numbers (one of the sizes); any number of them if it is empty, a single one then needs no
+    brackets."""
 
     dimension: str = "none"
     sizes: tuple[int, ...] = (3,)
     labels: tuple[str, ...] = ("x", "y", "z")
 
     def coerce(self, value: Any) -> tuple[Value, ...]:
-        items = _sequence(value)
+        single = not self.sizes and (isinstance(value, str) or not hasattr(value, "__iter__"))
+        items = (value,) if single else _sequence(value)
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
             raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")

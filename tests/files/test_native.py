@@ -350,3 +350,18 @@ def test_a_compound_unit_of_something_else_is_told():
         loads(COMPOUND.replace("300 kg*mm^2", "300 kg*mm"))
     with pytest.raises(FileError, match="Nothing is called 'flurb'"):
         loads(COMPOUND.replace("62 N/mm", "62 N/flurb"))
+
+
+@pytest.mark.parametrize(("written", "expected"), [("0.5", 0.5), ("30 deg", "30 deg"), ("[0.5]", 0.5)])
+def test_a_joint_of_one_coordinate_needs_no_brackets(written, expected):
+    text = "kinetostat: 1\nname: P\nbodies: {a: {mass: 1}}\njoints:\n  j: {parent: world, child: a, rest: %s}\n"
+    model = loads(text % written, "kst")
+    assert model.joints == loads(text % f"[{expected}]", "kst").joints
+    assert loads(dumps(model), "kst") == model
+
+
+@pytest.mark.parametrize("written", ["{a: 1}", "many", "1e400"])
+def test_what_is_no_position_is_told_there(written):
+    text = "kinetostat: 1\nname: P\nbodies: {a: {mass: 1}}\njoints:\n  j: {parent: world, child: a, rest: %s}\n"
+    with pytest.raises(FileError, match="joint 'j'"):
+        loads(text % written, "kst")
