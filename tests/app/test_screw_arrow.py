@@ -17,7 +17,7 @@ def window(qtbot, tmp_path):
     window.resize(900, 700)
     window.show()
     yield window
-    window.session.restore(window.session.model)
+    window.session.start(window.session.model)
     window.dispose()
 
 

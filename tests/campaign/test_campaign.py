@@ -24,7 +24,7 @@ def test_a_short_part_finds_nothing_unexpected(part):
 
 
 def test_a_trial_that_hangs_or_crashes_or_writes_or_warns_is_a_failure():
-    report = Runner("faults", 0, minutes=1.0, keep=False).run(7)
+    report = Runner("faults", 0, minutes=5.0, keep=False).run(7)
     words = {index: kind for kind, indices in report.failures.items() for index in indices}
     assert "ZeroDivisionError" in words[0]
     assert "SIGSEGV" in words[1] or "ends the process" in words[1]
