@@ -124,10 +124,11 @@ def write(folder: Path, content: Mapping[str, Any], files: Mapping[str, Path]) -
             if place != folder / name:
                 put(place, folder / name)
         write_whole(folder / INDEX, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
-        for other in folder.iterdir():
-            if _RUN.fullmatch(other.name) and other.name not in files:
-                (folder / TRASH).mkdir(exist_ok=True)
-                os.replace(other, folder / TRASH / other.name)
+        gone = [each for each in folder.iterdir() if _RUN.fullmatch(each.name) and each.name not in files]
+        if gone and not (folder / TRASH).is_symlink():
+            (folder / TRASH).mkdir(exist_ok=True)
+            for place in gone:
+                os.replace(place, folder / TRASH / place.name)
     except OSError as error:
         raise FileError(f"The runs cannot be written: {error.strerror or error}.", file=str(folder),
                         remedy="Save the machine in another folder.") from None  # fmt: skip
@@ -145,10 +146,14 @@ def put(place: Path, target: Path) -> None:
 
 
 def empty_trash(folder: Path) -> None:
-    """Runs that were deleted go for good."""
+    """Runs that were deleted go for good; what else lies there stays, and so does what a link leads to."""
+    trash = folder / TRASH
     with contextlib.suppress(OSError):
-        if (folder / TRASH).is_dir() and not (folder / TRASH).is_symlink():
-            shutil.rmtree(folder / TRASH)
+        if trash.is_dir() and not trash.is_symlink():
+            for place in trash.iterdir():
+                if _RUN.fullmatch(place.name):
+                    place.unlink()
+            trash.rmdir()
 
 
 # ------------------------------------------------------------------------------------------ reading

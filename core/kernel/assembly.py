@@ -187,12 +187,13 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     s, V = s[kept], V[:, kept]
     b = V.T @ target
     mu = 0.0
-    for _ in range(12):
-        size = float(np.sqrt(np.sum(s * (b / (s + mu)) ** 2)))
-        if size <= 1.05 * radius:
-            break
-        slope = float(np.sum(s * b**2 / (s + mu) ** 3)) / size
-        if not slope > 0.0:
-            break
-        mu += (size - radius) / radius * size / slope
-    return np.asarray(C.T @ (V @ (b / (s + mu))))
+    with np.errstate(over="ignore"):  # of sizes beyond all numbers: the step is then nothing
+        for _ in range(12):
+            size = float(np.sqrt(np.sum(s * (b / (s + mu)) ** 2)))
+            if size <= 1.05 * radius:
+                break
+            slope = float(np.sum(s * b**2 / (s + mu) ** 3)) / size
+            if not slope > 0.0:
+                break
+            mu += (size - radius) / radius * size / slope
+        return np.asarray(C.T @ (V @ (b / (s + mu))))

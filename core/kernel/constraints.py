@@ -56,12 +56,13 @@ def _rows(array: Array, leading: tuple[int, ...]) -> Array:
 
 
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
-    """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes."""
-    try:
-        np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        return _supported_multipliers(M, rhs, G, G_bias)
-    return _definite_multipliers(M, rhs, G, G_bias)
+    """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes; not finite where sizes are beyond all numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            np.linalg.cholesky(M)
+        except np.linalg.LinAlgError:
+            return _supported_multipliers(M, rhs, G, G_bias)
+        return _definite_multipliers(M, rhs, G, G_bias)
 
 
 def _definite_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:

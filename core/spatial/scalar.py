@@ -69,8 +69,8 @@ def _sign(x: float) -> float:
 
 _PYTHON: dict[str, Callable[..., float]] = {
     "sign": _sign,
-    "floor": lambda x: float(math.floor(x)),  # Python's own give integers, which grow without bound
-    "ceil": lambda x: float(math.ceil(x)),
+    "floor": lambda x: math.copysign(math.floor(x), x),  # Python's own give integers, which grow without bound
+    "ceil": lambda x: math.copysign(math.ceil(x), x),  # −0.0 for −0.3, as machine code gives
     "fmin": min,
     "fmax": max,
 }

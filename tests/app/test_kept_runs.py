@@ -393,3 +393,22 @@ def test_runs_of_a_machine_of_another_format_ask_for_a_native_file(bench, tmp_pa
     bench.window.run("file.new")
     assert bench.session.runs.items == ()
     assert (companion.folder_of(native) / companion.INDEX).is_file()
+
+
+def test_links_of_a_strangers_folder_lead_to_no_deletion(tmp_path):
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "a.runs"
+    (elsewhere / "deep").mkdir(parents=True)
+    for name in ("001.h5", "mine.txt", "deep/002.h5"):
+        (elsewhere / name).write_text("mine")
+    folder.mkdir()
+    (folder / companion.TRASH).symlink_to(elsewhere)
+    (folder / "003.h5").write_text("a run")
+    companion.write(folder, {"kinetostat session": 1, "runs": []}, {})
+    companion.empty_trash(folder)
+    (folder / companion.TRASH).unlink()
+    (folder / companion.TRASH).mkdir()
+    (folder / companion.TRASH / "deep").symlink_to(elsewhere / "deep")
+    (folder / companion.TRASH / "004.h5").symlink_to(elsewhere / "001.h5")
+    companion.empty_trash(folder)
+    assert sorted(each.name for each in elsewhere.rglob("*")) == ["001.h5", "002.h5", "deep", "mine.txt"]
+    assert (folder / "003.h5").is_file()

@@ -112,8 +112,8 @@ FUNCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {
     "log": _logarithm,
     "abs": lambda x: (abs(x), math.copysign(1.0, x)),
     "sign": lambda x: (float((x > 0.0) - (x < 0.0)), 0.0),
-    "floor": lambda x: (float(math.floor(x)), 0.0),
-    "ceil": lambda x: (float(math.ceil(x)), 0.0),
+    "floor": lambda x: (math.copysign(math.floor(x), x), 0.0),
+    "ceil": lambda x: (math.copysign(math.ceil(x), x), 0.0),
     "step": lambda x: (float(x >= 0.0), 0.0),
 }
 """Name → value and slope at an argument."""

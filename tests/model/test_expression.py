@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 
+import casadi as ca
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -377,3 +378,12 @@ def test_arrays_choose_entry_by_entry():
     with np.errstate(all="raise"):  # what does not count is not computed with forbidden arguments
         found = evaluate(parse("if(x > 0 and not x > 3, sqrt(x), if(x <= 0, x^2, 7))"), {"x": x})
     np.testing.assert_allclose(found, [1.0, math.sqrt(0.5), 7.0])
+
+
+@pytest.mark.parametrize("text", ["ceil(x)", "floor(x)", "atan2(ceil(x), -1)", "atan2(floor(x), -1)"])
+@pytest.mark.parametrize("x", [-1.5, -0.3, -0.0, 0.0, 0.3, 1.5])
+def test_whole_numbers_have_the_sign_of_zero_that_machine_code_gives(text, x):
+    symbol = ca.SX.sym("x")
+    graph = ca.Function("f", [symbol], [evaluate(parse(text), {"x": symbol})])
+    ours, theirs = evaluate(parse(text), {"x": x}), float(graph(x))
+    assert (ours, math.copysign(1.0, ours)) == (theirs, math.copysign(1.0, theirs))
