@@ -65,8 +65,11 @@ def _pose(position: tuple[float, ...], rotation: tuple[float, ...]) -> Array:
 def unit(direction: ArrayLike) -> Array:
     """(3,) the direction with length one; z if it has no length."""
     vector = np.asarray(direction, dtype=float)
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 1e-12 else np.array([0.0, 0.0, 1.0])
+    largest = float(np.abs(vector).max())
+    if not 1e-12 < largest < np.inf:
+        return np.array([0.0, 0.0, 1.0])
+    scaled = vector / largest  # squares of very large numbers are none
+    return np.asarray(scaled / np.linalg.norm(scaled))
 
 
 def perpendicular(direction: ArrayLike) -> Array:

@@ -16,14 +16,17 @@ from vtkmodules.vtkFiltersGeneral import vtkTransformFilter
 
 from viz.placement import Array
 
+FARTHEST = 1e30
+"""m; well inside of single precision, and its squares inside of double."""
 FEATURE_ANGLE = 38.0
 """Degrees: sharper edges stay edges, flatter ones are shaded round (VTK's unit)."""
 
 
 def vtk_points(points: ArrayLike) -> vtkPoints:
-    """Points of an (n, 3) array."""
+    """Points of an (n, 3) array; what lies beyond single precision is drawn at its end."""
     result = vtkPoints()
-    result.SetData(numpy_to_vtk(np.ascontiguousarray(points, dtype=np.float32), deep=True))
+    single = np.clip(points, -FARTHEST, FARTHEST).astype(np.float32)
+    result.SetData(numpy_to_vtk(np.ascontiguousarray(single), deep=True))
     return result
 
 

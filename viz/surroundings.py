@@ -86,7 +86,7 @@ class Surroundings:
         direction = numbers(gravity.acceleration, values)
         if gravity.kind == "point":
             direction = numbers(gravity.center, values) - place
-        self.has_gravity = gravity.kind != "none" and float(np.linalg.norm(direction)) > 0.0
+        self.has_gravity = gravity.kind != "none" and bool(np.any(direction))
         arrow = g.Arrow(0.28 * size, 0.006 * size, 0.02 * size, 0.07 * size)
         self._gravity.GetMapper().SetInputData(mesh(arrow))
         self._gravity.SetUserMatrix(vtk_matrix(along(direction, place)))

@@ -245,14 +245,15 @@ def _body(view: Viewport, ref: Ref | None) -> str | None:
     model = view.session.model.expanded
     frames = {frame.name: frame.parent for frame in model.frames}
     if ref.collection == "joints":
-        name = model.find("joints", ref.name).child
+        joints = (*view.session.mech.implicit_joints, *model.joints)
+        name = next((joint.child for joint in joints if joint.name == ref.name), "")
     elif ref.collection in ("bodies", "frames"):
         name = ref.name
     else:
         return None
     while name in frames:
         name = frames[name]
-    return name
+    return name or None
 
 
 def _near(view: Viewport, pointer: Pointer, body: str | None, want: str) -> Pick | None:

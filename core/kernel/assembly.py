@@ -187,7 +187,7 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     s, V = s[kept], V[:, kept]
     b = V.T @ target
     mu = 0.0
-    with np.errstate(over="ignore"):  # of sizes beyond all numbers: the step is then nothing
+    with np.errstate(over="ignore", invalid="ignore"):  # of sizes beyond all numbers
         for _ in range(12):
             size = float(np.sqrt(np.sum(s * (b / (s + mu)) ** 2)))
             if size <= 1.05 * radius:

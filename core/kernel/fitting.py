@@ -40,6 +40,7 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
             cosine = 0.5 * (float(np.trace(R_Wa.T @ R_Wb)) - 1.0)
         else:
             axis = np.array(mech._coordinates.numbers.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float)
+            axis /= max(float(np.abs(axis).max()), 1e-300)  # its sign counts: axes of any length have one
             cosine = float((R_Wa @ axis) @ (R_Wb @ axis))
         if cosine < 0.0:
             start, stop = _DIRECTIONS[joint.kind]

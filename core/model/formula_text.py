@@ -38,6 +38,8 @@ def _native(node: Node, outer: int) -> str:
         case Number(value, unit):
             text = f"{number_text(value)} {unit}" if unit else number_text(value)
             return f"({text})" if unit and outer > UNIT else text
+        case Name("not"):  # a name: bare it would turn the truth of what follows
+            return "(not)"
         case Name(name):
             return name
         case Negative(operand):

@@ -57,10 +57,19 @@ def _module_of(kind: type) -> ModuleType:
 def _function(module: ModuleType, name: str) -> Any:
     if name == "step":
         return lambda x: apply("ge", x, 0.0)
+    if module.__name__ == "casadi" and name == "logic_not":
+        return _not_of_graph
     if module.__name__ == "numpy" and name in _TRUTHS and name != "if_else":
         truth = getattr(module, _RENAMED["numpy", name])
         return lambda *arguments: 1.0 * truth(*arguments)
     return getattr(module, _RENAMED.get((module.__name__, name), name))
+
+
+def _not_of_graph(x: Any) -> Any:
+    """CasADi takes the "not" of a "not" for the number itself, which need not be a truth."""
+    casadi = sys.modules["casadi"]
+    doubled = isinstance(x, casadi.SX) and x.is_scalar() and x.is_op(casadi.OP_NOT)
+    return casadi.ne(x.dep(0), 0.0) if doubled else casadi.logic_not(x)
 
 
 def _sign(x: float) -> float:

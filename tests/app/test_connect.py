@@ -434,3 +434,13 @@ def test_defaults_come_from_the_machine(blocks):
     assert about.stiffness() == pytest.approx(6.0 * 9.81 / 0.1, rel=0.1)  # one digit of m g / (10 % of the length)
     c = about.damping(600.0)
     assert c == pytest.approx(0.4 * np.sqrt(600.0 * 6.0), rel=0.2)
+
+
+def test_the_handle_of_a_free_body_points_at_that_body(bench):
+    from app.session import Ref
+    from app.tools.connect import _body
+
+    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
+    (free,) = bench.session.mech.implicit_joints
+    assert _body(bench.view, Ref("joints", free.name)) == free.child
+    assert _body(bench.view, Ref("joints", "gone")) is None

@@ -189,7 +189,7 @@ def pair(luck: random.Random, depth: int) -> Formula:
     def meaning(given: Mapping[str, float]) -> Dual:
         one, two = a.meaning(given), b.meaning(given)
         if name == "atan2":
-            square = one.value**2 + two.value**2
+            square = one.value * one.value + two.value * two.value  # ** would raise beyond all numbers
             rise = two.value * one.slope - one.value * two.slope
             steep = Dual(0.0, 0.0, 1.0 / square if square else math.inf)
             return dual(math.atan2(one.value, two.value), rise / square if square else math.nan, one, two, steep)

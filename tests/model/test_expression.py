@@ -387,3 +387,16 @@ def test_whole_numbers_have_the_sign_of_zero_that_machine_code_gives(text, x):
     graph = ca.Function("f", [symbol], [evaluate(parse(text), {"x": symbol})])
     ours, theirs = evaluate(parse(text), {"x": x}), float(graph(x))
     assert (ours, math.copysign(1.0, ours)) == (theirs, math.copysign(1.0, theirs))
+
+
+@pytest.mark.parametrize("text", ["not (not x)", "not (not (not x))", "3*(not (not x))", "if(not (not x), 2, 5)"])
+@pytest.mark.parametrize("x", [-2.0, 0.0, 0.5, 3.0])
+def test_a_doubled_not_is_a_truth_in_graphs_too(text, x):
+    symbol = ca.SX.sym("x")
+    graph = ca.Function("f", [symbol], [evaluate(parse(text), {"x": symbol})])
+    assert float(graph(x)) == evaluate(parse(text), {"x": x})
+
+
+def test_a_name_that_is_also_a_word_is_written_so_that_it_is_read_again():
+    node = parse("(not) - x")
+    assert parse(text_of(node)) == node
