@@ -117,6 +117,11 @@ def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Arr
 
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # sizes whose squares are no numbers do not close
+        return _closing(problem, q, weights, fixed)
+
+
+def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     r = problem.residual(q)
     radius = FIRST_RADIUS
     before = np.inf
@@ -187,13 +192,12 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     s, V = s[kept], V[:, kept]
     b = V.T @ target
     mu = 0.0
-    with np.errstate(over="ignore", invalid="ignore"):  # of sizes beyond all numbers
-        for _ in range(12):
-            size = float(np.sqrt(np.sum(s * (b / (s + mu)) ** 2)))
-            if size <= 1.05 * radius:
-                break
-            slope = float(np.sum(s * b**2 / (s + mu) ** 3)) / size
-            if not slope > 0.0:
-                break
-            mu += (size - radius) / radius * size / slope
-        return np.asarray(C.T @ (V @ (b / (s + mu))))
+    for _ in range(12):
+        size = float(np.sqrt(np.sum(s * (b / (s + mu)) ** 2)))
+        if size <= 1.05 * radius:
+            break
+        slope = float(np.sum(s * b**2 / (s + mu) ** 3)) / size
+        if not slope > 0.0:
+            break
+        mu += (size - radius) / radius * size / slope
+    return np.asarray(C.T @ (V @ (b / (s + mu))))
