@@ -6,7 +6,7 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QObject
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
@@ -15,7 +15,7 @@ from app.document import companion
 from app.document.leftovers import counted
 from app.document.lock_hint import LockHint
 from app.opening import Opened, Opening, opened
-from app.outside import CHANGED
+from app.outside import CHANGED, GONE
 from app.trust import offer
 from core.files import FORMATS, Trusted
 from core.model import Model
@@ -62,9 +62,9 @@ class Documents(QObject):
         """An empty model, after asking for unsaved work."""
 
         def begin() -> None:
-            self.source, self._session.trusted = None, frozenset()
             self._window.messages.outdate()
             self.leave()
+            self.source, self._session.trusted = None, frozenset()
             self._session.start(Model(name="untitled"))
 
         self.keep_changes(begin)
@@ -100,8 +100,12 @@ class Documents(QObject):
             read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
             self.keep_changes(read_it) if then is None else read_it()
 
+        before = self._work()
+
         def came(found: Opened) -> None:
             self._window.status.busy("")
+            if then is None and self._work() != before and not self.may_go():  # there is more now than was asked for
+                return
             if found.error is not None and offer(self._window.messages, found.error, again):
                 self._window.welcome.refresh()
             else:
@@ -110,6 +114,11 @@ class Documents(QObject):
         self._window.status.busy(f"Reading {path.name} …")
         self._window.welcome.hide()  # something is about to be here
         self.opening.start(path, came, lambda: read(trusted) if read is not None else opened(path, trusted))
+
+    def _work(self) -> tuple[object, ...]:
+        """What there is: as long as it stays the same nothing else can be lost than what was asked for."""
+        runs = tuple((record, record.version) for record in self._session.runs.items)
+        return self._session.state, runs, self._window.simulation.running
 
     def replace(self, opened: Opened) -> None:
         """Show what was read, after asking for unsaved work."""
@@ -147,8 +156,9 @@ class Documents(QObject):
         self._window.settings.add_recent(opened.path)
         self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))
         if opened.kept is not None:
+            folder = companion.folder_of(opened.path)
+            self._window.run_keeper.read(folder, opened.kept, document=opened.path)
             self._window.surroundings.put_back(opened.kept.sections)
-            self._window.run_keeper.read(companion.folder_of(opened.path), opened.kept)
         self._tell_doubts(opened)
 
     def _tell_doubts(self, opened: Opened) -> None:
@@ -161,8 +171,8 @@ class Documents(QObject):
         """Show a run of a machine that is not open: with its own model if nothing is open, else after asking."""
 
         def begin() -> None:
-            self.source, self._session.trusted = None, frozenset()
             self.leave()
+            self.source, self._session.trusted = None, frozenset()
             if self._session.start(run.model, mech=run.mech):
                 self._window.docks.show("simulation")
                 self._window.simulation_panel.runs.take(run, path)
@@ -217,10 +227,11 @@ class Documents(QObject):
                 "Try again": lambda: self._write(path, over=over), "Save as…": lambda: self.ask_save_as(),
             })  # fmt: skip
             return False
-        self._window.notices.remove(CHANGED)
-        self.source = path
+        for key in (CHANGED, GONE):
+            self._window.notices.remove(key)
         self._window.settings.add_recent(path)
         if path == self._session.path:
+            self.source = path
             self._hold()
             (keep or self._save_runs)(path)
         return True
@@ -229,22 +240,23 @@ class Documents(QObject):
         """Why a file should not be overwritten without a question; "" if it can be."""
         if self._session.sources.changed(path) and path.exists():
             return f"Another program changed {path.name} since it was read here."
-        holder = self.lock.holder if path == self.lock.path and path != self._shared else None
+        holder = self.lock.asked() if path == self.lock.path and path != self._shared else None
         return f"{path.name} is open {holder.words}, too." if holder is not None else ""
 
     def _save_runs(self, path: Path) -> None:
         """The runs beside the document; of large ones it is asked."""
         keeper = self._window.run_keeper
         if keeper.large and path.suffix == SUFFIX:
-            runs = len(self._session.runs.unkept)
+            runs = len(keeper.unkept)
             words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
             self._window.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
         else:
             self._keep(path)
 
-    def _keep(self, path: Path, without: Container[Record] = ()) -> None:
+    def _keep(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
         if path.suffix == SUFFIX:
-            self._window.run_keeper.save(path, self._window.surroundings.kept(), without)
+            sections = self._window.surroundings.kept()
+            self._window.run_keeper.save(path, sections, leave=leave, restore=restore)
 
     def _hold(self, *_: object) -> None:
         """Tell other programs which file is open here, and the person if one has it open already."""
@@ -274,6 +286,7 @@ class Documents(QObject):
 
     def may_go(self) -> bool:
         """True if nothing unsaved would be lost: it was saved now, or the person lets it go."""
+        self._window.run_keeper.settle(self._window.status.busy)
         self._window.interactive.stop()
         self._window.simulation.finish()
         loss = self._loss()
@@ -287,12 +300,12 @@ class Documents(QObject):
     def _loss(self) -> Loss:
         session = self._session
         name = session.path.stem if session.path is not None else session.model.name or "untitled"
-        return Loss(name, session.edits, self._window.run_keeper.deleted, self._window.run_keeper.unkept)
+        return Loss(name, session.edits, len(self._window.run_keeper.deleted), self._window.run_keeper.unkept)
 
     def _save(self, wanted: Wanted) -> bool:
         """Save what was ticked; True once all of it is on disk."""
         dropped = tuple(record for record in self._window.run_keeper.unkept if record not in wanted.runs)
-        path, keep = self._session.path, lambda path: self._keep(path, dropped)
+        path, keep = self._session.path, lambda path: self._keep(path, dropped, not wanted.document)
         if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
             done = self.ask_save_as(keep)
         elif wanted.document or path is None:
@@ -310,20 +323,18 @@ class Documents(QObject):
 
     def _written(self, runs: tuple[Record, ...]) -> bool:
         """Wait for runs to be on disk, while the window goes on drawing; False if they could not be written."""
-        keeper = self._window.run_keeper
-        if not keeper.wait():
-            self._window.status.busy("Saving runs …")
-            while not keeper.wait():
-                QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
-            self._window.status.busy("")
-        return not set(runs) & set(keeper.unkept)
+        self._window.run_keeper.settle(self._window.status.busy)
+        return not set(runs) & set(self._window.run_keeper.unkept)
 
     def leave(self) -> None:
         """The document that is open is about to be left: what was deleted of its runs goes for good."""
         path = self._session.path
-        if path is not None and not is_example(path):
-            companion.empty_trash(companion.folder_of(path))
-        for key in (KEEPING, SHARED, CHANGED):
+        if path is not None and path.suffix == SUFFIX and not is_example(path) and self.lock.holder is None:
+            folder = companion.folder_of(path)
+            self._window.run_keeper.store.worker.do(lambda: companion.empty_trash(folder))
+        self.opening.forget()
+        self._window.status.busy("")
+        for key in (KEEPING, SHARED, CHANGED, GONE):
             self._window.notices.remove(key)
 
     # ----------------------------------------------------------------------------- pictures

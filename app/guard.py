@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
@@ -67,7 +68,11 @@ class Guard:
         if issubclass(kind, KeyboardInterrupt):
             self._before(kind, error, trace)
             return
-        self.report(error)
+        if threading.current_thread() is threading.main_thread():
+            self.report(error)
+        else:  # widgets belong to the window's thread
+            _log_place()
+            _log.error("".join(traceback.format_exception(error)))
 
 
 class _Log(RotatingFileHandler):

@@ -66,6 +66,10 @@ class Opening(QObject):
         self._wanted = _Task(read or (lambda: opened(path)), then or self.finished.emit, self._read)
         self._pool.start(self._wanted)
 
+    def forget(self) -> None:
+        """What is being read is not wanted any more."""
+        self._wanted = None
+
     def wait(self) -> None:
         """Forget what is being read, and wait for the thread's end (closing the program)."""
         self._wanted = None
@@ -86,7 +90,10 @@ class _Task(QRunnable):
 
     def run(self) -> None:
         """Read, make the mechanism, tell; then, while it is looked at, make ready what comes next."""
-        found = self._do()
+        try:
+            found = self._do()
+        except Exception as error:
+            found = Opened(Path(), error=error)
         self._tell.emit(self, found)
         if found.mech is not None:
             make_ready(found.mech)

@@ -18,8 +18,8 @@ from resources import is_example
 if TYPE_CHECKING:
     from app.window import Window
 
-CHANGED = "changed outside"
-"""Key of the notice."""
+CHANGED, GONE = "changed outside", "deleted outside"
+"""Keys of notices."""
 SETTLE = 300
 """Milliseconds until a file that is being written, or replaced, is looked at."""
 TRIES = 4
@@ -69,7 +69,7 @@ class OutsideChanges(QObject):
         if gone and self._again():
             return
         if gone:
-            self._tell_gone(gone[0])
+            self._tell_gone(gone)
         elif self._session.unsaved:
             self._ask(changed)
         else:
@@ -120,16 +120,20 @@ class OutsideChanges(QObject):
         }
         self._window.notices.tell(CHANGED, "warning", words, choices)
 
-    def _tell_gone(self, path: Path) -> None:
+    def _tell_gone(self, gone: list[Path]) -> None:
         documents = self._window.documents
-        self.keep_mine()
+        path = self._session.path if self._session.path in gone else gone[0]
+        self._session.sources = self._session.sources.again(*gone)
+        self._session.unfile()
+        if self._session.sources.changed():  # others are changed: that is asked for next
+            self._timer.start()
         if path == self._session.path:
             words = f"{path.name} was deleted or moved by another program. The machine is still open here, unsaved."
             choices = {"Save": lambda: documents.save(), "Save as…": lambda: documents.ask_save_as()}
         else:
             words = f"{path.name}, which this machine takes in, was deleted or moved. It stays here as it was read."
             choices = {"All right": lambda: True}
-        self._window.notices.tell(CHANGED, "warning", words, choices)
+        self._window.notices.tell(GONE, "warning", words, choices)
 
     # ------------------------------------------------------------------------------- answers
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.document import companion, leftovers
+from app.document import leftovers
 from app.document.leftovers import Leftover, Origin
 from app.document.seen_files import Seen, Sources
 from app.document.worker import Worker
@@ -79,13 +79,13 @@ class Recovery(QObject):
         if not self.needed:
             return
         model, origin, copy = self._window.session.model, self._origin(), self.copy
-        content = self._session()
+        kept = self._keeper.listed(self._window.surroundings.kept())
         self._there = True
 
         def work() -> None:
             if not self.folder.is_dir():
                 self._settle()
-            leftovers.write(copy, dumps(model), origin, content)
+            leftovers.write(copy, dumps(model), origin, kept)
             self._said = False
 
         self._worker.do(work, "copy")
@@ -97,13 +97,6 @@ class Recovery(QObject):
         known = next((each.digest for each in session.sources.files if os.path.abspath(each.path) == path), "")
         source = "" if documents.source is None else os.path.abspath(documents.source)
         return Origin(path, source, session.model.name, known, session.edits, session.undo_label, time.time())
-
-    def _session(self) -> dict[str, object]:
-        """The runs and what is seen, as a companion has them."""
-        runs, keeper = self._window.session.runs, self._keeper
-        names = keeper.names()
-        listed = companion.rows((record for record in runs.items if record.id in names), names)
-        return companion.listed(companion.told(runs, names, self._window.surroundings.kept()), listed)
 
     def clear(self) -> None:
         """Remove the copy: nothing is unsaved."""
@@ -129,8 +122,7 @@ class Recovery(QObject):
             self.flush()
         self._worker.close()
         kept = keep and self.needed
-        self._keeper.close()
-        if not kept:
+        if self._keeper.close() and not kept:
             leftovers.remove(self.copy)
         for left in self._discarded:
             leftovers.remove(left.copy)
@@ -186,22 +178,32 @@ class Recovery(QObject):
             return
         assert opened.model is not None
         path = Path(left.origin.path) if left.origin.path else None
+        self._window.documents.leave()
         self._window.documents.source = path or (Path(left.origin.source) if left.origin.source else None)
         if not self._window.session.start(opened.model, path, sources=_sources(path, left, opened.model),
                                           pose=left.kept.pose, mech=opened.mech, filed=False):  # fmt: skip
             return
         self._window.session.trusted = opened.trusted
+        self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
         self._window.surroundings.put_back(left.kept.sections)
-        self._keeper.read(left.runs, left.kept, adopt=True)
-        self._keeper.when_read(lambda: self._taken(left))
         self._window.outside.look()
         self._window.session.told.emit("done", f"Restored: {left.words}. It is not saved yet.")
 
-    def _taken(self, left: Leftover) -> None:
-        """The old copy goes once there is one of our own."""
+    def _taken(self, left: Leftover, whole: bool) -> None:
+        """The old copy goes once all of it is in one of our own; else it stays, and is offered again."""
         self._left = tuple(each for each in self._left if each != left)
         self.write()
-        self._worker.do(lambda: leftovers.remove(left.copy))
+        store, records = self._keeper.store, self._keeper.stored
+
+        def go() -> None:
+            there = all(store.whole(record, version) is not None for record, version in records)
+            if whole and there and self.copy.with_suffix(".json").is_file():
+                leftovers.remove(left.copy)
+
+        def then() -> None:  # behind the runs that are being written
+            self._worker.do(go)
+
+        store.worker.do(then)
 
     def discard(self, left: Leftover) -> None:
         """Offer a copy no longer; until the program ends it can be brought back."""

@@ -6,9 +6,7 @@ Timeline, plots, film and vectors all listen to this; none of them knows another
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +29,7 @@ class Record:
 
     color : "#rrggbb"; parent, from_time (s): id of the run it branched from, and when; faint: shown behind the others;
     source : file it was loaded from or saved in; growing: still being computed; note : what the person says of it
-    file : where its samples are kept for the program's own use; None: only in memory
+    version : counts its samples: another number, other samples
     """
 
     id: int
@@ -45,12 +43,12 @@ class Record:
     source: str = ""
     growing: bool = False
     note: str = ""
-    file: Path | None = None
+    version: int = 0
 
     @property
     def told(self) -> tuple[object, ...]:
-        """All that is kept of a run beside its samples: as long as it stays there is nothing new to be saved."""
-        return self.id, self.name, self.note, self.color, self.parent, self.from_time, len(self.run), self.growing
+        """What a run is and is called: as long as it stays there is nothing new to be saved."""
+        return self.version, self.name, self.note, self.color, self.parent, self.from_time, self.growing
 
 
 class Listing(NamedTuple):
@@ -75,29 +73,6 @@ class Runs:
         self.time = 0.0
         """The playhead, s."""
         self._ids = itertools.count(1)
-        self._kept: frozenset[tuple[object, ...]] = frozenset()
-
-    # ------------------------------------------------------------------------------- what is kept
-
-    @property
-    def unkept(self) -> tuple[Record, ...]:
-        """Runs that would be lost, or of which something would, if another document were opened."""
-        return tuple(r for r in self.items if not r.faint and r.told not in self._kept and not self._in_file(r))
-
-    @property
-    def removed(self) -> int:
-        """How many of those kept with the machine are not in the list any more."""
-        present = {record.id for record in self.items}
-        return len({told[0] for told in self._kept} - present)
-
-    def mark_kept(self, records: Iterable[Record]) -> None:
-        """These, as they are now, are what is kept with the machine."""
-        self._kept = frozenset(record.told for record in records)
-        self.changed.emit()
-
-    @staticmethod
-    def _in_file(record: Record) -> bool:
-        return bool(record.source) and not record.note
 
     # ------------------------------------------------------------------------------- the list
 
@@ -158,7 +133,6 @@ class Runs:
 
     def clear(self) -> None:
         """No runs any more: another document was opened."""
-        self._kept = frozenset()
         self.remove(*self.items)
 
     def annotate(self, record: Record, note: str) -> None:
@@ -188,7 +162,10 @@ class Runs:
 
     def replace(self, record: Record, run: Run, growing: bool = False) -> None:
         """The run has grown, was finished, or was computed anew; the playhead stays where it is if it can."""
+        other = run is not record.run
         record.run, record.growing = run, growing
+        if other:  # at last: who sees the number in another thread sees these samples
+            record.version, record.source = record.version + 1, ""
         if record is self.current:
             self.time = self._inside(self.time)
         self.changed.emit()

@@ -318,7 +318,7 @@ class Session:
         if done.whole:
             self.path = path
             self._history = dataclasses.replace(self._history, saved=self.model)
-        self.sources = Sources.now(path, self.model)
+            self.sources = Sources.now(path, self.model)
         self.saved_changed.emit()
         self.told.emit(done.severity, done.words)
         return True

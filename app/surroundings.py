@@ -41,7 +41,7 @@ class Surroundings:
             if name in kept:
                 try:
                     put(kept[name])
-                except (ValueError, KeyError, TypeError, AttributeError):
+                except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
                     words = f"What was kept of the {name} cannot be used; they begin anew."
                     self._window.session.told.emit("hint", words)
 

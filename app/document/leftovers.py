@@ -12,7 +12,6 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -65,10 +64,18 @@ class Leftover:
         """E.g. "four_bar, 14:03, 6 edits, 2 runs"."""
         origin = self.origin
         name = Path(origin.path or origin.source).stem or origin.title or "untitled"
-        parts = [name, moment(datetime.fromtimestamp(origin.time))]
+        parts = [name, *when(origin.time)]
         parts += [counted(origin.edits, "edit")] if origin.edits else []
         parts += [counted(len(self.kept.runs), "run")] if self.kept.runs else []
         return ", ".join(parts)
+
+
+def when(time: float) -> tuple[str, ...]:
+    """A time as one says it; nothing for one that no clock shows."""
+    try:
+        return (moment(datetime.fromtimestamp(time)),)
+    except (OverflowError, ValueError, OSError):
+        return ()
 
 
 def new_copy(folder: Path) -> Path:
@@ -93,10 +100,10 @@ def lock_of(copy: Path) -> QLockFile:
     return lock
 
 
-def write(copy: Path, text: str, origin: Origin, content: Mapping[str, Any]) -> None:
+def write(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
     """Write a copy: the document, then what is told of it. Raises FileError."""
     write_whole(copy, text.encode())
-    told = {"kinetostat recovery": VERSION, **vars(origin), "session": content}
+    told = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
     write_whole(copy.with_suffix(".json"), json.dumps(told, ensure_ascii=False).encode())
 
 
@@ -118,7 +125,7 @@ def _told(copy: Path) -> Leftover:
         content = json.loads(source_of_file(copy.with_suffix(".json")).text)
         if isinstance(content, dict):
             known |= {name: content[name] for name, kind in _TYPES.items() if isinstance(content.get(name), kind)}
-            kept = companion.understood(content.get("session"))
+            kept = companion.understood(content.get("session"), anywhere=True)
     return Leftover(copy, Origin(**known), kept)
 
 
@@ -169,12 +176,20 @@ def _moved(left: Leftover, folder: Path) -> Leftover:
         place = left.copy.with_suffix(suffix)
         if place.exists():
             os.replace(place, folder / place.name)
+            os.utime(folder / place.name)  # `purge` counts from now
     return Leftover(folder / left.copy.name, left.origin, left.kept)
 
 
 def purge(folder: Path) -> None:
-    """Delete what programs before this one discarded long ago."""
+    """Delete what programs before this one discarded long ago, and what belongs to no copy any more."""
     with contextlib.suppress(OSError):
-        for place in (folder / DISCARDED).iterdir():
-            if time.time() - place.stat().st_mtime > KEPT_FOR:
+        old = [each for each in (*folder.iterdir(), *(folder / DISCARDED).glob("*")) if _is_old(each)]
+        for place in old:
+            lonely = place.suffix in (".runs", ".lock", ".part") and not place.with_suffix(".kst").exists()
+            if place.parent.name == DISCARDED or (lonely and not _alive(place)):
                 remove(place)
+                place.unlink(missing_ok=True)
+
+
+def _is_old(place: Path) -> bool:
+    return time.time() - place.stat().st_mtime > KEPT_FOR

@@ -45,14 +45,21 @@ class LockHint:
         if path is None:
             return
         place = path.with_name(f"{path.name}.lock")
-        if os.path.lexists(place) and not place.is_file():  # a pipe would be waited for
-            return
         lock = QLockFile(str(place))
+        if os.path.lexists(place) and not _is_lock(place, lock):
+            return
         lock.setStaleLockTime(STALE)
         if lock.tryLock(0):
             self._lock = lock
         elif lock.error() == QLockFile.LockError.LockFailedError:
             self.holder = _holder(lock, place)
+
+    def asked(self) -> Holder | None:
+        """Who has the document open by now; the hint becomes ours if nobody has."""
+        if self.holder is not None:
+            path, self.path = self.path, None
+            self.hold(path)
+        return self.holder
 
     def release(self) -> None:
         """Take the hint away."""
@@ -61,10 +68,13 @@ class LockHint:
         self._lock, self.path, self.holder = None, None, None
 
 
+def _is_lock(place: Path, lock: QLockFile) -> bool:
+    """Whether a file is a lock of some program: another one is not ours to take, and a pipe would be waited for."""
+    return place.is_file() and not place.is_symlink() and bool(lock.getLockInfo()[0])
+
+
 def _holder(lock: QLockFile, place: Path) -> Holder | None:
     process, host, _program = lock.getLockInfo()
-    if not process:  # not written by a program of ours
-        return None
     try:
         since = datetime.fromtimestamp(place.stat().st_mtime)
         who = place.owner()

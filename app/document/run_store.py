@@ -1,14 +1,13 @@
 """Runs on disk as soon as there is something of them, so that a crash keeps them. Knows no Qt.
 
-A thread of its own writes each run into a file that grows with it; a run that is over is closed there, and others may
-then copy or link the file.
+A thread of its own writes each run into a file that grows with it; a run that is over is closed there, and may then be
+linked or copied elsewhere, by the same thread.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from core.simulation.run import Run
 from core.simulation.run_file import RunFile
 
 EVERY = 2.0
-"""Seconds between two writings of a run that is still computed."""
+"""Seconds between two writings of one run."""
 
 
 class RunStore:
@@ -34,62 +33,75 @@ class RunStore:
         self.folder = folder
         self.worker = Worker("run store", told)
         self._files: dict[Record, _Growing] = {}
-        self._asked: dict[Record, tuple[Run | None, bool, float]] = {}
-        """What was to be written last of each: its samples, whether it still grew, and when."""
+        self._asked: dict[Record, tuple[int, bool, float]] = {}
+        """What was to be written last of each: its version, whether it still grew, and when."""
+        self._done: dict[Record, int] = {}
+        """Versions of runs that are whole on disk."""
 
-    def keep(self, record: Record) -> None:
-        """Write what is new of a run, soon; of one that grows, now and then."""
-        last, grew, when = self._asked.get(record, (None, True, -EVERY))
+    def keep(self, record: Record) -> bool:
+        """Write what is new of a run, soon; False if that has to wait, since it was written a moment ago."""
+        version, grew, when = self._asked.get(record, (-1, True, -EVERY))
+        if (record.version, record.growing) == (version, grew):
+            return True
         now = time.monotonic()
-        if (record.run is last and record.growing is grew) or (record.growing and now - when < EVERY):
-            return
-        self._asked[record] = record.run, record.growing, now
-        self.worker.do(lambda run=record.run, over=not record.growing: self._write(record, run, over))
+        if now - when < EVERY:
+            return False
+        self._asked[record] = record.version, record.growing, now
+        self.worker.do(lambda: self._write(record), record)
+        return True
+
+    def knows(self, record: Record) -> None:
+        """The samples of a run lie elsewhere already."""
+        self._asked[record] = record.version, record.growing, time.monotonic()
 
     def place(self, record: Record) -> Path:
         """Where a run is kept."""
         return self.folder / f"{record.id:03d}.h5"
-
-    def adopt(self, record: Record, file: Path) -> None:
-        """Take over the file of a run that another program left behind."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        os.replace(file, self.place(record))
-        self.knows(record, self.place(record))
-
-    def knows(self, record: Record, file: Path) -> None:
-        """A run is in a file already."""
-        record.file = file
-        self._asked[record] = record.run, False, time.monotonic()
 
     def forget(self) -> None:
         """Another document: its runs are written no further, and their files go."""
         self._asked.clear()
         self.worker.do(self._forget)
 
-    def close(self) -> None:
-        """End the thread; what waits is written first."""
+    def close(self) -> bool:
+        """Write what waits, and end the thread; False if it took too long."""
+        done = self.worker.wait()
+        self.worker.do(self._let_go)
         self.worker.close()
+        return done
 
     # ------------------------------------------------------------------------------- in the store's thread
 
-    def _write(self, record: Record, run: Run, over: bool) -> None:
+    def whole(self, record: Record, version: int) -> Path | None:
+        """The file of a run with all its samples of a version; None if there is none."""
+        place = self.place(record)
+        return place if self._done.get(record) == version and place.is_file() else None
+
+    def _write(self, record: Record) -> None:
+        version, over, run = record.version, not record.growing, record.run
         growing = self._files.get(record)
-        if growing is None or not growing.continues(run):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            growing = self._files[record] = _Growing(self.place(record))
         try:
+            if growing is None or not growing.continues(run):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                growing = self._files[record] = _Growing(self.place(record))
+                self._done.pop(record, None)
             growing.append(run, over)
         except (KinetostatError, OSError):
-            del self._files[record]
+            self._files.pop(record, None)
+            self._asked.pop(record, None)  # tried again with the next change
             raise
         if over:
             del self._files[record]
-            record.file = growing.path
+            self._done[record] = version
 
-    def _forget(self) -> None:
+    def _let_go(self) -> None:
         for growing in self._files.values():
             growing.close()
         self._files.clear()
+
+    def _forget(self) -> None:
+        self._let_go()
+        self._done.clear()
         with contextlib.suppress(OSError):
             if self.folder.is_dir():
                 shutil.rmtree(self.folder)
@@ -116,6 +128,7 @@ class _Growing:
     def append(self, run: Run, over: bool) -> None:
         """Write the samples that are new."""
         if self._file is None:
+            self.path.unlink(missing_ok=True)  # it may have another name elsewhere, where it must stay as it is
             self._file = RunFile(str(self.path), run.mech, run.settings)
         count = 0 if self._last is None else len(self._last)
         if len(run) > count:

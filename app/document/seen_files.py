@@ -56,9 +56,9 @@ class Sources:
         """Those of a document that was just read or written, as they are."""
         return cls(tuple(map(Seen.now, dict.fromkeys((path, *imported(model))))))
 
-    def again(self) -> Sources:
-        """The same files as they are now."""
-        return Sources(tuple(Seen.now(each.path) for each in self.files))
+    def again(self, *paths: Path) -> Sources:
+        """The same files; these (default: all) as they are now."""
+        return Sources(tuple(Seen.now(e.path) if e.path in paths or not paths else e for e in self.files))
 
     def changed(self, path: Path | None = None) -> tuple[Path, ...]:
         """Which files, of all or one, another program has changed since."""

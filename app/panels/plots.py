@@ -161,8 +161,9 @@ class PlotsPanel(QWidget):
 
     def remove_plot(self, index: int) -> None:
         """A plot less; undo brings it back."""
-        before, after = self.sheet, self.sheet.removed(index)
-        self.session.perform("Remove plot", Step(lambda: self.show_sheet(after), lambda: self.show_sheet(before)))
+        plot, show = self.sheet.plots[index], self.show_sheet
+        step = Step(lambda: show(self.sheet.without(plot)), lambda: show(self.sheet.inserted(index, plot)))
+        self.session.perform("Remove plot", step)
 
     def _parts(self, name: str) -> tuple[str, ...]:
         if self.runs.current is None:

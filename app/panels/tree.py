@@ -265,6 +265,8 @@ class ModelTree(QWidget):
     def rename_selected(self) -> None:
         """Begin renaming the selected row in place."""
         item = self.view.currentItem()
+        if self.view.state() == QAbstractItemView.State.EditingState:
+            return
         if item is not None and item.flags() & Qt.ItemFlag.ItemIsEditable:
             self.view.setFocus()
             self.view.scrollToItem(item)

@@ -54,6 +54,14 @@ class Sheet:
         plots = (*self.plots[:index], *self.plots[index + 1 :])
         return Sheet(plots, max(0, min(self.active, len(plots) - 1)))
 
+    def without(self, plot: Plot) -> Sheet:
+        """Without the first plot that is this one."""
+        return self.removed(self.plots.index(plot)) if plot in self.plots else self
+
+    def inserted(self, index: int, plot: Plot) -> Sheet:
+        """With a plot at a place, which becomes the active one."""
+        return Sheet((*self.plots[:index], plot, *self.plots[index:]), min(index, len(self.plots)))
+
     def activated(self, index: int) -> Sheet:
         """With another active plot."""
         return replace(self, active=max(0, min(index, len(self.plots) - 1)))

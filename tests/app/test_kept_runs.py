@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 
 from app.dialogs.leaving import LeavingDialog, Loss, Wanted
 from app.document import companion
+from app.document.companion import Kept, KeptRun
 from app.document.deletions import delete_runs
 from app.plotting.sheets import Plot
 from core.errors import FileError
@@ -92,7 +93,7 @@ def test_the_document_does_not_refer_to_its_runs(bench, pendulum):
     assert bench.messages("warning") == []
 
 
-ELSEWHERE = '{"kinetostat session": 1, "runs": [{"id": 1, "file": "../../x.h5"}]}'
+ELSEWHERE = '{"kinetostat session": 1, "runs": [{"file": "../../x.h5"}]}'
 
 
 @pytest.mark.parametrize("content", ["", "[1]", "{}", '{"kinetostat session": 99}', ELSEWHERE])
@@ -287,7 +288,7 @@ def test_deleted_runs_go_to_the_trash_until_the_machine_is_left(bench, pendulum)
     assert (folder / companion.TRASH / "002.h5").is_file()
     bench.session.undo()
     save(bench)
-    assert (folder / second.file.name).is_file()
+    assert len(list(folder.glob("*.h5"))) == 2
     bench.window.run("file.new")
     assert not (folder / companion.TRASH).exists()
     reopen(bench, pendulum)
@@ -325,14 +326,15 @@ def test_what_cannot_be_written_stays_open_and_unsaved(bench, pendulum, monkeypa
     answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
     bench.window.run("file.new")
     assert bench.session.path == pendulum
-    assert len(bench.session.runs.unkept) == 1
-    assert any("They are still open here" in text for text in bench.messages("error"))
+    assert len(bench.window.run_keeper.unkept) == 1
+    assert any("The runs are still open here" in text for text in bench.messages("error"))
 
 
 def test_a_run_is_on_disk_as_soon_as_it_is_made(bench, pendulum):
     record = simulate(bench)
-    bench.wait(lambda: record.file is not None)
-    again = Run.load(record.file)
+    store = bench.window.run_keeper.store
+    bench.wait(lambda: store.whole(record, record.version) is not None)
+    again = Run.load(store.place(record))
     np.testing.assert_array_equal(again.q, record.run.q)
     assert again.complete
 
@@ -348,8 +350,9 @@ def test_a_run_that_grows_is_on_disk_while_it_does(bench, pendulum):
     assert not part.complete
     bench.window.simulation.finish()
     (record,) = bench.session.runs.items
-    bench.wait(lambda: record.file is not None)
-    np.testing.assert_array_equal(Run.load(record.file).q, record.run.q)
+    store = bench.window.run_keeper.store
+    bench.wait(lambda: store.whole(record, record.version) is not None)
+    np.testing.assert_array_equal(Run.load(store.place(record)).q, record.run.q)
     bench.window.simulation.wish(duration=0.3)
 
 
@@ -403,7 +406,7 @@ def test_links_of_a_strangers_folder_lead_to_no_deletion(tmp_path):
     folder.mkdir()
     (folder / companion.TRASH).symlink_to(elsewhere)
     (folder / "003.h5").write_text("a run")
-    companion.write(folder, {"kinetostat session": 1, "runs": []}, {})
+    companion.write(folder, Kept(), ["003.h5"])
     companion.empty_trash(folder)
     (folder / companion.TRASH).unlink()
     (folder / companion.TRASH).mkdir()
@@ -412,3 +415,148 @@ def test_links_of_a_strangers_folder_lead_to_no_deletion(tmp_path):
     companion.empty_trash(folder)
     assert sorted(each.name for each in elsewhere.rglob("*")) == ["001.h5", "002.h5", "deep", "mine.txt"]
     assert (folder / "003.h5").is_file()
+
+
+# ------------------------------------------------------------------------------- what a folder of others may hold
+
+
+def test_a_list_that_is_not_understood_is_set_aside_and_its_runs_stay(bench, pendulum):
+    simulate(bench)
+    save(bench)
+    folder = companion.folder_of(pendulum)
+    (folder / companion.INDEX).write_text("<<<<<<< conflict")
+    reopen(bench, pendulum)
+    simulate(bench)
+    save(bench)
+    bench.window.run("file.new")
+    bench.window.run_keeper.store.worker.wait()
+    assert (folder / f"{companion.INDEX}~").read_text() == "<<<<<<< conflict"
+    assert {"001.h5", "002.h5"} <= set(os.listdir(folder))
+
+
+def test_what_another_window_saved_meanwhile_stays(bench, pendulum):
+    simulate(bench)
+    save(bench)
+    folder = companion.folder_of(pendulum)
+    kept = companion.read(folder)
+    shutil.copy(folder / "001.h5", folder / "007.h5")
+    other = KeptRun("007.h5", "Of another", parent="001.h5")
+    companion.write(folder, Kept((*kept.runs, other)), [])
+    simulate(bench)
+    save(bench)
+    reopen(bench, pendulum)
+    assert [record.name for record in bench.session.runs.items] == ["Run 1", "Run 2", "Of another"]
+    assert bench.session.runs.items[2].parent == bench.session.runs.items[0].id
+
+
+def test_a_list_that_is_a_link_is_replaced_and_not_followed(bench, pendulum, tmp_path):
+    mine, folder = tmp_path / "mine.txt", companion.folder_of(pendulum)
+    mine.write_text("mine")
+    folder.mkdir()
+    (folder / companion.INDEX).symlink_to(mine)
+    simulate(bench)
+    save(bench)
+    assert mine.read_text() == "mine"
+    assert companion.read(folder).runs
+
+
+@pytest.mark.parametrize("time", ["1" + "0" * 400, "1e999", "true", '"soon"'])
+def test_numbers_beyond_all_sense_are_told(bench, pendulum, time):
+    folder = companion.folder_of(pendulum)
+    folder.mkdir()
+    (folder / companion.INDEX).write_text(f'{{"kinetostat session": 1, "time": {time}}}')
+    reopen(bench, pendulum)
+    assert bench.session.model.bodies
+    assert len(bench.messages("warning")) == 1
+
+
+def test_the_same_file_twice_is_one_run():
+    row = {"file": "001.h5", "name": "a"}
+    assert len(companion.understood({"kinetostat session": 1, "runs": [row, row, row]}).runs) == 1
+
+
+# ------------------------------------------------------------------------------- runs that are computed anew
+
+
+def test_a_saved_run_stays_as_it_is_on_disk_while_it_is_computed_anew(bench, pendulum):
+    record = simulate(bench)
+    save(bench)
+    other = simulate(bench, duration=0.6)
+    file = companion.folder_of(pendulum) / "001.h5"
+    before = file.read_bytes()
+    bench.session.runs.replace(record, other.run)
+    store = bench.window.run_keeper.store
+    bench.wait(lambda: store.whole(record, record.version) is not None)
+    assert file.read_bytes() == before
+    assert record in bench.window.run_keeper.unkept
+    save(bench)
+    np.testing.assert_array_equal(Run.load(file).q, other.run.q)
+
+
+def test_what_is_left_as_it_is_stays_on_disk(bench, pendulum, monkeypatch):
+    first, second = simulate(bench), simulate(bench)
+    save(bench)
+    bench.session.runs.annotate(first, "not to be kept")
+    delete_runs(bench.session, second)
+    third = simulate(bench)
+    bench.session.runs.rename(third, "Third")
+    answered(monkeypatch, lambda loss: Wanted(False, (third,)))
+    bench.window.run("file.new")
+    reopen(bench, pendulum)
+    assert [(record.name, record.note) for record in bench.session.runs.items] == [
+        ("Third", ""), ("Run 1", ""), ("Run 2", ""),
+    ]  # fmt: skip
+
+
+def test_runs_are_saved_where_the_programs_own_folder_cannot_be_written(bench, pendulum, monkeypatch):
+    def refuse(record):
+        raise FileError("The run cannot be written: permission denied.")
+
+    monkeypatch.setattr(bench.window.run_keeper.store, "_write", refuse)
+    simulate(bench)
+    save(bench)
+    reopen(bench, pendulum)
+    assert len(bench.session.runs.items) == 1
+
+
+def test_undo_of_a_removed_plot_keeps_those_added_since(bench, pendulum):
+    simulate(bench)
+    plots = bench.window.plots
+    plots.add_plot(Plot(("energy.kinetic",)))
+    plots.remove_plot(0)
+    plots.add_plot(Plot(("energy.potential",)))
+    bench.session.undo()
+    assert [plot.channels[0] for plot in plots.sheet.plots] == ["energy.kinetic", "energy.potential"]
+
+
+def test_what_is_done_while_a_file_is_read_is_asked_for(bench, pendulum, monkeypatch):
+    bench.window.documents.open(EXAMPLES["scara"])
+    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
+    asked = answered(monkeypatch, lambda loss: None)
+    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.wait(lambda: asked)
+    assert bench.session.path == pendulum
+    assert bench.session.unsaved
+
+
+def test_what_is_read_does_not_arrive_in_another_document(bench, pendulum):
+    bench.window.run("file.reload")
+    bench.window.run("file.new")
+    bench.wait(lambda: not bench.window.documents.opening.busy)
+    bench.window.documents.opening._pool.waitForDone()
+    for _ in range(3):
+        bench.draw()
+    assert bench.session.path is None
+    assert bench.session.model.bodies == ()
+
+
+def test_saving_and_leaving_at_once_waits_for_the_runs(bench, pendulum, monkeypatch):
+    def full(*_):
+        raise FileError("The file cannot be written: No space left on device.")
+
+    asked = answered(monkeypatch, lambda loss: None)
+    simulate(bench)
+    monkeypatch.setattr(companion, "write_whole", full)
+    bench.window.run("file.save")
+    bench.window.run("file.new")
+    assert [loss.words for loss in asked] == ["pendulum: 1 run"]

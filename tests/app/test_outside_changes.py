@@ -7,11 +7,11 @@ import pytest
 
 from app.session import Session
 from core.files import load, save
-from core.model import edits
+from core.model import Driver, edits
 from resources import examples
 
 EXAMPLES = {example.name: example.path for example in examples()}
-CHANGED, SHARED = "changed outside", "shared file"
+CHANGED, GONE, SHARED = "changed outside", "deleted outside", "shared file"
 RELOAD, COMPARE, MINE = "Reload (mine stays in undo)", "Compare", "Keep mine"
 
 
@@ -103,10 +103,10 @@ def test_saving_asks_before_it_overwrites(bench, four_bar):
 
 def test_a_deleted_file_is_told_and_the_document_is_unsaved(bench, four_bar):
     four_bar.unlink()
-    bench.wait(lambda: CHANGED in bench.window.notices.texts)
-    assert "deleted or moved" in bench.window.notices.texts[CHANGED]
+    bench.wait(lambda: GONE in bench.window.notices.texts)
+    assert "deleted or moved" in bench.window.notices.texts[GONE]
     assert bench.session.unsaved
-    bench.window.notices.answer(CHANGED, "Save")
+    bench.window.notices.answer(GONE, "Save")
     assert four_bar.is_file()
     assert not bench.session.unsaved
 
@@ -194,6 +194,7 @@ def test_a_stale_or_foreign_lock_keeps_nobody_out(bench, tmp_path, content):
         assert "is open at host" in bench.window.notices.texts[SHARED]
     else:
         assert bench.window.documents.save()
+        assert path.with_name("four_bar.kst.lock").read_bytes() == content  # not ours to take
 
 
 def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(bench, tmp_path):
@@ -250,3 +251,32 @@ def test_one_older_version_is_kept_if_the_person_wants_it(bench, four_bar):
     bench.session.apply("Change a", lambda model: change(model, 0.13))
     bench.window.run("file.save")
     assert not older.exists()
+
+
+def test_a_file_that_could_not_hold_all_is_not_the_documents_own(bench, four_bar, tmp_path):
+    other = tmp_path / "four_bar.urdf"
+    bench.session.apply("Add", lambda model: edits.add(model, Driver(name="motor", joint="crank_pin", function="t")))
+    bench.session.save(other)
+    assert bench.session.path == four_bar
+    assert bench.session.unsaved
+    elsewhere(four_bar, 0.13)
+    assert not bench.window.documents.save()
+
+
+def test_a_change_beside_a_deletion_is_told_too(bench, tmp_path):
+    inner, outer = tmp_path / "inner.kst", tmp_path / "outer.kst"
+    shutil.copy(EXAMPLES["four_bar"], inner)
+    outer.write_text("kinetostat: 1\nname: Outer\nparameters: {a: 1}\nassemblies:\n  bar: {file: inner.kst}\n")
+    bench.open(outer)
+    inner.unlink()
+    outer.write_text(outer.read_text().replace("a: 1", "a: 2"))
+    bench.wait(lambda: {CHANGED, GONE} <= set(bench.window.notices.texts))
+    assert not bench.window.documents.save()
+
+
+def test_bars_of_a_document_go_with_it(bench, four_bar):
+    bench.session.apply("Change a", lambda model: change(model, 0.12))
+    elsewhere(four_bar, 0.13)
+    assert not bench.window.documents.save()
+    bench.example("pendulum")
+    assert bench.window.notices.texts == {}

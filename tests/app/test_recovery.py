@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.document import leftovers
+from app.document.companion import Kept
 from app.document.leftovers import Leftover, Origin
 from app.plotting.sheets import Plot
 from core.model import edits
@@ -129,7 +130,7 @@ def test_runs_and_plots_come_back_and_are_whole(bench, four_bar, recovery):
     assert (two.run.q == q).all()
     assert two.run.complete
     assert bench.window.plots.sheet.plots == (Plot(("crank_pin.q",)),)
-    assert bench.session.runs.unkept == (one, two)
+    assert bench.window.run_keeper.unkept == (one, two)
 
 
 def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back(bench, four_bar, recovery):
@@ -151,7 +152,9 @@ def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back
 
 def test_a_copy_that_cannot_be_read_is_named_and_stays(bench, recovery):
     copy = recovery.folder / "broken.kst"
-    leftovers.write(copy, "kinetostat: 1\nbodies: {a: {mass: [}", Origin(path="/tmp/robot.kst", time=time.time()), {})
+    leftovers.write(
+        copy, "kinetostat: 1\nbodies: {a: {mass: [}", Origin(path="/tmp/robot.kst", time=time.time()), Kept()
+    )
     restore(bench, copy)
     text = bench.window.notices.texts[str(copy)]
     assert "robot" in text
@@ -237,14 +240,13 @@ def test_a_vanished_folder_is_made_again(bench, four_bar, recovery):
 
 def test_a_clock_that_was_set_back_hides_nothing(recovery):
     copy = recovery.folder / "future.kst"
-    session = {"kinetostat session": 1, "runs": []}
-    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), session)
+    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept())
     assert [left.origin.edits for left in leftovers.leftovers(recovery.folder)] == [2]
 
 
 def test_what_was_discarded_long_ago_goes(recovery):
     copy = recovery.folder / "old.kst"
-    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(), {})
+    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
     gone = leftovers.discard(Leftover(copy))
     leftovers.purge(recovery.folder)
     assert gone.copy.exists()
@@ -252,6 +254,41 @@ def test_what_was_discarded_long_ago_goes(recovery):
     os.utime(gone.copy, (past, past))
     leftovers.purge(recovery.folder)
     assert not gone.copy.exists()
+
+
+def test_a_copy_whose_runs_cannot_all_be_read_stays(bench, four_bar, recovery):
+    simulate(bench)
+    simulate(bench)
+    copy = crash(bench, recovery)
+    runs = sorted(leftovers.runs_of(copy).glob("*.h5"))
+    runs[0].write_bytes(b"damaged")
+    restore(bench, copy)
+    assert len(bench.session.runs.items) == 1
+    written(bench)
+    assert copy.exists()
+    assert runs[1].exists()
+
+
+def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, recovery):
+    from app.document import companion
+
+    simulate(bench)
+    assert bench.window.documents.save()
+    bench.wait(bench.window.run_keeper.wait)
+    bench.session.apply("Change a", change)
+    simulate(bench)
+    restore(bench, crash(bench, recovery))
+    assert len(bench.session.runs.items) == 2
+    assert [record.name for record in bench.window.run_keeper.unkept] == ["Run 2"]
+    assert bench.window.documents.save()
+    bench.wait(bench.window.run_keeper.wait)
+    assert len(companion.read(companion.folder_of(four_bar)).runs) == 2
+
+
+def test_a_time_that_no_clock_shows_hinders_nothing(recovery):
+    copy = recovery.folder / "odd.kst"
+    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
+    assert [left.words for left in leftovers.leftovers(recovery.folder)] == ["A"]
 
 
 PROGRAM = """

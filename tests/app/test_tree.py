@@ -505,3 +505,13 @@ def test_what_stands_on_a_part_s_own_ground_is_in_the_part_s_row():
     assert "three" in [node.text for node in upper.children]
     every = [node.key for node in walk(ground.children)]
     assert len(every) == len(set(every))
+
+
+def test_renaming_what_is_being_renamed_goes_on(bench, capfd):
+    bench.example("pendulum")
+    bench.session.select(Ref("bodies", bench.session.model.bodies[0].name))
+    for _ in range(2):
+        bench.window.run("element.rename")
+        QApplication.processEvents()
+    assert "editing failed" not in capfd.readouterr().err
+    assert bench.window.tree.view.findChild(QLineEdit) is not None

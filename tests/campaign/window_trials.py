@@ -114,6 +114,8 @@ class WindowTrials:
         window.run("simulation.stop")
         pump(lambda: not window.documents.opening.busy and not window.simulation.running, 30.0)
         pump(seconds=0.05)
+        if window.focusWidget() is not None:  # what was typed and not entered yet is an edit, too
+            window.focusWidget().clearFocus()
         window.session.cancel()
 
     def _there_and_back(self) -> None:
