@@ -37,7 +37,7 @@ def ask_export(panel: PlotsPanel, charts: Sequence[Chart] | None = None) -> None
     path, chosen = QFileDialog.getSaveFileName(panel, title, start, filters)
     if path:
         if Path(path).suffix.lower() not in export.SUFFIXES:
-            path += chosen[chosen.index("*") + 1 : chosen.index(")")]
+            path += chosen[chosen.rfind("*") + 1 :].rstrip(")") or ".png"
         panel.settings.remember("folders/plots", str(Path(path).parent))
         panel.export(path, charts)
 

@@ -625,3 +625,14 @@ def test_a_line_that_stays_inside_stays_one_line():
     cx, cy = clipped(t, np.sin(t), (0.0, 0.0), (1.0, 1.0))
     assert (cx == t).all()
     assert (cy == np.sin(t)).all()
+
+
+def test_a_dialog_that_names_no_format_gives_a_picture(bench, tmp_path, monkeypatch):
+    from PySide6.QtWidgets import QFileDialog
+
+    from app.panels.plots_export import ask_export
+
+    bench.window.plots.add_plot(Plot(("energy.kinetic",)))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(tmp_path / "plot"), ""))
+    ask_export(bench.window.plots)
+    assert (tmp_path / "plot.png").is_file()
