@@ -388,8 +388,7 @@ class PlotsPanel(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Channels dropped beside the plots make a new one."""
-        names = names_in(event.mimeData())
-        if names:
+        if names := names_in(event.mimeData()):
             event.acceptProposedAction()
             self.add_plot(Plot(tuple(names)))
 
