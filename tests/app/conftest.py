@@ -157,9 +157,6 @@ def fresh(bench):
     from core.model import Model
 
     window = bench.window
-    if (window.width(), window.height()) != SIZE:
-        window.resize(*SIZE)
-        pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
     window.interactive.stop()
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
@@ -177,10 +174,13 @@ def fresh(bench):
     put_pointer_away(window)
     window.session.point_at(None)
     window.viewport.say()
-    window.docks.reset()
     window.messages.dismiss()
     window.messages.log.clear()
     window.notices.clear()
+    if (window.width(), window.height()) != SIZE:  # now that nothing wide is shown any more
+        window.resize(*SIZE)
+        pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
+    window.docks.reset()
     window.output.clear()
     if not window.isVisible():
         window.show()

@@ -180,11 +180,10 @@ def test_the_copy_of_a_program_that_lives_is_not_offered(bench, four_bar, recove
 
 
 def test_a_copy_is_there_two_seconds_after_a_change(bench, four_bar, recovery):
-    began = time.monotonic()
     bench.session.apply("Change a", change)
-    bench.wait(recovery.copy.exists, 5.0)
+    assert recovery._timer.isActive()
     assert recovery._timer.interval() <= 2000
-    assert time.monotonic() - began < 5.0
+    bench.wait(recovery.copy.exists)
 
 
 def test_the_copy_goes_when_the_work_is_undone_or_saved(bench, four_bar, recovery):
