@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from app.icons import icon
@@ -38,11 +38,17 @@ class Notice(QFrame):
         close.clicked.connect(closed)
         row.addWidget(close)
         self.setAccessibleName(f"{severity}: {text}")
-        self.paint_sign()
+        self._draw()
 
-    def paint_sign(self) -> None:
+    def _draw(self) -> None:
         """The sign of the notice, in the colours of the present look."""
         self._picture.setPixmap(icon(self._severity).pixmap(18, 18))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another look."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._draw()
 
 
 class Notices(QScrollArea):
@@ -99,11 +105,6 @@ class Notices(QScrollArea):
     def answer(self, key: str, title: str) -> None:
         """Press a button of a bar."""
         next(button for button in self._bars[key].findChildren(QPushButton) if button.text() == title).click()
-
-    def repaint_signs(self) -> None:
-        """Another look."""
-        for bar in self._bars.values():
-            bar.paint_sign()
 
     def resizeEvent(self, event: object) -> None:
         """Texts wrap otherwise in another width."""

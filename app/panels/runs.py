@@ -177,7 +177,8 @@ class RunsList(QWidget):
         item.setCheckState(0, Qt.CheckState.Checked if record.visible else Qt.CheckState.Unchecked)
         item.setIcon(0, swatch(record.color, record.faint))
         end = "…" if record.growing else "!" if not run.complete else ""
-        item.setText(1, f"{seconds(float(run.time[-1]))} {end}".strip())
+        note = "✎ " if record.note else ""  # what it says is in the tip
+        item.setText(1, f"{note}{seconds(float(run.time[-1]))} {end}".strip())
         item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.setToolTip(0, as_tip(about(record, self._session.runs.find(record.parent))))
         item.setToolTip(1, item.toolTip(0))

@@ -1,5 +1,6 @@
 """The window as the tests see it: real, shown on the tests' own screen, with settings of its own."""
 
+import shutil
 import threading
 import time
 from dataclasses import dataclass
@@ -36,6 +37,17 @@ def session():
     from resources import EXAMPLES
 
     return Session(load(EXAMPLES / "puma560.kst"))
+
+
+@pytest.fixture
+def four_bar(bench, tmp_path):
+    """The path of a four-bar of the person's own, which is open."""
+    from resources import EXAMPLES
+
+    path = tmp_path / "four_bar.kst"
+    shutil.copy(EXAMPLES / "four_bar.kst", path)
+    bench.open(path)
+    return path
 
 
 @pytest.fixture

@@ -28,14 +28,6 @@ def elsewhere(path, value):
     save(change(load(path), value), path)
 
 
-@pytest.fixture
-def four_bar(bench, tmp_path):
-    path = tmp_path / "four_bar.kst"
-    shutil.copy(EXAMPLES["four_bar"], path)
-    bench.open(path)
-    return path
-
-
 def test_a_clean_document_follows_as_one_step_of_undo(bench, four_bar):
     elsewhere(four_bar, 0.13)
     bench.wait(lambda: value_of(bench.session) == 0.13)

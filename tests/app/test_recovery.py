@@ -25,14 +25,6 @@ def change(model, value=0.11):
 
 
 @pytest.fixture
-def four_bar(bench, tmp_path):
-    path = tmp_path / "four_bar.kst"
-    shutil.copy(EXAMPLES["four_bar"], path)
-    bench.open(path)
-    return path
-
-
-@pytest.fixture
 def recovery(bench):
     """Nothing of other programs is in the folder, before and after."""
     found = bench.window.recovery
