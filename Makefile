@@ -71,8 +71,8 @@ docs: $(VENV)/.ready-dev
 	$(BIN)/python -m docs.make_functions
 	$(BIN)/python -m docs.make_fields
 	$(BIN)/python -m docs.make_robotica
-	$(BIN)/python -m viz.thumbnails
-	.ci/with_screen $(BIN)/python -m app.screenshots docs/pictures
+	$(BIN)/python -m viz.pictures.thumbnails
+	.ci/with_screen $(BIN)/python -m app.window.screenshots docs/pictures
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.errors import AssemblyError, ExpressionError, FileError, KinetostatError, ModelError, SimulationError
     from core.files import dumps, load, loads, read, save
     from core.functions import FUNCTIONS, Context, call
-    from core.kernel import Mechanism
+    from core.mechanism import Mechanism
     from core.model import (
         Annotation,
         Arrow,
@@ -63,11 +63,11 @@ if TYPE_CHECKING:
         Sphere,
         SubAssembly,
         World,
-        edits,
     )
-    from core.model.plausibility import check
+    from core.model.edits import edits
+    from core.model.validation.model import check
     from core.simulation import Run, simulate
-    from viz.offscreen import render
+    from viz.pictures.offscreen import render
 
 _PLACES = {
     "core": ("errors", "symbolic"),
@@ -76,16 +76,17 @@ _PLACES = {
     ),
     "core.files": ("dumps", "load", "loads", "read", "save"),
     "core.functions": ("FUNCTIONS", "Context", "call"),
-    "core.kernel": ("Mechanism",),
+    "core.mechanism": ("Mechanism",),
     "core.model": (
         "Annotation", "Arrow", "Beam", "Body", "Box", "Capsule", "Coil", "Cone", "Constraint", "Cylinder",
         "DHChain", "DHRow", "Driver", "Finding", "Force", "Frame", "Gearwheel", "Gravity", "Inertia", "Joint",
         "Junction", "Limit", "LineMass", "Material", "Mesh", "Mimic", "Model", "Parameter", "Pipe", "Pose",
-        "Sensor", "Setting", "Sphere", "SubAssembly", "World", "edits",
+        "Sensor", "Setting", "Sphere", "SubAssembly", "World",
     ),
-    "core.model.plausibility": ("check",),
+    "core.model.edits": ("edits",),
+    "core.model.validation.model": ("check",),
     "core.simulation": ("Run", "simulate"),
-    "viz.offscreen": ("render",),
+    "viz.pictures.offscreen": ("render",),
 }  # fmt: skip
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
 

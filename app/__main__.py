@@ -27,7 +27,7 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
     if obstacle := obstacle_to_window():
         print(obstacle, file=sys.stderr)
         return 1
-    from app.start import start
+    from app.window.start import start
 
     given = sys.argv if arguments is None else arguments
     chosen = file or next((each for each in given[1:] if not each.startswith("-")), "")

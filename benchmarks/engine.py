@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 
 from benchmarks.document import tell  # noqa: E402
 from core.files import load  # noqa: E402
-from core.kernel import Mechanism  # noqa: E402
+from core.mechanism import Mechanism  # noqa: E402
 from core.model import Body, Gravity, Inertia, Joint, Model, Pose, World  # noqa: E402
 from core.simulation import simulate  # noqa: E402
 from resources import examples  # noqa: E402

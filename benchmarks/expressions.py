@@ -10,10 +10,10 @@ import numpy as np
 
 from benchmarks.measure import Result, processor_time
 from benchmarks.problems import Problem
-from core.kernel import Mechanism
-from core.kernel.constraints import independent
-from core.kernel.symbols import column, symbols
-from core.mechanics.steps import inline
+from core.codegen.symbols import column, symbols
+from core.constraints.multipliers import independent
+from core.mechanics.runner import inline
+from core.mechanism import Mechanism
 
 MOST_STEPS = 100_000
 

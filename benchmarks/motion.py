@@ -18,7 +18,7 @@ from benchmarks.document import tell  # noqa: E402
 from benchmarks.machines import machines  # noqa: E402
 from benchmarks.measure import processor_time  # noqa: E402
 from benchmarks.peers import Pinocchio  # noqa: E402
-from core.kernel import Mechanism  # noqa: E402
+from core.mechanism import Mechanism  # noqa: E402
 from core.simulation import simulate  # noqa: E402
 
 DURATION, STEP = 10.0, 1e-3

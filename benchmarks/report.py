@@ -11,7 +11,8 @@ import numpy as np
 from benchmarks.machines import CHAINS, Machine, machines
 from benchmarks.measure import Time, once, together
 from benchmarks.peers import FUNCTIONS, peers
-from core.kernel import Mechanism, program
+from core.mechanism import Mechanism
+from core.traces import program
 
 METHODS = {
     "forward dynamics": "forward_dynamics",

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks import expressions, trees
 from benchmarks.measure import Result, least, processor_time
 from benchmarks.problems import Problem
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 

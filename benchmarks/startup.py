@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 BEGAN = "KINETOSTAT_BEGAN"
 """Where the program is told when the command was given, s."""
@@ -31,8 +31,8 @@ def tell(words: str) -> None:
 def watched() -> None:
     """In the program: tell the steps, and end after the first picture of the machine."""
     tell("Python")
-    from app import start
-    from app.window import Window
+    from app.window import start
+    from app.window.window import Window
 
     tell("modules")
     made = Window.__init__

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.kernel.links import machine_of
-from core.kernel.reading import Numbers
-from core.kernel.topology import topology_of
-from core.mechanics.joints import Prismatic, Revolute
+from core.joints.law import Prismatic, Revolute
 from core.model import Model
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import topology_of
+from core.multibody.tree_of_model import machine_of
 from core.spatial.inertia import split
 
 

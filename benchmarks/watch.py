@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 PATIENCE = 60.0
 """s"""
@@ -21,13 +21,13 @@ CALM = 0.3
 
 def opened(name: str) -> Window:
     """The window with an example, as the program starts it for the first time."""
-    from app.collector import keep_what_is_there
-    from app.integrator_code import integrators
-    from app.panels.form_preparation import prepare_forms
-    from app.session import Session
-    from app.settings import Settings
-    from app.start import application
-    from app.window import Window
+    from app.background.collector import keep_what_is_there
+    from app.document.session import Session
+    from app.panels.properties.prebuilt_forms import prepare_forms
+    from app.preferences.settings import Settings
+    from app.runs.integrator_code import integrators
+    from app.window.start import application
+    from app.window.window import Window
     from core.files import load
     from resources import examples
 

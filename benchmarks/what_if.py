@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.watch import opened, turn
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MOVES = 30
 PLOTS = 2
@@ -114,7 +114,7 @@ def live_cost(name: str) -> float:
     import numpy as np
 
     from core.files import load
-    from core.kernel import Mechanism
+    from core.mechanism import Mechanism
     from core.simulation.live import Live
     from resources import examples
 

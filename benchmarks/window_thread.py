@@ -20,8 +20,8 @@ import numpy as np
 from benchmarks.watch import Cost, Watch, opened, turn
 
 if TYPE_CHECKING:
-    from app.runs import Record
-    from app.window import Window
+    from app.document.run_tree import Record
+    from app.window.window import Window
     from core.simulation import Run
 
 SAMPLES = 10_001
@@ -34,7 +34,7 @@ Rows = Iterator[tuple[str, Cost]]
 
 def ready(window: Window) -> Watch:
     """The window at rest, with all machine code made."""
-    from app.integrator_code import integrators
+    from app.runs.integrator_code import integrators
 
     watch = Watch(window)
     turn(1.0)
@@ -193,7 +193,7 @@ def links(window: Window, name: str) -> Rows:
 
 def elements() -> Rows:
     """Elements chosen, each kind for the first time."""
-    from app.session import Ref
+    from app.document.session import Ref
 
     window = opened("forces")
     watch = ready(window)

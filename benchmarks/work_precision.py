@@ -23,7 +23,7 @@ from benchmarks import problems, solvers  # noqa: E402
 from benchmarks.document import put  # noqa: E402
 from benchmarks.measure import Result, least  # noqa: E402
 from benchmarks.problems import Problem  # noqa: E402
-from core.kernel import Mechanism  # noqa: E402
+from core.mechanism import Mechanism  # noqa: E402
 from core.simulation import simulate  # noqa: E402
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "work_precision.md"

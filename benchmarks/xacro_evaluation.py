@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.errors import CodeRefused, FileError
 from core.files.source import Options, Source, Trusted, source_of_file
-from core.files.xacro_reader import expanded
+from core.files.xacro.reader import expanded
 
 NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")

@@ -22,7 +22,7 @@ from core.model.fields import (
     fields_of,
 )  # fmt: skip
 from core.model.model import Model
-from core.model.units import SI
+from core.model.units.units import SI
 
 FOLDER = Path(__file__).parent
 

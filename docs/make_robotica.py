@@ -72,8 +72,8 @@ def page() -> str:
 
 def draw(folder: Path) -> None:
     """All pictures."""
-    from app.pictures import write_result_picture
-    from core.robotica.session import ScriptHost, Session
+    from app.panels.output.result_pictures import write_result_picture
+    from core.robotica.workspace import ScriptHost, Session
     from resources import examples
 
     paths = {example.name: str(example.path) for example in examples()}

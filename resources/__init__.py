@@ -33,7 +33,7 @@ class Example(NamedTuple):
 
     @property
     def thumbnail(self) -> Path:
-        """A picture of 320 × 240, drawn by `python -m viz.thumbnails`."""
+        """A picture of 320 × 240, drawn by `python -m viz.pictures.thumbnails`."""
         return EXAMPLES / "thumbnails" / f"{self.name}.png"
 
 

@@ -21,9 +21,9 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
 
     Exit code 1 if errors are found, 0 otherwise.
     """
-    from core.analysis.mobility_findings import examined
-    from core.kernel import Mechanism
-    from core.model.plausibility import check
+    from core.mechanism import Mechanism
+    from core.mobility.findings import examined
+    from core.model.validation.model import check
 
     result = read(model_file, **reading)
     findings = [*result.findings, *check(result.model), *examined(Mechanism(result.model))[1]]

@@ -13,7 +13,7 @@ from app.cli.machine import FILE, READING, context, pose_options, read, reading_
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
 from app.cli.saying import say, say_progress
-from core.functions.sequences import VIEWS
+from core.functions.subjects.sequences import VIEWS
 
 ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
 
@@ -63,8 +63,8 @@ def command(model_file: str, output: str, size: tuple[int, int], look: Any, trac
             arrows: tuple[str, ...], turn: float, **options: Any) -> None:  # fmt: skip
     """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
     run = _run(model_file, options)
-    from viz.film import shoot
-    from viz.run_footage import Tracing, footage
+    from viz.film.film import shoot
+    from viz.film.run_footage import Tracing, footage
 
     filmed = {name: options[name] for name in ("fps", "speed", "start", "end", "view", "caption")}
     made = footage(run, turn=radians(turn), traces=[Tracing(name) for name in traces],
@@ -92,7 +92,7 @@ def _run(file: str, options: dict[str, Any]) -> Any:
 
 def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
     """The vectors asked for: of one element, or of all that have some."""
-    from viz.vectors import possible
+    from viz.scene.vectors import possible
 
     found = []
     for text in arrows:

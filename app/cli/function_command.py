@@ -66,7 +66,7 @@ def _parameter(option: Option) -> Any:
 
 
 def _help(option: Option) -> str:
-    from core.model.units import SI
+    from core.model.units.units import SI
 
     text = f"{option.help or option.title}."
     if isinstance(option, Number | Vector) and SI[option.dimension]:
@@ -98,7 +98,7 @@ def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result
 
 def present(result: Result, machine: Any, as_json: bool, output: str | None) -> None:
     """Show a result on the terminal, write files it asks for, or write it to a file."""
-    from app.pictures import write_pictures
+    from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
     from core.functions.text import text_of
 
@@ -121,7 +121,7 @@ def _write(path: str, result: Result, machine: Any) -> None:
 
     suffix = Path(path).suffix.lower()
     if suffix == ".png":
-        from app.pictures import write_result_picture
+        from app.panels.output.result_pictures import write_result_picture
 
         write_result_picture(result, machine, path)
     elif suffix == ".csv":

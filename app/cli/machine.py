@@ -78,7 +78,7 @@ def context(model: Model, sets: Sequence[str] = (), pose: Sequence[str] = ()) ->
     """The machine at the pose and with the parameter values asked for."""
     from core.analysis.sweep import coordinate_aliases
     from core.functions import Context
-    from core.model import edits
+    from core.model.edits import edits
 
     coordinates = [pair_of(item, "--pose") for item in pose]
     names = {parameter.name: parameter.dimension for parameter in model.expanded.parameters}

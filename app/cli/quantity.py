@@ -12,9 +12,9 @@ from core.errors import KinetostatError
 
 def quantity(text: str, dimension: str, values: Mapping[str, float] | None = None, where: str = "") -> float:
     """The number, SI, that a text with a unit, or a formula in `values`, means. Raises click.UsageError."""
-    from app.widgets.quantity_text import Measure, SIUnits, read
-    from core.model.expression import evaluate, parse
-    from core.model.wrong_units import misfit
+    from app.widgets.quantities.quantity_text import Measure, SIUnits, read
+    from core.model.formula.expression import evaluate, parse
+    from core.model.validation.units import misfit
 
     try:
         number = read(text, Measure(dimension), SIUnits(), values or {}, fold=True)

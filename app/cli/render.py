@@ -8,7 +8,7 @@ import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
 from app.cli.saying import say
-from core.functions.sequences import VIEWS
+from core.functions.subjects.sequences import VIEWS
 
 
 class SizeType(click.ParamType):
@@ -38,7 +38,7 @@ class SizeType(click.ParamType):
 def command(model_file: str, output: str, size: tuple[int, int], view: str, look: str, transparent: bool,
             sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:  # fmt: skip
     """Draw a model to a PNG file of any size, without a window."""
-    from app.pictures import write_picture
+    from app.panels.output.result_pictures import write_picture
     from core.functions import call
 
     result = read(model_file, **reading)

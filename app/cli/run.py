@@ -105,15 +105,15 @@ def _save(run: Any, output: str, names: list[str]) -> None:
     if output != STREAM:
         run.save(output, names)
         return
-    from core.simulation.run_file import csv
+    from core.simulation.run.run_file import csv
 
     say(csv(run, names), nl=False)
 
 
 def _prove(machine: Any, output: str | None, names: list[str]) -> None:
     """See that there are such channels and that the file can be written, before a long run. Raises KinetostatError."""
-    from core.simulation.moments import at_rest
-    from core.simulation.run_file import prove
+    from core.simulation.run.resampling import at_rest
+    from core.simulation.run.run_file import prove
 
     if output and output != STREAM:
         prove(output)
@@ -158,7 +158,7 @@ class _Progress:
 
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
     """Start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
-    from core.functions.dynamics import speed_dimensions
+    from core.functions.subjects.dynamics import speed_dimensions
 
     dimensions = dict(zip(machine.mech.v_names, speed_dimensions(machine), strict=True))
     speeds = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 Run = Callable[["Window"], object]
 Check = Callable[["Window"], bool]

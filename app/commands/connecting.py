@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
-from app.connection_kinds import CONNECTIONS, Connection
-from app.connections import pose_beside
-from app.editing import holder
-from app.session import Ref, Session
+from app.commands.editing import holder
+from app.document.connection_draft import pose_beside
+from app.document.connection_kinds import CONNECTIONS, Connection
+from app.document.session import Ref, Session
+from app.document.trust import Messages, offer
 from app.tools.connect import arm
-from app.trust import offer
 from core.errors import KinetostatError
 from core.files import FORMATS, assembly
-from core.model import WORLD, connections, edits
+from core.model import WORLD, connections
+from core.model.edits import edits
 
 if TYPE_CHECKING:
-    from app.messages import MessageCard
-    from app.window import Window
+    from app.window.window import Window
     from core.files import Trusted
 
 NEEDS = {"joint": "joints", "sensor": "sensors"}
@@ -72,7 +72,7 @@ def add_assembly(window: Window) -> None:
         bring(window.session, path, window.messages)
 
 
-def bring(session: Session, path: str, messages: MessageCard | None = None) -> bool:
+def bring(session: Session, path: str, messages: Messages | None = None) -> bool:
     """Add the machine of a file on the selected body or frame, or on the ground; on the card of messages a file may be
     allowed to run its code."""
 
@@ -95,12 +95,8 @@ def bring(session: Session, path: str, messages: MessageCard | None = None) -> b
 
 def edit_gravity(window: Window) -> None:
     """Show gravity in the properties."""
-    from app.panels.properties import PropertyEditor
-
     window.session.select(None)
-    panel = window.findChild(PropertyEditor)
-    if panel is not None:
-        panel.focus_field("world")
+    window.properties.focus_field("world")
 
 
 COMMANDS = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.commands.command import Command
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MENU = "Tools/Derivation"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.isostatic import make_isostatic, proposed
+from app.document.isostatic import make_isostatic, proposed
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 
 def escape(window: Window) -> None:

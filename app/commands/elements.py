@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.editing import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, holder, is_own
-from app.widgets.dialogs import remove
-from core.model import JOINT_KINDS, edits, starters
+from app.commands.editing import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, holder, is_own
+from app.widgets.fields.dialogs import remove
+from core.model import JOINT_KINDS
+from core.model.edits import edits, starters
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 
 GRID = 0.05

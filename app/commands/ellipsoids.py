@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command, Run
+from app.viewport.ellipsoids import FIRST
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MENU = "View/Manipulability"
 
@@ -31,8 +32,6 @@ _CHOICES = (
     ("part", "translation", "Of translation", "Linear velocity, or force."),
     ("part", "rotation", "Of rotation", "Angular velocity, or torque."),
 )
-FIRST = {"kind": "velocity", "part": "translation"}
-"""What is shown until the person chooses otherwise."""
 
 COMMANDS = (
     Command(

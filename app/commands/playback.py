@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from app.commands.command import Command, Run
 
 if TYPE_CHECKING:
-    from app.player import Player
-    from app.window import Window
+    from app.playback.clock import Player
+    from app.window.window import Window
 
 MENU = "Simulation/Playback"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.interactive import DAMPINGS
-from app.run_keeper import KEEPS
+from app.document.kept.run_keeper import KEEPS
+from app.runs.interactive import DAMPINGS
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MENU = "Simulation"
 

@@ -8,7 +8,7 @@ from app.commands.command import Command
 from core.analysis.tool_frame import tool_frame
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MENU = "View/Traces"
 

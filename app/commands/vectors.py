@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.commands.command import Command
-from app.panels.plots_export import ask_export
-from app.run_scene import kinds_of
-from app.session import Ref
-from viz.vectors import KINDS
+from app.document.session import Ref
+from app.viewport.run_scene import kinds_of
+from viz.scene.vectors import KINDS
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MENU = "View/Vectors"
 ICONS = {
@@ -181,7 +180,7 @@ COMMANDS = (
     Command(
         "file.export_plots",
         "Export plots…",
-        lambda w: ask_export(w.plots),
+        lambda w: w.plots.ask_export(),
         "File",
         icon="export",
         section="export",

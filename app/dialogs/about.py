@@ -10,12 +10,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout
 from vtkmodules.vtkCommonCore import vtkVersion
 
-from app.icons import icon
+from app.preferences.icons import icon
 from app.widgets.label import Label, MarkupLabel
 from kinetostat import __version__
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 
 class About(QDialog):

@@ -24,22 +24,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.films import FilmWish
-from app.icons import icon
 from app.plain_text import as_title
-from app.playback import Filmed
+from app.playback.scene_results import Filmed
+from app.preferences.icons import icon
+from app.runs.films import FilmWish
 from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
 from core.errors import KinetostatError
-from viz.encoders import FORMATS
-from viz.film import frame_times
+from viz.film.encoders import FORMATS
+from viz.film.film import frame_times
 from viz.look import LookName
 
 if TYPE_CHECKING:
-    from app.jobs import Job
-    from app.runs import Record
-    from app.window import Window
+    from app.background.jobs import Job
+    from app.document.run_tree import Record
+    from app.window.window import Window
 
 SIZES = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1080), (640, 360))
 VIEWS = {

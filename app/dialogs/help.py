@@ -14,7 +14,7 @@ from core.functions import FUNCTIONS, Function
 
 if TYPE_CHECKING:
     from app.commands import Command
-    from app.window import Window
+    from app.window.window import Window
 
 START = """<h2>Kinetostat</h2>
 <p>Open a robot or mechanism, take it by the hand, and see its equations, forces and motion.</p>

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayo
 from app.commands import table
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 MOUSE = (
     ("Left drag", "orbit; on a handle: move the joint; with the Move tool on a body: pull it"),

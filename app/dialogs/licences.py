@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout
 
 if TYPE_CHECKING:
-    from app.window import Window
+    from app.window.window import Window
 
 DIRECT = (
     "PySide6-Essentials", "vtk", "pyqtgraph", "numpy", "scipy", "casadi", "llvmlite", "PyYAML", "lxml", "trimesh",

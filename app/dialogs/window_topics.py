@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from app.widgets.presentation import title_of, type_title
+from app.widgets.fields.titles import title_of, type_title
 from core.model import COLLECTIONS, JOINT_KINDS, SENSOR_KINDS, Model
 from core.model.constraints import CONSTRAINT_KINDS
 from core.model.fields import Element, fields_of

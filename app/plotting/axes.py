@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
-from app.theme import Colors
+from app.preferences.theme import Colors
 
 WIDTH = 58
 """Of y axes, in pixels: those of plots above one another then stand in line."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from app.widgets.presentation import acted_along
-from app.widgets.quantity_text import Measure
-from core.kernel import Mechanism
+from app.widgets.fields.titles import acted_along
+from app.widgets.quantities.quantity_text import Measure
+from core.mechanism import Mechanism
 from core.model import JOINT_KINDS, Force, Model
-from core.simulation.run import Run
+from core.simulation.run.run import Run
 
 TITLES = {
     "q": "coordinate", "v": "speed", "a": "acceleration", "tau": "joint force", "reaction": "reaction",

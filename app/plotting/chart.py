@@ -12,14 +12,14 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout
 
-from app.dragged_channels import CHANNELS, names_in
 from app.plotting.axes import WIDTH, Axes, Box
 from app.plotting.clipping import clipped
 from app.plotting.curves import Curve
+from app.plotting.dragged_channels import CHANNELS, names_in
 from app.plotting.legend import Legend, pen_of
 from app.plotting.line import Line
 from app.plotting.sheets import Plot
-from app.theme import Colors
+from app.preferences.theme import Colors
 from app.widgets.label import Label
 
 NARROW = 420

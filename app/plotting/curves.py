@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from app.document.run_tree import COLORS, Record, Runs
 from app.plotting.series import Array, Series
 from app.plotting.sheets import TIME, Plot
-from app.runs import COLORS, Record, Runs
-from app.widgets.quantity_text import Units
-from core.model.numerals import readable
+from app.widgets.quantities.quantity_text import Units
+from core.model.formula.numerals import readable
 
 Dash = Literal["solid", "dash", "dot", "dash_dot"]
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dash_dot")

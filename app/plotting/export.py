@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app.plotting.chart import Chart
 from app.plotting.curves import Curve
 from app.plotting.legend import pen_of
-from app.theme import LIGHT, Colors
+from app.preferences.theme import LIGHT, Colors
 from core.errors import FileError
 from core.files.source import write_whole
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.document.run_tree import Runs
 from app.plotting.channels import leaves, tree
 from app.plotting.series import Series, column, expanded
 from app.plotting.sheets import TIME, Plot
-from app.runs import Runs
 from core.errors import KinetostatError, near_misses
 from core.functions.results import Motion
-from core.simulation.run import Run
+from core.simulation.run.run import Run
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -60,7 +60,7 @@ def write(runs: Sequence[tuple[str, Run]], wish: PlotWish, path: str | Path) -> 
     from app.plotting import export
     from app.plotting.chart import Chart
     from app.plotting.curves import curves
-    from app.theme import DARK, LIGHT
+    from app.preferences.theme import DARK, LIGHT
 
     records, series = Runs(), Series()
     for name, run in runs:

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QScrollArea, QWidget
 
-from app.icons import icon
 from app.plain_text import as_tip
 from app.plotting.curves import Curve, shown_number
+from app.preferences.icons import icon
 from app.widgets.elided import ElidedLabel
 from app.widgets.label import Label
 

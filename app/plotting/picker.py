@@ -16,15 +16,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.dragged_channels import dragged
-from app.icons import icon
 from app.plain_text import as_tip
 from app.plotting.channels import Entry, leaves, tree
+from app.plotting.dragged_channels import dragged
 from app.plotting.series import column, moment
+from app.preferences.icons import icon
 from app.widgets.note import Note
 from app.widgets.plain_keys import PlainKeys
 from core.errors import KinetostatError
-from core.simulation.run import Run
+from core.simulation.run.run import Run
 
 CHANNEL = Qt.ItemDataRole.UserRole
 CHECKABLE = QTreeWidgetItem().flags() | Qt.ItemFlag.ItemIsUserCheckable

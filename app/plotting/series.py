@@ -9,16 +9,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from app.growing import GrowingArray
+from app.document.growing_run import GrowingArray
+from app.document.run_tree import Record
 from app.plotting.channels import base, measure
-from app.runs import Record
-from app.widgets.quantity_text import Measure
+from app.widgets.quantities.quantity_text import Measure
+from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
-from core.kernel import Mechanism
-from core.kernel.cut_joints import closes_loop
-from core.simulation.columns import suffixes
-from core.simulation.run import Run
-from core.simulation.voids import void_words
+from core.mechanism import Mechanism
+from core.simulation.run.columns import suffixes
+from core.simulation.run.run import Run
+from core.simulation.run.undefined_values import void_words
 
 Array = NDArray[np.float64]
 STORED = ("q", "v", "a", "tau")

@@ -1,8 +1,7 @@
 """Gestures in the viewport, each a generator: press, a `yield` per move, one commit."""
 
 from app.tools import connect, measure, move, pull, selection
-from app.tools.gestures import Tool
-from app.tools.navigate import other_buttons
+from app.viewport.gestures import Tool
 
 TOOLS = {
     "select": Tool("select", selection.EXPECTS, selection.press, selection.hover, selection.leave),
@@ -13,4 +12,4 @@ TOOLS = {
 }
 """What the left button can do, by id."""
 
-__all__ = ["TOOLS", "other_buttons"]
+__all__ = ["TOOLS"]

@@ -15,18 +15,18 @@ from psygnal import SignalInstance
 from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtWidgets import QMenu
 
-from app.annotations import line
-from app.connection_kinds import CONNECTIONS, Connection
-from app.connections import Pick, followed, frame_at, landmarks_of, pick_of, poses, present
-from app.icons import icon
-from app.session import Ref, State
-from app.tools.gestures import Gesture
-from app.tools.navigate import clicked
-from app.tools.pointer import Pointer
+from app.document.connection_draft import Pick, followed, frame_at, landmarks_of, pick_of, poses, present
+from app.document.connection_kinds import CONNECTIONS, Connection
+from app.document.session import Ref, State
+from app.preferences.icons import icon
+from app.viewport.annotations import line
+from app.viewport.gestures import Gesture
+from app.viewport.navigate import clicked
+from app.viewport.pointer import Pointer
 from core.model import WORLD
 
 if TYPE_CHECKING:
-    from app.viewport import Viewport
+    from app.viewport.viewport import Viewport
 
 EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or the ground · Esc ends"
 SNAP = 10.0

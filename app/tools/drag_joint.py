@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.session import Ref
-from app.tools.gestures import Gesture
-from app.tools.pointer import Pointer
+from app.document.session import Ref
+from app.viewport.gestures import Gesture
+from app.viewport.pointer import Pointer
 from core.analysis.inverse_kinematics import at_limits
-from viz.dragging import Drag
-from viz.handleparts import Part
-from viz.handles import State
+from viz.drawlist.drag_geometry import Drag
+from viz.drawlist.joint_handles import Part
+from viz.scene.handles import State
 
 if TYPE_CHECKING:
-    from app.viewport import Viewport
-    from core.kernel import Mechanism
+    from app.viewport.viewport import Viewport
+    from core.mechanism import Mechanism
 
 SNAP = {"angle": radians(5.0), "length": 0.01}
 """Steps of a value while Ctrl is held, rad and m."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.annotations import line
-from app.tools.gestures import Gesture
-from app.tools.navigate import clicked
-from app.tools.pointer import Pointer
+from app.viewport.annotations import line
+from app.viewport.gestures import Gesture
+from app.viewport.navigate import clicked
+from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
-    from app.viewport import Viewport
+    from app.viewport.viewport import Viewport
 
 Point = tuple[float, float, float]
 EXPECTS = "Click the first point, then the second · points snap to the origins of bodies, frames and joints · Esc ends"

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.annotations import line
-from app.handles import joint_of
-from app.session import Ref
+from app.document.moving_joint import joint_of
+from app.document.session import Ref
 from app.tools import selection
 from app.tools.drag_joint import RANK
-from app.tools.gestures import Gesture
-from app.tools.navigate import orbit
-from app.tools.pointer import Pointer
+from app.viewport.annotations import line
+from app.viewport.gestures import Gesture
+from app.viewport.navigate import orbit
+from app.viewport.pointer import Pointer
 from core.analysis.inverse_kinematics import Reach, reach
-from core.kernel import Mechanism
-from viz.dragging import PointDrag
+from core.mechanism import Mechanism
+from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
-    from app.viewport import Viewport
+    from app.viewport.viewport import Viewport
 
 EXPECTS = "Drag a body: the machine follows as far as joints and loops allow · drag elsewhere to orbit"
 SETTLE = 1e-5

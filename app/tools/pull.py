@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.session import Ref
+from app.document.session import Ref
 from app.tools import move, selection
-from app.tools.gestures import Gesture
 from app.tools.move import body_of
-from app.tools.navigate import orbit
-from app.tools.pointer import Pointer
-from viz.dragging import PointDrag
+from app.viewport.gestures import Gesture
+from app.viewport.navigate import orbit
+from app.viewport.pointer import Pointer
+from viz.drawlist.drag_geometry import PointDrag
 
 if TYPE_CHECKING:
-    from app.viewport import Viewport
+    from app.viewport.viewport import Viewport
 
 EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time · drag elsewhere to orbit · Esc ends"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.session import Ref
+from app.document.session import Ref
 from app.tools.drag_joint import drag_joint
-from app.tools.gestures import Gesture
-from app.tools.navigate import orbit
-from app.tools.pointer import Pointer
+from app.viewport.gestures import Gesture
+from app.viewport.navigate import orbit
+from app.viewport.pointer import Pointer
 
 if TYPE_CHECKING:
-    from app.viewport import Viewport
+    from app.viewport.viewport import Viewport
 
 EXPECTS = "Rest on a part: its joint's handle appears, drag that to move it · click selects · drag elsewhere orbits"
 

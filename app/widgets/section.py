@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app.icons import icon
 from app.plain_text import as_tip
+from app.preferences.icons import icon
 from app.widgets.label import Label
 
 INDENT = 10

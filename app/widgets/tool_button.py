@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QToolButton
 
-from app.icons import icon
 from app.plain_text import as_tip
+from app.preferences.icons import icon
 
 
 def tool_button(

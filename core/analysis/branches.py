@@ -7,15 +7,20 @@ bodies are, so that whole turns do not count.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.closure_rank import Closure, rank_of
-from core.analysis.free_motions import free_motions
+from core.constraints import multipliers
 from core.errors import AssemblyError, ModelError, near_misses
-from core.kernel import Mechanism, assembly, constraints
-from core.kernel.parameter_values import Values
+from core.mobility.closure_rank import Closure, rank_of
+from core.mobility.free_motions import free_motions
+from core.multibody.parameter_values import Values
+from core.numerics import position_solver
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -47,7 +52,7 @@ def branches(
     Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
     """
     closure = Closure(mech, p, t)
-    guess = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    guess = mech.rest(p) if q is None else multipliers.one_state(mech, q)
     held, guess = _held(mech, closure, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []
@@ -57,8 +62,8 @@ def branches(
     for k in range(starts):
         step(k, starts)
         trial = guess if k == 0 else _scattered(mech, guess, held, rng)
-        pose, gap = assembly.close(closure.upright, trial, 1.0 / closure.units, held)
-        if not gap < assembly.ACCEPTABLE or not closure.problem.fits(pose):
+        pose, gap = position_solver.close(closure.upright, trial, 1.0 / closure.units, held)
+        if not gap < position_solver.ACCEPTABLE or not closure.problem.fits(pose):
             continue
         if not found:
             _check_held(closure, pose, held)

@@ -10,17 +10,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
-from core.kernel import Mechanism
 from core.model import DHChain, DHRow, Joint, Model
 from core.model.matrix_pose import pose_of
 from core.model.parameters import value_of
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
@@ -67,12 +69,12 @@ class Fit:
                        tool=pose_of(self.tool))  # fmt: skip
 
 
-def fit(model: Model, tip: str = "", convention: str = "standard") -> Fit:
+def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
     """The DH table of the chain from the ground to a frame (default: the tool).
 
     Raises ModelError naming the joint that no DH table can hold.
     """
-    mech = Mechanism(model)
+    model = mech.model
     tip = tip or tool_frame(model)
     joints = _joints(mech, model, tip)
     q = np.array(mech.neutral())

@@ -9,17 +9,22 @@ of joints hold: a step ends at the first one, which holds as long as it need not
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.closure_rank import Closure
+from core.analysis.joint_limits import Stops
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.analysis.stops import Stops
+from core.constraints import multipliers as constraints
 from core.errors import SimulationError
-from core.kernel import Mechanism, assembly, constraints
-from core.kernel.derivatives import derivatives
-from core.kernel.parameter_values import Values
+from core.mobility.closure_rank import Closure
+from core.multibody.parameter_values import Values
+from core.numerics import position_solver
+from core.traces.derivatives import derivatives
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -220,7 +225,7 @@ def _accepted(
     before = float(g @ way)
     for _ in range(30):
         trial, gap = balance.stops.closed(balance.closure.moved(q, N @ way))
-        if gap < assembly.ACCEPTABLE:
+        if gap < position_solver.ACCEPTABLE:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:
                 if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.random_pose import random_pose
-from core.kernel import Mechanism
-from core.kernel.constraints import closed_near
+from core.constraints.multipliers import closed_near
+from core.mobility.random_pose import random_pose
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ At a closed state (q, v) with accelerations a and multipliers λ, displacements 
     M δa − Gᵀ δλ = −∂f/∂q ξ − ∂f/∂v δv,   G δa = −∂g/∂q ξ − ∂g/∂v δv
 
 with f = M a + h − Gᵀ λ and g = G a + Ġ v. In independent coordinates s and speeds u: ẏ = A y, y = (s, u). All
-derivatives are exact (`core.kernel.derivatives`).
+derivatives are exact (`core.traces.derivatives`).
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.closure_rank import Closure
+from core.constraints import multipliers as constraints
 from core.errors import ModelError, near_misses
-from core.kernel import Mechanism, constraints
-from core.kernel.derivatives import Equations, derivatives
-from core.kernel.junctions import DUST
-from core.kernel.parameter_values import Values
+from core.mobility.closure_rank import Closure
+from core.multibody.parameter_values import Values
+from core.traces.derivatives import Equations, derivatives
+from core.traces.junctions import DUST
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

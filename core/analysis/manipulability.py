@@ -12,13 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.random_pose import random_pose
-from core.kernel import Mechanism
+from core.mobility.random_pose import random_pose
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 Kind = Literal["velocity", "force"]

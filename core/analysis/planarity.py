@@ -7,12 +7,15 @@ row k of the translational Jacobian is not identically zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.analysis.manipulability import free_jacobian
-from core.analysis.random_pose import random_pose
-from core.kernel import Mechanism
+from core.mobility.random_pose import random_pose
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
 
 WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
 """Code → the axes along which the frame can move."""

@@ -2,8 +2,8 @@
 
 from core.files.assemblies import assembly, refreshed
 from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write
-from core.files.mesh_lookup import MESH_SUFFIXES, resolve_mesh
-from core.files.meshes import MeshData, MeshPart, load_mesh
+from core.files.meshes.lookup import MESH_SUFFIXES, resolve_mesh
+from core.files.meshes.meshes import MeshData, MeshPart, load_mesh
 from core.files.source import Options, Reading, Source, Trusted, Writing
 
 __all__ = [

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import FileError, KinetostatError
-from core.files.mesh_lookup import resolve_mesh
+from core.files.meshes.lookup import resolve_mesh
 from core.files.places import relative
 from core.files.source import Options, Reading, Trusted, source_of_file
-from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly, edits
+from core.model import Driver, Finding, Material, Mesh, Model, SubAssembly
+from core.model.edits import edits
 from core.model.fields import Element, mapped
 from core.model.shapes import IDENTITY, Pose
 

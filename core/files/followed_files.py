@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.files.mesh_lookup import resolve_mesh
+from core.files.meshes.lookup import resolve_mesh
 from core.files.places import relative
 from core.model import Driver, Figures, Finding, Mesh, Model, SubAssembly
 from core.model.bodies import PLAIN_LINE

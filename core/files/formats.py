@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import FileError, KinetostatError
-from core.files.dh_csv import read_csv, write_csv
-from core.files.dh_toml import read_toml, write_toml
+from core.files.dh.csv_table import read_csv, write_csv
+from core.files.dh.robotica_reader import read_robotica
+from core.files.dh.robotica_writer import write_robotica
+from core.files.dh.toml_table import read_toml, write_toml
 from core.files.followed_files import with_files_from
-from core.files.mesh_lookup import resolve_mesh
-from core.files.native_reader import read_native
-from core.files.native_writer import write_native
+from core.files.meshes.lookup import resolve_mesh
+from core.files.native.reader import read_native
+from core.files.native.writer import write_native
 from core.files.regular_file import path_of
-from core.files.robotica_reader import read_robotica
-from core.files.robotica_writer import write_robotica
 from core.files.source import (
     Options,
     Reading,
@@ -29,11 +29,12 @@ from core.files.source import (
     source_of_text,
     write_whole,
 )  # fmt: skip
-from core.files.urdf_reader import read_urdf
-from core.files.urdf_writer import write_urdf
-from core.files.xacro_reader import read_xacro
-from core.model import Finding, Model, plausibility
+from core.files.urdf.reader import read_urdf
+from core.files.urdf.writer import write_urdf
+from core.files.xacro.reader import read_xacro
+from core.model import Finding, Model
 from core.model.model import needed
+from core.model.validation import model as plausibility
 
 
 class Format(NamedTuple):
@@ -50,7 +51,7 @@ class Format(NamedTuple):
 
 def _read_mjcf(source: Source, options: Options) -> Reading:
     """MuJoCo's reader works with SciPy, which takes as long to load as all other readers together."""
-    from core.files.mjcf_reader import read_mjcf
+    from core.files.mjcf.reader import read_mjcf
 
     return read_mjcf(source, options)
 
@@ -155,7 +156,7 @@ def _by_id(format: str) -> Format:
 
 
 def check(model: Model) -> tuple[Finding, ...]:
-    """What is questionable in a model: `core.model.plausibility.check`, and missing mesh files."""
+    """What is questionable in a model: `core.model.validation.model.check`, and missing mesh files."""
     return plausibility.check(model, resolve_mesh)
 
 

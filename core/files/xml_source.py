@@ -15,7 +15,7 @@ from lxml import etree
 from core.errors import FileError
 from core.files.source import Source
 from core.model import Finding
-from core.model.findings import Severity
+from core.model.validation.findings import Severity
 
 Tag = Any
 """An lxml element."""

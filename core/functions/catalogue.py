@@ -11,7 +11,9 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions import (
+from core.functions.function import Context, Function
+from core.functions.results import Result
+from core.functions.subjects import (
     derivation,
     description,
     dh_fit,
@@ -25,8 +27,6 @@ from core.functions import (
     statics,
     symbols,
 )
-from core.functions.function import Context, Function
-from core.functions.results import Result
 from core.model import Model
 
 GROUPS = ("Robot description", "Kinematics", "Mechanisms", "Ellipsoids", "Dynamics", "Symbols", "Pictures")

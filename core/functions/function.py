@@ -12,7 +12,7 @@ from core.functions.options import Option
 
 if TYPE_CHECKING:
     from core.functions.results import Result
-    from core.kernel import Mechanism
+    from core.mechanism import Mechanism
     from core.model import Model
 
 
@@ -57,7 +57,7 @@ class Context:
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
         """A context at the rest pose of a model."""
-        from core.kernel import Mechanism
+        from core.mechanism import Mechanism
 
         mech = Mechanism(model)
         values = model.values(parameters)
@@ -72,7 +72,7 @@ class Context:
     @cached_property
     def assumed(self) -> tuple[str, ...]:
         """Parameters to which neither the file nor anybody gave a value: they stand at what was assumed."""
-        from core.files.dh_rows import assumed_parameters
+        from core.files.dh.rows import assumed_parameters
 
         likely = [p for p in self.model.parameters if p.assumed]
         first = {p.name: p.value for p in assumed_parameters([p.name for p in likely])}

@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import KinetostatError
 from core.functions.function import Cancelled, Context
 from core.functions.results import Formulas, Message, Report, Result
-from core.functions.robot_formulas import described, formulas
+from core.functions.subjects.robot_formulas import described, formulas
 
 SHOW_EVERY = 0.3
 """Seconds between two pictures of what is there already."""

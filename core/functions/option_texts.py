@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def quantity(value: Any, context: Context, option: Option) -> float:
     """A finite float from a number or from the text of a formula (with unit) in the model's parameters."""
     if isinstance(value, str):
-        from core.model.expression import evaluate, parse
-        from core.model.wrong_units import misfit
+        from core.model.formula.expression import evaluate, parse
+        from core.model.validation.units import misfit
 
         try:
             if (said := misfit(value, getattr(option, "dimension", "none"))) is not None:

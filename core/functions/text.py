@@ -24,8 +24,8 @@ from core.functions.results import (
     Result,
     Table,
 )
-from core.model.numerals import level, readable
-from core.model.units import SI, display
+from core.model.formula.numerals import level, readable
+from core.model.units.units import SI, display
 
 DIGITS = 6
 

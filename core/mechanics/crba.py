@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any
 
 from core.mechanics.kinematics import coordinates
-from core.mechanics.steps import Runner, inline
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Coupling, Scalars, Tree
 from core.spatial.force import Force
 from core.spatial.inertia import Inertia

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.mechanics.kinematics import coordinates, link_poses, span, speeds
 from core.mechanics.loads import attraction_potential
-from core.mechanics.steps import Runner, inline
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
 from core.spatial.inertia import Inertia
 from core.spatial.motion import ZERO, Motion

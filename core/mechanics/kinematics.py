@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.mechanics.steps import Runner, inline
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Coupling, Scalars, Tree, follow
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY, Pose

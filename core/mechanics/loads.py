@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.mechanics.kinematics import coordinates, link_poses, speeds
-from core.mechanics.steps import Runner, inline
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Gravity, Link, PointMass, Scalars, Tree
 from core.spatial.force import ZERO as ZERO_FORCE
 from core.spatial.force import Force

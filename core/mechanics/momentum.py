@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.mechanics.energy import moving
 from core.mechanics.kinematics import coordinates, link_poses, speeds
-from core.mechanics.steps import Runner, inline
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Scalars, Tree
 from core.spatial.force import ZERO, Force
 from core.spatial.inertia import Inertia

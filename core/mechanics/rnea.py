@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from core.mechanics.kinematics import coordinates, span, speeds
 from core.mechanics.loads import attractions, base_acceleration, passive_forces
-from core.mechanics.steps import Runner, inline
+from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Coupling, Scalars, Tree
 from core.spatial.force import Force
 from core.spatial.inertia import Inertia

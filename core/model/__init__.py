@@ -4,7 +4,6 @@ from core.model.assemblies import Setting, SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World
 from core.model.chains import DHChain, DHRow
 from core.model.constraints import CONSTRAINT_KINDS, Constraint, Driver
-from core.model.findings import Finding, Severity
 from core.model.forces import FORCE_KINDS, Force, ForceKind, Junction, LineMass
 from core.model.joints import JOINT_KINDS, Joint, JointKind, Limit, Mimic
 from core.model.model import COLLECTIONS, WORDS, Annotation, Model
@@ -27,6 +26,7 @@ from core.model.shapes import (
     Shape,
     Sphere,
 )
+from core.model.validation.findings import Finding, Severity
 
 __all__ = [
     "COLLECTIONS",

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.model.bodies import NO_INERTIA, Body, Frame, Inertia
-from core.model.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
 from core.model.fields import Element, Value, Vector, choice, name, part, parts, reference, scalar, text, vector
+from core.model.formula.expression import Binary, Name, Negative, Node, Number, names, parse, text_of
 from core.model.joints import Joint, Limit
 from core.model.shapes import IDENTITY, AnyShape, Pose, Shape
 

@@ -11,11 +11,11 @@ from typing import Any
 from core.errors import ModelError
 from core.model.bodies import WORLD
 from core.model.constraints import Constraint, Driver
-from core.model.edits import add, dependents, remove, unused_name
+from core.model.edits.edits import add, dependents, remove, unused_name
 from core.model.forces import Force, Junction
+from core.model.formula.numerals import vector_without_noise, without_noise
 from core.model.joints import Joint
 from core.model.model import Model
-from core.model.numerals import vector_without_noise, without_noise
 from core.model.sensors import SENSOR_KINDS, Sensor
 
 GRAVITY = 9.81

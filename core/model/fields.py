@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from core.errors import ExpressionError, ModelError
-from core.model.expression import parse
+from core.model.formula.expression import parse
 
 Value = float | str
 """A number in SI units, or the text of an expression in the model's parameters."""

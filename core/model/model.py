@@ -13,11 +13,8 @@ from core.errors import ModelError
 from core.model.assemblies import SubAssembly
 from core.model.bodies import WORLD, Body, Frame, World
 from core.model.chains import DHChain
-from core.model.circles import circles
 from core.model.constraints import Constraint, Driver
 from core.model.expansion import expanded
-from core.model.expression import names as names_in
-from core.model.expression import parse
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -32,12 +29,15 @@ from core.model.fields import (
     text,
 )
 from core.model.forces import Force, Junction
-from core.model.formula_fields import formulas_in
+from core.model.formula.expression import names as names_in
+from core.model.formula.expression import parse
+from core.model.formula.formula_fields import formulas_in
 from core.model.joints import Joint
 from core.model.parameters import Parameter, environment
 from core.model.sensors import Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
+from core.model.validation.circles import circles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ NAMESPACES = {"bodies": "frame", "frames": "frame", "joints": "joint", "paramete
 
 @dataclass(frozen=True, kw_only=True)
 class Model(Element):
-    """A machine. Edits are functions Model → Model (core.model.edits)."""
+    """A machine. Edits are functions Model → Model (core.model.edits.edits)."""
 
     name: str = text("Title", "model")
     description: str = text("Notes")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.errors import ExpressionError, KinetostatError, ModelError
-from core.model.expression import CONSTANTS, Name, evaluate, names, parse
 from core.model.fields import Element, Value, choice, flag, name, scalar, text
-from core.model.units import SI
+from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
+from core.model.units.units import SI
 from core.spatial.scalar import Scalar
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from core.errors import ModelError
 from core.model.bodies import WORLD, Body, Frame
-from core.model.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
 from core.model.fields import Value
+from core.model.formula.expression import Binary, Negative, Node, Number, evaluate, names, parse, text_of
 from core.model.joints import Joint
 from core.model.shapes import IDENTITY, Pose
 

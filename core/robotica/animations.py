@@ -30,14 +30,14 @@ from core.functions.results import (
     leaves,
     rows_of,
 )
-from core.model.numerals import readable
-from core.robotica import meaning
+from core.mathematica import meaning
+from core.mathematica.syntax import Tree, refused
+from core.model.formula.numerals import readable
 from core.robotica.command import text_of
-from core.robotica.syntax import Tree, refused
 
 if TYPE_CHECKING:
     from core.functions.function import Context
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 FORMAT, VERSION = "kinetostat animation", 1
 AXES = "xyz"
@@ -170,7 +170,7 @@ def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
 
 
 def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
-    from core.simulation.recorded import run_of
+    from core.simulation.run.recorded import run_of
 
     names = ["t", *context.mech.q_names]
     numbers = np.column_stack([np.array(data["times"], dtype=float), q])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.errors import near_misses
-from core.robotica import meaning
-from core.robotica.syntax import Call, Items, Name, Number, Pair, Text, Tree, refused
+from core.mathematica import meaning
+from core.mathematica.syntax import Call, Items, Name, Number, Pair, Text, Tree, refused
 
 if TYPE_CHECKING:
     from core.functions.results import Result

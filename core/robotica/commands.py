@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from core.errors import near_misses
 from core.functions.results import Message, Result
+from core.mathematica.syntax import Tree, refused
 from core.robotica import animations, equations, pictures, prints, response, shapes
 from core.robotica.command import Argument, Command, Word, text_of
-from core.robotica.syntax import Tree, refused
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 
 def helped(session: Session, name: Tree | None = None) -> Result:

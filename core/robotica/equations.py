@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from core.errors import ExpressionError
 from core.functions.results import Cell, Column, Formulas, Message, Report, Result, Table
+from core.mathematica import meaning
+from core.mathematica.syntax import Name, Tree
 from core.model.bodies import Gravity
 from core.model.chains import DHChain, negative
-from core.model.expression import number_text, parse
-from core.model.expression import text_of as expression_text
 from core.model.fields import Value
-from core.robotica import meaning
+from core.model.formula.expression import number_text, parse
+from core.model.formula.expression import text_of as expression_text
 from core.robotica.command import text_of
 from core.robotica.prints import formulas, parts_of
-from core.robotica.syntax import Name, Tree
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 
 def data_file(session: Session, name: Tree | None = None) -> Result:

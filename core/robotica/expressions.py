@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ExpressionError, KinetostatError
-from core.robotica.algebra import Grid
+from core.mathematica.algebra import Grid
+from core.mathematica.meaning import CONSTANTS, FUNCTIONS, said, value
+from core.mathematica.syntax import Binary, Call, Items, Name, Negative, Pair, Part, Tree, refused
 from core.robotica.matrices import INDEXED, WHOLE, exact_of
-from core.robotica.meaning import CONSTANTS, FUNCTIONS, said, value
-from core.robotica.syntax import Binary, Call, Items, Name, Negative, Pair, Part, Tree, refused
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form
 from core.symbolic.notation import short_angle_digits
@@ -18,7 +18,7 @@ from core.symbolic.ring import Element, Ring
 from core.symbolic.terms import terms_of
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 _PRINTED = re.compile(r"([CS])([0-9]+)")
 

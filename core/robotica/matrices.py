@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
 from core.functions.results import Formulas
-from core.functions.robot_formulas import formulas, meanings
-from core.robotica.meaning import said, shown
-from core.robotica.syntax import Call, Name, Tree, place, refused
+from core.functions.subjects.robot_formulas import formulas, meanings
+from core.mathematica.meaning import said, shown
+from core.mathematica.syntax import Call, Name, Tree, place, refused
 from core.symbolic.forms import Form
 from core.symbolic.owners import owners
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 Rows = list[list[Any]]
 WHOLE = {"J": "J", "M": "M", "MU": "M", "CM": "C", "C": "C", "G": "G", "tau": "tau", "K": "K", "P": "P"}

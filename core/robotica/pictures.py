@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelError
 from core.functions.results import EllipsoidField, Message, PoseSequence, Print, Report, Result
-from core.robotica import meaning
+from core.mathematica import meaning
+from core.mathematica.syntax import Items, Tree, place, refused
 from core.robotica.command import text_of
 from core.robotica.prints import file_of, parts_of
-from core.robotica.syntax import Items, Tree, place, refused
 
 if TYPE_CHECKING:
     from core.functions.function import Context
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 
 def planar(session: Session) -> Result:
@@ -26,7 +26,7 @@ def planar(session: Session) -> Result:
 
 def ellipsoids(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
     """Manipulability ellipsoids over ranges."""
-    from core.functions.ellipsoids import store
+    from core.functions.subjects.ellipsoids import store
 
     found = meaning.options(wishes)
     alone = "monly" in found

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from core.errors import ExpressionError
 from core.functions.results import Formulas, Message, Report, Result
-from core.robotica import meaning
+from core.mathematica import meaning
+from core.mathematica.syntax import Binary, Call, Name, Negative, Number, Part, Text, Tree, refused
 from core.robotica.command import text_of
-from core.robotica.syntax import Binary, Call, Name, Negative, Number, Part, Text, Tree, refused
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 
 def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
@@ -31,7 +31,7 @@ def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
 
 def _print(session: Session, tree: Tree, label: Tree | None, file: Tree | None, by_element: bool) -> Result:
     """Show a matrix; append it to a file if one is named ("*": the default file)."""
-    from core.functions.symbols import append
+    from core.functions.subjects.symbols import append
     from core.symbolic.export import elements, grid
 
     shown = formulas(session, tree, text_of(label) if label is not None else "")

@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ExpressionError, ModelError
-from core.functions.response import INCREMENT, summary, write_response
 from core.functions.results import Column, Message, Motion, PoseSequence, Report, Result, Table
-from core.robotica import meaning
+from core.functions.subjects.response import INCREMENT, summary, write_response
+from core.functions.subjects.torque_file import NO_TORQUES, Torques, read_torque_file
+from core.functions.subjects.torque_law import missing, respond
+from core.mathematica import meaning
+from core.mathematica.syntax import Call, Items, Name, Pair, Text, Tree, refused
 from core.robotica.pictures import finished, printed
 from core.robotica.prints import parts_of
-from core.robotica.syntax import Call, Items, Name, Pair, Text, Tree, refused
-from core.robotica.torque_file import NO_TORQUES, Torques, read_torque_file
-from core.robotica.torque_law import missing, respond
 
 Array = NDArray[np.float64]
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
     from core.simulation import Run
     from core.symbolic.robot import Robot
 
@@ -211,8 +211,8 @@ def _each_distance(run: Run, step: float) -> Array:
 
 def read_trace(session: Session, path: str) -> Run:
     """A recorded trace as a run of the robot. Raises FileError naming line and column."""
-    from core.kernel.recorded_traces import table_of
-    from core.simulation.recorded import run_of
+    from core.elements.recorded_signals import table_of
+    from core.simulation.run.recorded import run_of
 
     names, numbers = table_of(path)
     context = session.context()

@@ -15,8 +15,8 @@ from typing import Any
 
 from core.errors import ExpressionError, FileError, near_misses
 from core.files.regular_file import SHAPE, text_content_of
-from core.robotica.meaning import number
-from core.robotica.syntax import parse_all
+from core.mathematica.meaning import number
+from core.mathematica.syntax import parse_all
 
 Point = tuple[float, float, float]
 DEEPEST = 50

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from core.errors import FileError
 from core.files import load_mesh
-from core.files.mesh_lookup import MESH_SUFFIXES
+from core.files.meshes.lookup import MESH_SUFFIXES
 from core.functions.results import Message, Result
+from core.mathematica.syntax import Tree
 from core.model import Model
 from core.model.bodies import PLAIN_LINE
 from core.robotica.command import text_of
 from core.robotica.shape_file import read_shape
-from core.robotica.syntax import Tree
 
 if TYPE_CHECKING:
-    from core.robotica.session import Session
+    from core.robotica.workspace import Session
 
 WORDS = {"revolute": "revolute joints", "prismatic": "prismatic joints", "link": "links"}
 """Which figure it is → what is drawn by it."""

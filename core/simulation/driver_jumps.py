@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from core.constraints.redundant_drivers import spoken, unit
 from core.errors import KinetostatError, SimulationError
-from core.kernel import Mechanism
-from core.kernel.contradictions import spoken, unit
+from core.mechanism import Mechanism
 from core.model import Driver
-from core.model.expression import evaluate, names, parse
-from core.model.formula_nodes import COMPARISONS, Binary, Call, Negative, Node
+from core.model.formula.expression import evaluate, names, parse
+from core.model.formula.nodes import COMPARISONS, Binary, Call, Negative, Node
 from core.model.parameters import environment
 from core.simulation.setup import Array, Settings
 

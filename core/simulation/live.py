@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import SimulationError
-from core.kernel import Mechanism
-from core.model.expression import evaluate, parse
+from core.mechanism import Mechanism
+from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
-from core.simulation.run import Run, Statistics
-from core.simulation.slices import Slices
-from core.simulation.torques import Torque, constant, names_of
+from core.simulation.consecutive_runs import Slices
+from core.simulation.equations.joint_forces import Torque, constant, names_of
+from core.simulation.run.run import Run, Statistics
 
 Array = NDArray[np.float64]
 

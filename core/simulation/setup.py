@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError, SimulationError, near_misses
-from core.kernel import Mechanism
-from core.kernel.reading import Numbers
+from core.mechanism import Mechanism
 from core.model.parameters import environment
-from core.simulation import torques
+from core.multibody.number_reader import Numbers
+from core.simulation.equations import joint_forces
+from core.simulation.methods.tableaux import METHODS, RECORDED, Method
 from core.simulation.start_speeds import start_speeds
-from core.simulation.tableaux import METHODS, RECORDED, Method
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float] | Sequence[float] | Array | None
@@ -108,7 +108,7 @@ def _plain(torque: Any) -> Any:
     """Joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
-    return torque.plain() if isinstance(torque, torques.Law) else np.asarray(torque).tolist()
+    return torque.plain() if isinstance(torque, joint_forces.Law) else np.asarray(torque).tolist()
 
 
 def numbers(label: str, values: Any) -> Array:

@@ -8,22 +8,21 @@ from typing import Protocol
 
 import numpy as np
 
+from core.constraints.redundant_drivers import contradiction, drivers_repeat, told
+from core.constraints.undefined_formulas import REMEDY, broken
 from core.errors import KinetostatError, SimulationError
-from core.kernel import Mechanism
-from core.kernel.broken_formulas import REMEDY, broken
-from core.kernel.contradictions import contradiction, drivers_repeat, told
+from core.mechanism import Mechanism
 from core.model import Body, Joint, Model
 from core.simulation import setup
-from core.simulation.assembled import Assembly
-from core.simulation.dead_ends import RACING, DeadEnd, dead_end, racing
 from core.simulation.driver_jumps import refuse_jumps
-from core.simulation.entry_points import sampled_accelerations
-from core.simulation.methods import begun
-from core.simulation.run import CANCELLED, Run, Statistics
+from core.simulation.equations.compiled_equations import Assembly
+from core.simulation.equations.entry_points import sampled_accelerations
+from core.simulation.equations.joint_forces import Torque
+from core.simulation.methods.registry import begun
+from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
-from core.simulation.stepper import advance_adaptive, advance_fixed
-from core.simulation.torques import Torque
-from core.simulation.work import (
+from core.simulation.stepping.driver import advance_adaptive, advance_fixed
+from core.simulation.stepping.step_state import (
     ACCEPTED,
     BUDGET,
     CALLS,
@@ -41,6 +40,7 @@ from core.simulation.work import (
     TIME,
     TORN,
 )
+from core.simulation.toggle_positions import RACING, DeadEnd, dead_end, racing
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -102,7 +102,7 @@ def simulate(
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
-        from core.simulation.run_file import RunFile
+        from core.simulation.run.run_file import RunFile
 
         recorder = RunFile(file, mech, chosen, channels)
     job.watch = watch or _ignore
@@ -293,7 +293,7 @@ class Job:
         return None
 
     def dead_end(self, t: float) -> DeadEnd | None:
-        """What no longer closes, and the pose; see `core.simulation.dead_ends`."""
+        """What no longer closes, and the pose; see `core.simulation.toggle_positions`."""
         p = self.mech.parameter_values(self.chosen.parameters or None)
         for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces[-2:]) if len(piece.time))):
             found = dead_end(self.mech, np.array(y[: self.mech.nq]), p, t)
@@ -349,8 +349,8 @@ def warm_up(methods: Sequence[str] = ("rk54", "rk4")) -> None:
 
 def warm_up_loops() -> None:
     """The same for machines with loops: their equations have entries of their own."""
-    from core.simulation import entry_points as entries
-    from core.simulation.native import address
+    from core.simulation.equations import entry_points as entries
+    from core.simulation.stepping.compilation import address
 
     for entry in (entries.full_derivative, entries.full_project, entries.reduced_derivative, entries.reduced_project):
         address(entry)

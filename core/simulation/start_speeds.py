@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.kernel import Mechanism, cut_joints
-from core.model.evaluation import Numbers
+from core.constraints import cut_coordinates
+from core.mechanism import Mechanism
+from core.model.formula.evaluation import Numbers
 
 Array = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
     for name in told:
         if _in_tree(name, mech):
             v[mech.joint_v(name)] = told[name]
-    cut = [name for name in told if cut_joints.closes_loop(mech, name)]
+    cut = [name for name in told if cut_coordinates.closes_loop(mech, name)]
     return _with_cut(mech, v, told, cut, p, mech.rest(p) if q is None else q) if cut else v
 
 
@@ -35,7 +36,7 @@ def _with_cut(
     """The least speeds with which loops stay closed, and joints, also those that close a loop, move as told."""
     one = np.eye(mech.nv)
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
-    measured = [cut_joints.motion(mech, name, states, one, np.zeros_like(one), p).v.T for name in cut]
+    measured = [cut_coordinates.motion(mech, name, states, one, np.zeros_like(one), p).v.T for name in cut]
     tree = [one[mech.joint_v(name)] for name in told if name not in cut and _in_tree(name, mech)]
     G = mech.loop_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.spatial.scalar import Scalar, minus, negated, plus, times
+from core.spatial.scalar import Scalar, minus, negated, over, plus, times
 
 
 class Vector3(NamedTuple):
@@ -26,6 +26,9 @@ class Vector3(NamedTuple):
     def scaled(self, factor: Scalar) -> Vector3:
         """factor · self."""
         return Vector3(times(factor, self[0]), times(factor, self[1]), times(factor, self[2]))
+
+    def over(self, divisor: Scalar) -> Vector3:
+        return Vector3(*(over(component, divisor) for component in self))
 
     def dot(self, other: Vector3) -> Scalar:
         """self · other."""

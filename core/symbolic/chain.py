@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 from core.analysis.tool_frame import tool_frame
 from core.errors import ExpressionError, ModelError, near_misses
-from core.kernel.links import Machine, machine_of
-from core.kernel.reading import Numbers
-from core.kernel.topology import Topology, topology_of
 from core.mechanics import kinematics
 from core.mechanics.crba import crba
 from core.mechanics.energy import kinetic_by_link, potential, potential_by_link
 from core.model import WORLD, Model
-from core.model.expression import names, parse
 from core.model.fields import Value
+from core.model.formula.expression import names, parse
 from core.model.parameters import environment
 from core.model.shapes import Pose as DocumentPose
 from core.model.signals import component
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Topology, topology_of
+from core.multibody.tree_of_model import Machine, machine_of
 from core.spatial.pose import Pose
 from core.spatial.rotation import IDENTITY as NO_ROTATION
 from core.spatial.rotation import from_angles
@@ -139,7 +139,7 @@ class Chain:
 
     def _coordinates(self) -> list[Scalar]:
         """Symbols for the chain's coordinates; what else moves stands at its rest position."""
-        from core.kernel.coordinates import Coordinates
+        from core.multibody.coordinates import Coordinates
 
         self.rest = tuple(float(x) for x in Coordinates(self.topology, self.model.values()).rest())
         q: list[Scalar] = list(self.rest)
@@ -353,7 +353,7 @@ def _moving_path(topology: Topology, tip: str) -> list[str]:
 
 
 def _variables(model: Model, topology: Topology, tip: str) -> tuple[Variable, ...]:
-    from core.kernel.links import offsets
+    from core.multibody.tree_of_model import offsets
 
     where = offsets(topology)
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.model import Model, Parameter
-from core.model.expression import Binary, Call, Name, Negative, Node, Number, names, parse
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -16,7 +15,8 @@ from core.model.fields import (
     mapped,
     nested_elements,
 )
-from core.model.formula_fields import formulas_in
+from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, names, parse
+from core.model.formula.formula_fields import formulas_in
 
 
 def is_polynomial(node: Node) -> bool:

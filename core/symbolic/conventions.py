@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.model.formula_text import number_text
+from core.model.formula.text import number_text
 from core.symbolic.notation import writes_short
 
 if TYPE_CHECKING:

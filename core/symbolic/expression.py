@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import ExpressionError, KinetostatError
-from core.model.expression import Binary, Call, Negative, Node, evaluate, names, parse
+from core.model.formula.expression import Binary, Call, Negative, Node, evaluate, names, parse
 from core.symbolic.factoring import written
 from core.symbolic.forms import Form
 from core.symbolic.ring import Ring

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from core.model.numerals import readable
+from core.model.formula.numerals import readable
 from core.symbolic.forms import ONE, Form, Number, Power, Product, Sum, product, summed
 
 SHORT_DENOMINATOR, SHORT_NUMERATOR = 64, 99_999

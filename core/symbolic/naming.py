@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from core.model import Body, DHChain, DHRow, Joint, Model, Parameter, Pose
-from core.model.expression import names as names_in
-from core.model.expression import parse
 from core.model.fields import Value, fields_of, nested_elements
-from core.model.formula_fields import formulas_in
+from core.model.formula.expression import names as names_in
+from core.model.formula.expression import parse
+from core.model.formula.formula_fields import formulas_in
 
 NEAR = 5e-5
 """Relative difference within which a number is taken for a multiple of π or a simple fraction."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.model import Model
-from core.model.expression import names, parse
 from core.model.fields import nested_elements
-from core.model.formula_fields import formulas_in
+from core.model.formula.expression import names, parse
+from core.model.formula.formula_fields import formulas_in
 
 if TYPE_CHECKING:
     from core.symbolic.robot import Robot

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 
+from core.codegen.instructions import instructions_of
+from core.codegen.symbols import column
 from core.errors import ModelError
-from core.kernel.instructions import instructions_of
-from core.kernel.links import machine_of
-from core.kernel.reading import Numbers
-from core.kernel.symbols import column
 from core.mechanics.crba import crba
 from core.mechanics.rnea import rnea
 from core.model.parameters import environment
+from core.multibody.number_reader import Numbers
+from core.multibody.tree_of_model import machine_of
 from core.symbolic.notation import identifier
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 import flint
 
 from core.errors import ModelError
-from core.model.formula_nodes import COMPARISONS, FUNCTIONS, LOGIC
+from core.model.formula.nodes import COMPARISONS, FUNCTIONS, LOGIC
 from core.spatial import scalar
 
 LARGEST_DENOMINATOR = 10_000

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from core.analysis.branches import branches, independent_coordinates
+from core.analysis.free_motion_poses import swing
 from core.analysis.screw import of_twist, relative_velocity, screw
-from core.analysis.swing import swing
 from core.errors import AssemblyError, ModelError
-from core.kernel import Mechanism
-from tests.analysis import overconstrained as machines
+from core.mechanism import Mechanism
+from tests.mobility import overconstrained as machines
 
 
 def test_a_planar_four_bar_has_two_branches_mirror_images_of_each_other():

@@ -10,7 +10,7 @@ import resources
 from core.analysis.dh_fit import fit
 from core.errors import ModelError
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Frame, Joint, Mimic, Model, Pose
 
 
@@ -21,15 +21,15 @@ def example(name):
 def test_the_puma_gives_its_own_table():
     model = example("puma560")
     own, values = model.chains[0].rows, model.values()
-    for row, found in zip(own, fit(model).rows, strict=True):
+    for row, found in zip(own, fit(Mechanism(model)).rows, strict=True):
         given = [values.get(x, 0.0) if isinstance(x, str) and x in values else None for x in (row.a, row.d)]
         for amount, theirs in zip(given, (found.a, found.d), strict=True):
             assert amount is None or theirs == pytest.approx(amount, abs=1e-12)
-    assert [round(math.degrees(r.alpha), 9) for r in fit(model).rows] == [90, 0, -90, 90, -90, 0]
+    assert [round(math.degrees(r.alpha), 9) for r in fit(Mechanism(model)).rows] == [90, 0, -90, 90, -90, 0]
 
 
 def test_the_panda_gives_its_modified_table():
-    rows = fit(example("panda"), convention="modified").rows
+    rows = fit(Mechanism(example("panda")), convention="modified").rows
     assert [round(r.d, 9) for r in rows[:5]] == [0.333, 0, 0.316, 0, 0.384]
     assert [abs(round(r.a, 9)) for r in rows] == [0, 0, 0, 0.0825, 0.0825, 0, 0.088]
     assert all(round(abs(math.degrees(r.alpha)), 9) in (0, 90) for r in rows)
@@ -56,7 +56,7 @@ def random_chain(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_random_chains_fit_to_rounding_and_as_models_move_alike(seed, convention):
     model = random_chain(seed)
-    found = fit(model, convention=convention)
+    found = fit(Mechanism(model), convention=convention)
     assert found.position < 1e-12
     assert found.rotation < 1e-12
     ours, theirs = Mechanism(Model(chains=(found.chain(),))), Mechanism(model)
@@ -67,7 +67,7 @@ def test_random_chains_fit_to_rounding_and_as_models_move_alike(seed, convention
 def test_what_no_table_can_hold_is_named():
     ball = Model(bodies=(Body(name="b"),), joints=(Joint(name="ball", kind="spherical", parent="world", child="b"),))
     with pytest.raises(ModelError, match="spherical joint has no row") as error:
-        fit(ball)
+        fit(Mechanism(ball))
     assert error.value.where == "joint 'ball'"
     follower = Model(
         bodies=(Body(name="a"), Body(name="b")),
@@ -75,6 +75,6 @@ def test_what_no_table_can_hold_is_named():
                 Joint(name="two", parent="a", child="b", mimic=Mimic(leader="one"))),
     )  # fmt: skip
     with pytest.raises(ModelError, match="follows another"):
-        fit(follower, "b")
+        fit(Mechanism(follower), "b")
     with pytest.raises(ModelError, match="closed loop"):
-        fit(example("four_bar"))
+        fit(Mechanism(example("four_bar")))

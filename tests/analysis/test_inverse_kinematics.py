@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from core.analysis.inverse_kinematics import at_limits, reach, rotation_vector, solve
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Limit, Model
 from resources import EXAMPLES
 

@@ -12,7 +12,7 @@ from core.analysis.equilibrium import equilibrium
 from core.analysis.linearisation import linearise
 from core.errors import ModelError, SimulationError
 from core.functions import Context, call
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Junction, Limit, Model, Pose, World
 from core.simulation import simulate
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.manipulability import dimension, free_jacobian, manipulability, of_jacobian
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import DHChain, DHRow, Model
 from resources import EXAMPLES
 

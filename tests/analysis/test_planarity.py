@@ -6,7 +6,7 @@ import pytest
 
 from core.analysis.planarity import WORDS, planarity
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, DHChain, DHRow, Joint, Model, Pose
 from resources import EXAMPLES
 

@@ -11,7 +11,7 @@ from core.analysis.tool_frame import tool_frame
 from core.errors import ModelError
 from core.files import load
 from core.functions.options import Range
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, DHChain, DHRow, Frame, Joint, Limit, Model, Parameter
 from resources import EXAMPLES
 

@@ -11,8 +11,8 @@ from PySide6.QtGui import QCursor, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.integrator_code import integrators
-from app.surface import prepare_surface
+from app.runs.integrator_code import integrators
+from app.viewport.surface import prepare_surface
 from viz.camera import View
 
 prepare_surface()  # before any test makes the QApplication
@@ -24,7 +24,7 @@ SIZE = (1120, 760)
 @pytest.fixture
 def settings(tmp_path):
     """Preferences of nobody."""
-    from app.settings import Settings
+    from app.preferences.settings import Settings
 
     return Settings(tmp_path / "settings.ini")
 
@@ -32,7 +32,7 @@ def settings(tmp_path):
 @pytest.fixture
 def session():
     """An arm that is open without a window; modules that need another machine have their own."""
-    from app.session import Session
+    from app.document.session import Session
     from core.files import load
     from resources import EXAMPLES
 
@@ -53,7 +53,7 @@ def four_bar(bench, tmp_path):
 @pytest.fixture
 def jobs(qtbot):
     """Work beside the window, none of which is left at the end."""
-    from app.jobs import Jobs
+    from app.background.jobs import Jobs
 
     jobs = Jobs()
     yield jobs
@@ -136,8 +136,8 @@ class Bench:
 
 def new_bench(settings_file):
     """A new window with an empty model, shown and active."""
-    from app.settings import Settings
-    from app.window import Window
+    from app.preferences.settings import Settings
+    from app.window.window import Window
 
     window = Window(settings=Settings(settings_file))
     window.resize(*SIZE)
@@ -217,7 +217,7 @@ def _let_go(monkeypatch):
     """The question before a document is left is answered with "discard", where a test says nothing else."""
     from app.dialogs.leaving import Wanted
 
-    monkeypatch.setattr("app.documents.ask", lambda parent, loss: Wanted())
+    monkeypatch.setattr("app.window.files.ask", lambda parent, loss: Wanted())
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from core.files.mesh_lookup import MESH_SUFFIXES
+from core.files.meshes.lookup import MESH_SUFFIXES
 from resources import EXAMPLES
-from tests.files.test_dh_tables import CSV, TOML
+from tests.files.dh.test_dh_tables import CSV, TOML
+from tests.files.dh.test_robotica_files import THREE_LINK, TWO_LINK
+from tests.files.meshes.test_mesh_files import DAE
+from tests.files.mjcf.test_mjcf_features import FLUIDS, RIGHT, WRONG, plate
+from tests.files.native.test_native import HAND_WRITTEN
 from tests.files.test_files_fuzz import MJCF
-from tests.files.test_mesh_files import DAE
-from tests.files.test_mjcf_features import FLUIDS, RIGHT, WRONG, plate
-from tests.files.test_native import HAND_WRITTEN
-from tests.files.test_robotica_files import THREE_LINK, TWO_LINK
-from tests.files.test_urdf import ARM, XACRO
+from tests.files.urdf.test_urdf import ARM, XACRO
 
 LARGEST = 9_000
 """Bytes; larger files say nothing that smaller ones do not, more slowly."""
@@ -142,7 +142,7 @@ def runs() -> list[Seed]:
     """Runs of a few samples, with and without what is computed from them."""
     from core.files import load
     from core.simulation import simulate
-    from core.simulation.run_file import _hdf5
+    from core.simulation.run.run_file import _hdf5
 
     run = simulate(load(EXAMPLES / "pendulum.kst"), duration=0.05, step=0.01, method="rk4")
     return [Seed("run", ".h5", _hdf5(run, channels)) for channels in ((), ("energy.total", "energy.kinetic"))]

@@ -6,18 +6,19 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from core.codegen import background
+from core.elements.recorded_signals import table_of
 from core.errors import KinetostatError
 from core.files import FORMATS, dumps, loads, read, write
 from core.files.formats import check
-from core.files.meshes import load_mesh
-from core.kernel import Mechanism, compiler
-from core.kernel.recorded_traces import table_of
+from core.files.meshes.meshes import load_mesh
+from core.functions.subjects.torque_file import read_torque_file
+from core.mechanism import Mechanism
 from core.model import Model
-from core.robotica.torque_file import read_torque_file
 from tests.campaign import mutations, tree_mutations
 from tests.campaign.file_seeds import Seed, seeds
 from tests.campaign.trials import Unexpected, told
-from tests.files.test_native import HAND_WRITTEN
+from tests.files.native.test_native import HAND_WRITTEN
 
 SHARES = {
     "kst": 34, "urdf": 14, "mjcf": 14, "robotica": 7, "csv": 5, "toml": 5, "mesh": 8, "run": 2, "table": 4,
@@ -42,7 +43,7 @@ class FileTrials:
     patience = 60.0
 
     def __init__(self, folder: Path) -> None:
-        compiler.submit = lambda job: None  # machine code of a thousand wrong machines would take all the time
+        background.submit = lambda job: None  # machine code of a thousand wrong machines would take all the time
         self.kinds = [kind for kind in seeds() if kind in SHARES]
         self.weights = [SHARES[kind] for kind in self.kinds]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import casadi as ca
 
 from core.errors import ExpressionError
-from core.model.expression import Dialect, Node, evaluate, names, parse, text_of
-from core.model.formula_parser import MAX_LENGTH
+from core.model.formula.expression import Dialect, Node, evaluate, names, parse, text_of
+from core.model.formula.parser import MAX_LENGTH
 from tests.campaign.formula_makers import FUNCTIONS, NAMES, Dual, Formula, formula
 from tests.campaign.mutations import NAMES as WORDS
 from tests.campaign.mutations import NUMBERS

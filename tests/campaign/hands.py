@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.commands import table
-from app.session import Ref
+from app.document.session import Ref
 from core.model import COLLECTIONS
 from resources import examples
 from tests.app.conftest import Bench, pump

@@ -29,10 +29,10 @@ class Victim:
     """A window at work."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        from app.start import application
+        from app.window.start import application
 
         self.application = application(["campaign"])
-        from app.window import Window
+        from app.window.window import Window
 
         self.folder, self.luck = folder, random.Random(seed)
         self.log = open(folder / LOG, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
@@ -75,7 +75,8 @@ class Victim:
 
     def edit(self) -> None:
         """A body more, a parameter more, another name of the machine."""
-        from core.model import Parameter, edits
+        from core.model import Parameter
+        from core.model.edits import edits
 
         self.count += 1
         number, value = self.count, self.luck.uniform(-5.0, 5.0)

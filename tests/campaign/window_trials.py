@@ -26,7 +26,7 @@ class WindowTrials:
     """After a failure another window is opened."""
 
     def __init__(self, folder: Path) -> None:
-        from app.start import application
+        from app.window.start import application
         from tests.campaign.hands import answer_questions
 
         self.application = application(["campaign"])
@@ -46,7 +46,7 @@ class WindowTrials:
 
     def _catch(self) -> None:
         """What the window's guard reports as unexpected is known here with all its details."""
-        from app.guard import Guard
+        from app.background.guard import Guard
 
         report, caught = Guard.report, self.caught
 

@@ -16,7 +16,7 @@ from app.cli.main import cli, names
 from core.files import load
 from core.functions import FUNCTIONS, Context, call
 from core.functions.results import to_json
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.simulation import Run
 from core.symbolic.notation import write_short
 from resources import EXAMPLES, examples

@@ -8,8 +8,8 @@ import pytest
 
 from app.cli.main import cli
 from core.files import load
-from core.kernel import Mechanism
-from core.simulation.moments import at_rest
+from core.mechanism import Mechanism
+from core.simulation.run.resampling import at_rest
 from resources import examples
 
 

@@ -9,8 +9,8 @@ from PySide6.QtGui import QImage
 
 from app.cli.main import cli
 from core.files import load
-from core.kernel import Mechanism
-from core.simulation.moments import at_rest
+from core.mechanism import Mechanism
+from core.simulation.run.resampling import at_rest
 from resources import examples
 
 pytestmark = pytest.mark.usefixtures("qapp")

@@ -63,7 +63,7 @@ def test_a_run_is_written_to_the_output_stream_for_other_programs(capsys: pytest
 
 def _joint() -> str:
     from core.files import load
-    from core.kernel import Mechanism
+    from core.mechanism import Mechanism
 
     return Mechanism(load(PENDULUM)).v_names[0]
 

@@ -9,7 +9,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from core.files import load, loads
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Model
 from core.simulation import Run, simulate
 from resources import EXAMPLES

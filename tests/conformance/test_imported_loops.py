@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 CASES = ("5bar_linkage", "talos_like")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Constraint, Driver, Frame, Inertia, Joint, Model, Pose
 from core.simulation import Run, simulate
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks.engine import engine
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Gravity, Inertia, Joint, Model, Pose, Sensor, World
 from core.simulation import simulate
 

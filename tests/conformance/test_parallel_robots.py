@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Frame, Gravity, Joint, Model, Pose, World
 from resources import EXAMPLES
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from core.files import dumps, load, loads, read
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
-from core.model.plausibility import check
+from core.model.validation.model import check
 from resources import EXAMPLES, ICONS, examples
 
 ALL = examples()
@@ -112,7 +112,7 @@ def test_thumbnail(example):
 
 @each
 def test_is_drawn(example):
-    from viz.offscreen import render
+    from viz.pictures.offscreen import render
 
     picture = render(load(example.path), size=(160, 120))
     background = picture[0, 0].astype(int)

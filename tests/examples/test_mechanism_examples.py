@@ -13,8 +13,8 @@ from scipy.optimize import root
 from scipy.spatial.transform import Rotation
 
 from core.files import load
-from core.kernel import Mechanism
-from core.model import edits
+from core.mechanism import Mechanism
+from core.model.edits import edits
 from core.simulation import simulate
 from resources import EXAMPLES
 

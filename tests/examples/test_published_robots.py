@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Inertia
 from resources import EXAMPLES
 

@@ -13,10 +13,10 @@ from core.errors import FileError
 from core.files import FORMATS, Options, Source, dumps, loads
 from core.files.formats import format_of
 from core.model import Model
-from tests.files.test_dh_tables import CSV, TOML
-from tests.files.test_native import HAND_WRITTEN
-from tests.files.test_robotica_files import TWO_LINK
-from tests.files.test_urdf import ARM
+from tests.files.dh.test_dh_tables import CSV, TOML
+from tests.files.dh.test_robotica_files import TWO_LINK
+from tests.files.native.test_native import HAND_WRITTEN
+from tests.files.urdf.test_urdf import ARM
 
 MJCF = """<mujoco model="arm"><compiler angle="degree" eulerseq="xyz"/><default><joint damping="0.1"/></default>
 <worldbody><body name="base" pos="0 0 0.1"><geom type="box" size="0.1 0.1 0.1" mass="1"/>

@@ -10,17 +10,17 @@ from functools import partial
 import numpy as np
 import pytest
 
+from core.elements.recorded_signals import columns_of, table_of
 from core.errors import FileError, KinetostatError
 from core.files import FORMATS, Options, dumps, load, load_mesh, loads, resolve_mesh
 from core.files.formats import reading_of
 from core.files.regular_file import ANIMATION, text_content_of
 from core.files.source import append_whole, source_of_file, source_of_text, write_whole
-from core.kernel import Mechanism
-from core.kernel.recorded_traces import columns_of, table_of
+from core.functions.subjects.torque_file import read_torque_file
+from core.mechanism import Mechanism
 from core.model import Driver
 from core.robotica.shape_file import read_shape
-from core.robotica.torque_file import read_torque_file
-from core.simulation.run_file import load as load_run
+from core.simulation.run.run_file import load as load_run
 
 PATIENCE = 10.0
 """s until a reader counts as one that waits for ever."""

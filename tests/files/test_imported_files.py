@@ -8,7 +8,8 @@ import pytest
 
 from core.errors import FileError
 from core.files import assembly, dumps, load, loads, read, refreshed, save
-from core.model import Body, Box, Driver, Joint, Mesh, Model, Parameter, Pose, Setting, edits
+from core.model import Body, Box, Driver, Joint, Mesh, Model, Parameter, Pose, Setting
+from core.model.edits import edits
 
 LEG = Model(
     name="leg",

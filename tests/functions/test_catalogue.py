@@ -116,7 +116,7 @@ def test_forward_kinematics(puma):
 
 
 def test_angles_at_the_pole(puma):
-    from core.functions.kinematics import rpy
+    from core.functions.subjects.kinematics import rpy
 
     R = Rotation.from_euler("xyz", [0.3, math.pi / 2, 0.1]).as_matrix()
     np.testing.assert_allclose(Rotation.from_euler("xyz", rpy(R)).as_matrix(), R, atol=1e-8)

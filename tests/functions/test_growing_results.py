@@ -5,12 +5,12 @@ import threading
 
 import pytest
 
-from app import jobs as jobs_module
-from app.jobs import Jobs
-from app.panels.functions import FunctionPanel
-from app.panels.output import OutputPanel
-from app.session import Session
-from app.settings import Settings
+from app.background import jobs as jobs_module
+from app.background.jobs import Jobs
+from app.document.session import Session
+from app.panels.functions.panel import FunctionPanel
+from app.panels.output.panel import OutputPanel
+from app.preferences.settings import Settings
 from core.files import load
 from core.functions import Context, call, growing
 from core.functions.function import Cancelled
@@ -24,7 +24,7 @@ WAITING = Symbol(growing.WAITING)
 @pytest.fixture(autouse=True)
 def shown_often(monkeypatch):
     """Every row is shown; nothing is known from another test."""
-    from core.functions import robot_formulas
+    from core.functions.subjects import robot_formulas
 
     monkeypatch.setattr(growing, "SHOW_EVERY", 0.0)
     robot_formulas._kept.clear()

@@ -6,12 +6,12 @@ import re
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.background.jobs import Jobs
 from app.cli.main import cli
-from app.jobs import Jobs
-from app.panels.console import ConsolePanel
-from app.panels.functions import FunctionPanel
-from app.session import Session
-from app.settings import Settings
+from app.document.session import Session
+from app.panels.console.panel import ConsolePanel
+from app.panels.functions.panel import FunctionPanel
+from app.preferences.settings import Settings
 from core.files import load
 from core.functions import FUNCTIONS
 from core.functions.results import to_json

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from app.typesetting import Hand
+from app.formulas.layout import Hand
 from core.files import load
 from core.functions import Context, call
 from core.functions.text import latex_of, text_of
-from core.robotica.session import ScriptHost, Session
+from core.robotica.workspace import ScriptHost, Session
 from core.symbolic.notation import write_short
 from resources import EXAMPLES
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.model import DHChain, DHRow, Limit, Model, Parameter, Pose
 from core.model.chains import expand, negative, split_offset
-from core.model.expression import evaluate, parse
+from core.model.formula.expression import evaluate, parse
 from core.model.parameters import value_of
 
 VALUES = {"l1": 0.7, "phi": -1.1}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.files import load
-from core.model import edits
 from core.model.differences import Difference, differences
+from core.model.edits import edits
 from resources import examples
 
 MODELS = [load(example.path) for example in examples()[:6]]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from core.errors import ExpressionError, KinetostatError, ModelError
 from core.model import Body, Box, DHChain, DHRow, Frame, Joint, Limit, Material, Mimic, Model, Parameter, Pose
-from core.model.expression import evaluate, parse
+from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment, in_order
-from core.model.units import SI, UNITS, display
+from core.model.units.units import SI, UNITS, display
 
 A, B = Body(name="a"), Body(name="b")
 HINGE = Joint(name="hinge", parent="a", child="b")

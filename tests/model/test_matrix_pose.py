@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.model.evaluation import Numbers
+from core.model.formula.evaluation import Numbers
 from core.model.matrix_pose import pose_of
 
 

@@ -8,8 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from core.errors import ModelError
 from core.files import dumps, loads
-from core.kernel import Mechanism
-from core.model import Body, Frame, Joint, Model, Parameter, Pose, SubAssembly, edits
+from core.mechanism import Mechanism
+from core.model import Body, Frame, Joint, Model, Parameter, Pose, SubAssembly
+from core.model.edits import edits
 
 
 def random_machine(seed):

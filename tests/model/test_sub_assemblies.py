@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import ModelError
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import (
     Body,
     Box,
@@ -24,8 +24,8 @@ from core.model import (
     Sensor,
     Setting,
     SubAssembly,
-    edits,
 )
+from core.model.edits import edits
 
 LEG = Model(
     name="leg",

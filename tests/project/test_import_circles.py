@@ -8,15 +8,17 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz")
 
 CLOSED_BY = {
-    ("core.kernel.mechanism", "core.analysis.mobility"): "Mechanism.mobility is part of the scripting interface",
     ("core.files.assemblies", "core.files.formats"): "a file may hold the machines of other files, of any format",
-    ("core.simulation.run", "core.simulation.run_file"): "a run saves and loads itself; only then HDF5 is needed",
+    (
+        "core.simulation.run.run",
+        "core.simulation.run.run_file",
+    ): "a run saves and loads itself; only then HDF5 is needed",
     ("core.symbolic.ring", "core.symbolic.terms"): "an element shows itself in terms, for who debugs",
-    ("viz.meshes", "viz.meshfiles"): "the mesh of a form may be that of a file",
-    ("viz.meshes", "viz.shapefiles"): "a shape file consists of forms",
-    ("app.widgets.element_form", "app.widgets.part_editors"): "an element's form has forms of its parts",
-    ("app.widgets.element_form", "app.widgets.rows_editor"): "an element's form has forms of its parts",
-    ("app.widgets.element_form", "app.widgets.table_editor"): "an element's form has forms of its parts",
+    ("viz.meshes.meshes", "viz.meshes.mesh_files"): "the mesh of a form may be that of a file",
+    ("viz.meshes.meshes", "viz.meshes.shape_files"): "a shape file consists of forms",
+    ("app.widgets.fields.element_form", "app.widgets.fields.part_editors"): "an element's form has forms of its parts",
+    ("app.widgets.fields.element_form", "app.widgets.fields.rows_editor"): "an element's form has forms of its parts",
+    ("app.widgets.fields.element_form", "app.widgets.fields.table_editor"): "an element's form has forms of its parts",
 }
 """Imports that close a circle, and why they may. (Those for types alone never count.)"""
 

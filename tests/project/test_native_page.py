@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.files import check, dumps, loads
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 
 PAGE = (Path(__file__).parents[2] / "docs" / "native_file.md").read_text(encoding="utf-8")
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import resources
-from app.pictures import write_pictures
+from app.panels.output.result_pictures import write_pictures
 from core.errors import ExpressionError, FileError, ModelError
 from core.functions.results import EllipsoidField, Motion, PoseSequence, Print, ViewRanges, leaves
 from core.robotica.animations import animation_of
-from core.robotica.session import ScriptHost, Session
+from core.robotica.workspace import ScriptHost, Session
 
 PATHS = {Path(entry.path).stem: entry.path for entry in resources.examples()}
 
@@ -186,7 +186,7 @@ def test_pages_and_drawings_have_finer_pixels_and_say_so(session, tmp_path):
 
 
 def test_a_page_says_where_its_objects_begin():
-    from viz.picture_files import pdf
+    from viz.pictures.picture_files import pdf
 
     page = pdf(np.full((4, 6, 4), 128, dtype=np.uint8))
     start = int(page.split(b"startxref\n")[1].split()[0])

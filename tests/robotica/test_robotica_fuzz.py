@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.elements.recorded_signals import table_of
 from core.errors import FileError, KinetostatError
-from core.kernel.recorded_traces import table_of
-from core.robotica.meaning import number, shown
-from core.robotica.session import ScriptHost, Session
-from core.robotica.syntax import Binary, Name, Negative, Number, parse
-from core.robotica.torque_file import read_torque_file
+from core.functions.subjects.torque_file import read_torque_file
+from core.mathematica.meaning import number, shown
+from core.mathematica.syntax import Binary, Name, Negative, Number, parse
+from core.robotica.workspace import ScriptHost, Session
 from resources import EXAMPLES
 from tests.files.test_files_fuzz import MUTATION, mutated
 

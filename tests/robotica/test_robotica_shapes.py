@@ -9,15 +9,15 @@ import pytest
 import resources
 from core.errors import FileError
 from core.files import load, save
-from core.kernel import Mechanism
-from core.model.expression import evaluate, parse
-from core.robotica.session import ScriptHost, Session
+from core.mechanism import Mechanism
+from core.model.formula.expression import evaluate, parse
 from core.robotica.shape_file import read_shape
-from viz.items import items
-from viz.meshes import mesh
+from core.robotica.workspace import ScriptHost, Session
+from viz.drawlist.items import items
+from viz.drawlist.spans import Spans
+from viz.meshes.meshes import mesh
+from viz.meshes.polydata import points_of
 from viz.placement import matrix
-from viz.polydata import points_of
-from viz.spans import Spans
 
 PATHS = {Path(entry.path).stem: entry.path for entry in resources.examples()}
 DIAMOND = "Line[{{0, 0, 0}, {.5, .5, 0}, {1, 0, 0}, {.5, -.5, 0}, {0, 0, 0}}]"

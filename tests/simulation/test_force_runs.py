@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from core.errors import SimulationError
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Driver, Force, Frame, Gravity, Inertia, Joint, Junction, Mimic, Model, Pose, World
 from core.simulation import Run, simulate
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.files import load
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.simulation import simulate
 from core.simulation.live import SLICE, Live
 from resources import examples

@@ -5,8 +5,9 @@ import pytest
 
 from core.errors import ModelError
 from core.files import dumps, loads
-from core.kernel import Mechanism
-from core.model import Body, Gravity, Inertia, Joint, Model, Parameter, Pose, World, edits
+from core.mechanism import Mechanism
+from core.model import Body, Gravity, Inertia, Joint, Model, Parameter, Pose, World
+from core.model.edits import edits
 from core.simulation import simulate
 
 BALL = Inertia(ixx=1.0, iyy=1.0, izz=1.0)

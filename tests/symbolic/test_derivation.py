@@ -10,7 +10,7 @@ import resources
 from core.files import load
 from core.functions import Context, call
 from core.functions.results import Formulas, leaves
-from core.kernel import Mechanism
+from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
 from core.symbolic import robot
 from core.symbolic.derivation import SPEED, forms, numbers, steps, values_at

@@ -12,7 +12,8 @@ from app.__main__ import obstacle_to_window
 from core.errors import KinetostatError
 from core.model import Model
 from resources import SYSTEM_LIBRARIES
-from viz import offscreen, system_libraries
+from viz import system_libraries
+from viz.pictures import offscreen
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring everything")
 

@@ -1,0 +1,1 @@
+"""Work beside the window: jobs, threads, slices of time, and what guards them."""

@@ -1,0 +1,173 @@
+"""Messages in place: a card over the viewport, never a modal box; and the list of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.plain_text import as_entry
+from app.preferences.icons import icon
+from app.widgets.label import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHOWN_FOR = {"done": 3500, "hint": 6000, "warning": 12000, "error": 0}
+"""Milliseconds a message stays; 0: until closed or replaced."""
+WIDEST = 640
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of the session."""
+
+    time: datetime
+    severity: str
+    text: str
+
+
+class MessageCard(QFrame):
+    """Shows the newest message at the top of a widget; keeps all of them in `log`. `words` says a text with the
+    person's units."""
+
+    def __init__(self, host: QWidget, words: Callable[[str], str] = str) -> None:
+        super().__init__(host)
+        self.setObjectName("message")
+        self.log: list[Message] = []
+        self._words = words
+        self._picture, self._text = Label(), Label()
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons: list[QPushButton] = []
+        self._answers = QHBoxLayout()
+        self._answers.addStretch(1)
+        close = QToolButton(icon=icon("close"), toolTip="Close this message", autoRaise=True)
+        close.clicked.connect(self.dismiss)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 8, 8)
+        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        middle = QVBoxLayout()  # answers stand below the text: beside it they would squeeze it in a narrow window
+        middle.addWidget(self._text)
+        middle.addLayout(self._answers)
+        row.addLayout(middle, 1)
+        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.dismiss)
+        self._fresh = QTimer(self, singleShot=True, interval=0)
+        host.installEventFilter(self)
+        self.hide()
+
+    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+        """Show a message; `choices` are buttons (title → what it does), shown until one is pressed."""
+        text = self._words(text)
+        self.log.append(Message(datetime.now(), severity, text))
+        self._draw()
+        self._text.setText(text)
+        self._text.setAccessibleName(f"{severity}: {text}")
+        self._offer(choices or {})
+        self.show()
+        self._place()
+        self.raise_()
+        duration = 0 if choices else SHOWN_FOR.get(severity, 0)
+        self._fresh.start()
+        self._timer.stop()
+        if duration:
+            self._timer.start(duration)
+
+    def _draw(self) -> None:
+        """The sign of the message, in the colours of the present look."""
+        if self.log:
+            self._picture.setPixmap(icon(self.log[-1].severity).pixmap(20, 20))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._draw()
+
+    def _offer(self, choices: dict[str, Callable[[], object]]) -> None:
+        """One button for each answer, in the place of those of the message before."""
+        for button in self._buttons:
+            self._answers.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self._buttons = [self._button(title, action) for title, action in choices.items()]
+        for place, button in enumerate(self._buttons):
+            self._answers.insertWidget(place, button)
+
+    def _button(self, title: str, action: Callable[[], object]) -> QPushButton:
+        button = QPushButton(as_entry(title))
+
+        def pressed() -> None:
+            self.dismiss()
+            action()
+
+        button.clicked.connect(pressed)
+        return button
+
+    def dismiss(self) -> None:
+        """Take the message away."""
+        self._timer.stop()
+        self.hide()
+
+    def outdate(self) -> None:
+        """Take the message away unless it waits for an answer: what it spoke of is gone."""
+        if not self._buttons:
+            self.dismiss()
+
+    def outdate_error(self, *_: object) -> None:
+        """Take an error away: what was refused has been done otherwise. One told this very moment stays."""
+        if not self._fresh.isActive() and self.log and self.log[-1].severity == "error":
+            self.outdate()
+
+    @property
+    def text(self) -> str:
+        """The message now shown; '' if none."""
+        return "" if self.isHidden() else self._text.text()
+
+    def eventFilter(self, host: QObject, event: QEvent) -> bool:
+        """Stay in place when the host changes its size."""
+        if event.type() == QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        return False
+
+    def _place(self) -> None:
+        host = self.parentWidget()
+        width = max(220, min(WIDEST, host.width() - 140))
+        self.setFixedWidth(width)
+        self.layout().activate()
+        self.resize(width, self.layout().totalHeightForWidth(width))
+        self.move(max(12, (host.width() - width) // 2 - 40), 12)
+
+
+class MessageLog(QDialog):
+    """All messages of the session as text that can be copied."""
+
+    def __init__(self, messages: list[Message], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Messages")
+        self.resize(640, 360)
+        lines = [f"{m.time:%H:%M:%S}  {m.severity:8} {m.text}" for m in reversed(messages)]
+        text = QPlainTextEdit("\n".join(lines) or "No messages yet: what the program has to say appears here.")
+        text.setReadOnly(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(lines)))
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(text)
+        column.addWidget(buttons)

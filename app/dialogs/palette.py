@@ -1,0 +1,184 @@
+"""The command palette: any command, function, element or example by some letters of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
+
+from app.commands import table
+from app.document.session import Ref
+from app.preferences.element_icons import icon_of
+from app.preferences.icons import icon
+from app.widgets.label import Label
+from core.model import WORDS
+from resources import examples
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+SHOWN = 60
+"""Most entries shown."""
+SIZE = QSize(620, 440)
+COLLECTIONS_FOUND = ("bodies", "joints", "frames", "forces", "sensors", "constraints", "drivers", "assemblies",
+                     "junctions", "chains", "parameters", "materials")  # fmt: skip
+"""Whose elements are found."""
+
+
+class Entry(NamedTuple):
+    """Something the palette offers."""
+
+    title: str
+    place: str
+    picture: str
+    keys: str
+    run: Callable[[], object]
+
+
+def score(typed: str, text: str) -> float | None:
+    """How well typed letters fit a text: all must appear in order, or else all words, each in one piece, in any
+    order. Starts of words and runs count more. None: no."""
+    together = _in_order(typed.lower().replace(" ", ""), text.lower())
+    words = typed.lower().split()
+    if together is not None or len(words) < 2 or not all(word in text.lower() for word in words):
+        return together
+    return sum(_in_order(word, text.lower()) or 0.0 for word in words)
+
+
+def _in_order(typed: str, text: str) -> float | None:
+    points, last = 0.0, -2
+    for letter in typed:
+        found = _find(text, letter, last + 1)
+        if found < 0:
+            return None
+        start = found == 0 or not text[found - 1].isalnum()
+        points += 1.0 + (2.0 if start else 0.0) + (0.5 if found == 0 else 0.0) + (1.5 if found == last + 1 else 0.0)
+        last = found
+    return points - 0.01 * len(text)
+
+
+def _find(text: str, letter: str, begin: int) -> int:
+    """The next place of a letter: the one right here, else at the start of a word, else the next."""
+    begin = max(begin, 0)
+    nearest = text.find(letter, begin)
+    if nearest in (-1, begin):
+        return nearest
+    for i in range(nearest, len(text)):
+        if text[i] == letter and not text[i - 1].isalnum():
+            return i
+    return nearest
+
+
+class CommandPalette(QFrame):
+    """Floats over the window; Enter runs, Esc closes."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("overlay")
+        self._window = window
+        self._entries = [*self._commands(), *self._elements(), *self._examples()]
+        self.line = QLineEdit(placeholderText="Type some letters of a command, function, element or example")
+        self.line.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.line.textChanged.connect(self._filter)
+        self.line.installEventFilter(self)
+        self.list = QListWidget()
+        self.list.setIconSize(QSize(18, 18))
+        self.list.setUniformItemSizes(True)
+        self.list.itemClicked.connect(lambda _: self._take())
+        self.about = Label(wordWrap=True)
+        self.about.setObjectName("muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.addWidget(self.line)
+        column.addWidget(self.list)
+        self._filter("")
+
+    def open_palette(self) -> None:
+        """Show it at the top of the window."""
+        host = self._window
+        self.resize(SIZE.boundedTo(host.size() * 0.9))
+        corner = host.mapToGlobal(host.rect().topLeft())
+        self.move(corner.x() + (host.width() - self.width()) // 2, corner.y() + 90)
+        self.show()
+        self.line.setFocus()
+
+    def _commands(self) -> list[Entry]:
+        window = self._window
+        entries = []
+        for command in table().values():
+            if command.applies(window):
+                first = command.shortcut.split(",")[0].strip()
+                keys = QKeySequence(first).toString(QKeySequence.SequenceFormat.NativeText) if first else ""
+                place = command.menu.replace("/", " ▸ ")
+                run = lambda command=command: window.actions_.run(command.id)  # noqa: E731
+                entries.append(Entry(command.title.rstrip("…"), place, command.icon, keys, run))
+        for dock in window.docks.docks.values():
+            run = lambda dock=dock: window.docks.show(dock.objectName())  # noqa: E731
+            entries.append(Entry(f"Show panel {dock.windowTitle()}", "View ▸ Panels", "properties", "", run))
+        return entries
+
+    def _elements(self) -> list[Entry]:
+        session = self._window.session
+        entries = []
+        for collection in COLLECTIONS_FOUND:
+            own = {element.name: element for element in getattr(session.model, collection)}
+            brought = {element.name: element for element in getattr(session.model.expanded, collection)}
+            for name, element in (brought | own).items():
+                picture = icon_of(collection, element)
+                run = lambda name=name, collection=collection: session.select(Ref(collection, name))  # noqa: E731
+                entries.append(Entry(name, f"select {WORDS[collection]}", picture, "", run))
+        return entries
+
+    def _examples(self) -> list[Entry]:
+        documents = self._window.documents
+        return [
+            Entry(example.title, "open example", "examples", "", partial(documents.start_example, example.path))
+            for example in examples()
+        ]
+
+    def _filter(self, typed: str) -> None:
+        found = []
+        for number, entry in enumerate(self._entries):
+            points = score(typed, entry.title) if typed else 0.0
+            if points is None:
+                rough = score(typed, f"{entry.place} {entry.title}")
+                points = None if rough is None else rough - 8.0
+            if points is not None:
+                found.append((-points, number, entry))
+        found.sort(key=lambda each: each[:2])
+        self.list.clear()
+        for _, _, entry in found[:SHOWN]:
+            keys = f"    {entry.keys}" if entry.keys else ""
+            item = QListWidgetItem(icon(entry.picture), f"{entry.title}      {entry.place}{keys}")
+            item.setData(Qt.ItemDataRole.UserRole, entry)
+            self.list.addItem(item)
+        if not found:
+            item = QListWidgetItem("Nothing has these letters in its name.")
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.list.addItem(item)
+        self.list.setCurrentRow(0)
+
+    def _take(self) -> None:
+        item = self.list.currentItem()
+        entry = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        if entry is not None:
+            self.close()
+            entry.run()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Arrow keys move in the list, Enter takes, while one types."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            key = Qt.Key
+            if event.key() in (key.Key_Up, key.Key_Down, key.Key_PageUp, key.Key_PageDown):
+                step = {key.Key_Up: -1, key.Key_Down: 1, key.Key_PageUp: -10, key.Key_PageDown: 10}[key(event.key())]
+                self.list.setCurrentRow(min(max(self.list.currentRow() + step, 0), self.list.count() - 1))
+                return True
+            if event.key() in (key.Key_Return, key.Key_Enter):
+                self._take()
+                return True
+        return False

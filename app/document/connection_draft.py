@@ -1,0 +1,239 @@
+"""What was pointed at to connect it, and what the machine around it is like now."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.document.moving_joint import joint_of
+from app.document.revision import exists, successor
+from app.document.session import Ref, Session
+from core.constraints.carried_pose import carried_pose
+from core.errors import KinetostatError
+from core.model import WORLD, Frame, Joint, Model, Pose, SubAssembly
+from core.model.connections import Surroundings, joined
+from core.model.edits import edits
+from core.model.formula.numerals import vector_without_noise, without_noise
+from core.model.matrix_pose import pose_of
+from core.multibody.number_reader import Numbers
+from viz.drawlist.junction_items import guesses, in_balance
+from viz.drawlist.landmarks import landmarks
+from viz.drawlist.sensor_readings import Readings, in_si
+from viz.placement import inverse, numbers, unit
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pick:
+    """Something pointed at: its name, where it is (m, world), and the frame that is to be made there, if one is."""
+
+    name: str
+    place: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    frame: Frame | None = None
+    what: str = "point"
+
+    @property
+    def on_body(self) -> Pick:
+        """The same point as one of the body (or ground) itself, for what brings its own frames, as joints do."""
+        return self if self.frame is None else Pick(self.frame.parent, self.place, what=self.what)
+
+
+def followed(old: Model, new: Model, pick: Pick) -> Pick | None:
+    """What was pointed at, under the name that it has after an edit; None if it is gone."""
+    named = pick.on_body.name
+    if named == WORLD:
+        return pick
+    homes = {"joint": ("joints",), "sensor": ("sensors",)}.get(pick.what, ("bodies", "frames", "junctions"))
+    home = next((each for each in homes if exists(old, Ref(each, named))), homes[0])
+    ref = successor(old, new, Ref(home, named))
+    if ref is None:
+        return None
+    if pick.frame is None:
+        return dataclasses.replace(pick, name=ref.name)
+    return dataclasses.replace(pick, frame=dataclasses.replace(pick.frame, parent=ref.name))
+
+
+def present(session: Session, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
+    """The same as the machine stands now; frames that are to be made have names that are free now."""
+    known, found = poses(session), list[Pick]()
+    for pick in picks:
+        if pick.what == "point" and pick.frame is None:
+            pick = pick_of(session, pick.name, known)
+        elif pick.frame is not None:
+            x, y, z = (known[pick.frame.parent] @ np.array([*numbers(pick.frame.pose.position, {}), 1.0]))[:3].tolist()
+            name = _free(session, pick.frame.name, tuple(each.name for each in found))
+            pick = Pick(name, (x, y, z), dataclasses.replace(pick.frame, name=name))
+        found.append(pick)
+    return tuple(found)
+
+
+def poses(session: Session) -> dict[str, Array]:
+    """(4, 4) world ← every body, frame and junction, as they now stand."""
+    found: dict[str, Array] = {WORLD: np.eye(4), **guesses(session.model, session.model.values(session.p))}
+    arrays = np.asarray(session.mech.poses(session.q, p=session.p), dtype=float)
+    found.update(zip(session.mech.frame_names, arrays, strict=True))
+    found.update(in_balance(session.mech, session.q, session.p))
+    return found
+
+
+def posed(X: Array) -> Pose:
+    """The pose of a matrix (4, 4), without the noise of computing."""
+    pose = pose_of(X)
+    x, y, z, *angles = (round(float(number), 12) + 0.0 for number in (*pose.position, *pose.rotation))
+    return Pose(position=(x, y, z), rotation=tuple(angles))
+
+
+def surroundings(session: Session, picks: tuple[Pick, ...]) -> Surroundings:
+    """Distance of the picked points, mass of the machine, present values of picked joints or of a picked sensor."""
+    points = [pick.place for pick in picks if pick.what == "point"]
+    distance = math.dist(points[0], points[1]) if len(points) == 2 else 0.0
+    values: tuple[float, ...] = ()
+    for pick in picks:
+        if pick.what == "joint":
+            values += tuple(float(x) for x in session.mech.coordinate(session.q, pick.name)[:1])
+        elif pick.what == "sensor":
+            values += measured(session, pick.name)
+    return Surroundings(distance, total_mass(session), values)
+
+
+def measured(session: Session, sensor: str) -> tuple[float, ...]:
+    """What a geometric sensor of one component measures now, SI; () for others."""
+    found = session.model.expanded.find("sensors", sensor)
+    value = Readings(session.model, session.model.values(session.p), in_si).value(found, poses(session))
+    return (value,) if math.isfinite(value) else ()
+
+
+def total_mass(session: Session) -> float:
+    """Mass of all bodies, kg; 1 where none can be found."""
+    values, total = session.model.values(session.p), 0.0
+    for body in session.model.expanded.bodies:
+        try:
+            total += float(Numbers(values, session.model.origin).inertia(body).mass)
+        except KinetostatError:
+            continue
+    return total if total > 0.0 else 1.0
+
+
+def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) -> Pick:
+    """A body, frame, junction or the ground as pointed at by its origin; `known` are the poses, if they are at hand."""
+    x, y, z = (known or poses(session))[name][:3, 3].tolist()
+    return Pick(name, (x, y, z))
+
+
+def frame_at(session: Session, body: str, place: Array, taken: tuple[str, ...] = ()) -> Pick:
+    """A point on a body (or the ground), with a new frame that is to be fixed there."""
+    local = inverse(poses(session)[body]) @ np.array([*place, 1.0])
+    name = _free(session, f"{body}_point" if body != WORLD else "ground_point", taken)
+    a, b, c = (round(float(x), 6) + 0.0 for x in local[:3])
+    x, y, z = (poses(session)[body] @ np.array([a, b, c, 1.0]))[:3].tolist()
+    return Pick(name, (x, y, z), Frame(name=name, parent=body, pose=Pose(position=(a, b, c))))
+
+
+def _free(session: Session, stem: str, taken: tuple[str, ...]) -> str:
+    """A name for a new frame that neither the model nor the frames to be made have."""
+    name = edits.unused_name(session.model, "frames", stem)
+    while name in taken:
+        name += "_b"
+    return name
+
+
+def landmarks_of(session: Session, body: str) -> Array:
+    """(n, 3) middles, ends and faces of a body's shapes, m, world; none for the ground."""
+    found = next((each for each in session.model.expanded.bodies if each.name == body), None)
+    if found is None:
+        return np.zeros((0, 3))
+    X_WB = poses(session)[body]
+    return np.asarray(landmarks(found, session.model.values(session.p)) @ X_WB[:3, :3].T + X_WB[:3, 3])
+
+
+def pose_beside(session: Session, made: SubAssembly) -> Pose:
+    """Where a sub-assembly on the ground comes to stand: beside those of the same file, across the way in which they
+    are longest; else where its file says."""
+    twins = [each for each in session.model.assemblies if (each.file, each.parent) == (made.file, made.parent)]
+    prefix = f"{twins[0].name}." if twins and not made.parent else None
+    names = [each.name for each in session.model.expanded.bodies if prefix and each.name.startswith(prefix)]
+    points = np.concatenate([np.zeros((0, 3)), *(landmarks_of(session, name) for name in names)])
+    if not len(points):
+        return made.pose
+    size = np.ptp(points[:, :2], axis=0)
+    across, room = int(size[1] <= size[0]), 1.5 * float(size.min()) or float(size.max())
+    step = np.zeros(3)
+    step[across] = len(twins) * float(f"{room:.1g}")
+    return dataclasses.replace(made.pose, position=vector_without_noise(step))
+
+
+def connected(session: Session, model: Model, picks: tuple[Pick, ...], joint: Joint) -> Model:
+    """The model with a joint between two points. If it closes a loop, the machine as it now stands becomes the rest
+    position of the loop's joints, so that the file opens as it was built."""
+    new = joined(model, place_joint(session, picks, joint))
+    return at_rest_here(session, new, joint.name)
+
+
+def at_rest_here(session: Session, model: Model, joint: str) -> Model:
+    """The model whose loop through a joint rests as the machine stands; unchanged if the joint closes none.
+
+    Joints that have a rest position, or a spring about it, keep it.
+    """
+    mech = session.mech.updated(model)
+    loop = next((loop for loop in mech.loops if joint in loop.joints), None)
+    if loop is None:
+        return model
+    q = carried_pose(session.mech, session.q, mech, {})
+    for name in loop.joints:
+        own = next((each for each in model.joints if each.name == name), None)
+        if own is None or name == loop.cut or own.mimic is not None or own.rest or own.stiffness != 0.0:
+            continue
+        rest = tuple(without_noise(x) for x in q[mech.joint_q(name)])
+        if rest != own.info.neutral:
+            model = edits.change(model, "joints", name, rest=rest)
+    return model
+
+
+def place_joint(session: Session, picks: tuple[Pick, ...], joint: Joint) -> Joint:
+    """The joint at the first point, so that nothing moves: frame a there in its parent, frame b in its child. One
+    that turns is parallel to the joint that carries the first body (planar loops then stay planar); one that slides
+    goes along the line between two bodies, on the ground along x."""
+    known = poses(session)
+    X_WP, X_WC = known[joint.parent], known[joint.child]
+    point = np.eye(4)
+    point[:3, 3] = picks[0].place
+    if joint.kind in ("revolute", "continuous"):
+        joint = dataclasses.replace(joint, axis=_axis(session, picks))
+    elif joint.kind in ("prismatic", "cylindrical", "screw"):
+        joint = dataclasses.replace(joint, axis=_way(picks))
+    return dataclasses.replace(joint, a=posed(inverse(X_WP) @ point), b=posed(inverse(X_WC) @ point))
+
+
+def _axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Axis (in the world's axes, as frame a has them) of the turning joint that carries the first body that has one."""
+    model = session.model.expanded
+    for pick in picks:
+        name = joint_of(model, Ref("bodies", pick.name), session.mech.implicit_joints)
+        carrier = next((each for each in model.joints if each.name == name), None)
+        if carrier is not None and carrier.kind in ("revolute", "continuous"):
+            X_Wa = np.asarray(session.mech.joint_poses(session.q, p=session.p)[carrier.name][0])
+            direction = X_Wa[:3, :3] @ unit(numbers(carrier.axis, session.model.values(session.p)))
+            return vector_without_noise(direction)
+    return 0.0, 0.0, 1.0
+
+
+def turning_axis(session: Session, picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Axis of the turning joint that carries the first body that has one, in the axes of the first point; else the
+    vertical."""
+    bodies = tuple(pick.on_body for pick in picks)
+    first = poses(session)[bodies[0].name]
+    return vector_without_noise(first[:3, :3].T @ np.array(_axis(session, bodies)))
+
+
+def _way(picks: tuple[Pick, ...]) -> tuple[float, float, float]:
+    """Unit vector from the first point to the second; x where they coincide or one is on the ground."""
+    ground = any(pick.name == WORLD for pick in picks)
+    line = np.subtract(picks[1].place, picks[0].place)
+    if ground or not np.any(line):
+        return 1.0, 0.0, 0.0
+    return vector_without_noise(unit(line))

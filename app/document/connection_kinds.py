@@ -1,0 +1,153 @@
+"""What is added by pointing, each with what it wants pointed at: forces, sensors, constraints, drivers, joints."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from app.document.connection_draft import Pick, connected, surroundings, turning_axis
+from app.document.session import Ref, Session
+from app.preferences.element_icons import SENSOR_ICONS
+from core.errors import KinetostatError
+from core.model import JOINT_KINDS, SENSOR_KINDS, WORDS, WORLD, Model, connections
+from core.model.edits import edits, starters
+from core.model.fields import Element
+
+Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
+"""make(session, model with the picked frames, picks) → the new element, or the model with several."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Something that is added by pointing.
+
+    wants: what is to be pointed at, in this order: "point" (body, frame, junction or ground), "frame" (no junction),
+    "joint" or "sensor"
+    """
+
+    id: str
+    title: str
+    icon: str
+    menu: str
+    wants: tuple[str, ...]
+    make: Make
+    help: str
+    own_frames: bool = False
+    """True for what brings frames of its own: points then lie on the bodies themselves."""
+
+    def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
+        """Add it, as one undo step, and select it. A refusal is told."""
+        model = session.model
+        picks = tuple(pick.on_body for pick in picks) if self.own_frames else picks
+        try:
+            for pick in picks:
+                model = edits.add(model, pick.frame) if pick.frame is not None else model
+            made = self.make(session, model, picks)
+            new = made if isinstance(made, Model) else edits.add(model, made)
+        except KinetostatError as error:
+            session.told.emit("error", str(error))
+            return False
+        element: Any = _newest(model, new)
+        ref = Ref(edits.collection_of(element), element.name)
+        return session.apply(f"Add {WORDS[ref.collection]} {ref.name}", lambda _m: new, select=ref)
+
+
+def _newest(old: Model, new: Model) -> Element:
+    known = {(collection, element.name) for collection, element in old.elements()}
+    return next(element for collection, element in new.elements() if (collection, element.name) not in known)
+
+
+def _line(kind: str) -> Make:
+    return lambda session, model, picks: connections.line_force(
+        model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
+    )
+
+
+def _rod(kind: str) -> Make:
+    return lambda session, model, picks: connections.rod(
+        model, kind, picks[0].name, picks[1].name, surroundings(session, picks)
+    )
+
+
+def _junction(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
+    return connections.junction(model, [p.name for p in picks], [p.place for p in picks], surroundings(session, picks))
+
+
+def _sensor(kind: str) -> Make:
+    def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Element:
+        sensor = connections.sensor(model, kind, [pick.name for pick in picks])
+        return dataclasses.replace(sensor, axis=turning_axis(session, picks)) if kind == "angle" else sensor
+
+    return make
+
+
+def _joint(kind: str) -> Make:
+    def make(session: Session, model: Model, picks: tuple[Pick, ...]) -> Model:
+        first, second = picks
+        if second.name == WORLD:  # the ground carries, so that what slides or turns does so as the axis says
+            first, second = second, first
+        return connected(session, model, picks, starters.connection(model, kind, first.name, second.name))
+
+    return make
+
+
+_TWO = ("point", "point")
+_FORCES = (
+    Connection("spring_damper", "Spring and damper", "spring_damper", "Add/Force", _TWO, _line("spring_damper"),
+               "A spring and a damper side by side between two points, relaxed as the machine stands."),
+    Connection("spring", "Spring", "spring", "Add/Force", _TWO, _line("spring"),
+               "A spring between two points, relaxed as the machine stands."),
+    Connection("damper", "Damper", "damper", "Add/Force", _TWO, _line("damper"), "A damper between two points."),
+    Connection("series", "Spring and damper in series", "series", "Add/Force", _TWO, _line("series"),
+               "A spring and a damper one behind the other, without a mass between."),
+    Connection("line_force", "Force on a line", "line_force", "Add/Force", _TWO, _line("line_force"),
+               "A force that pulls two points together by any formula of length, rate, time and state."),
+    Connection("junction", "Springs at a junction", "junction", "Add/Force", _TWO, _junction,
+               "A massless point in the middle of two points, held by springs; more can be fastened to it."),
+    Connection("force", "Force", "force", "Add/Force", ("frame",), lambda _s, m, p: connections.wrench(
+        m, "force", p[0].name), "A force on a body or frame, in the axes of any frame, as numbers or formulas."),
+    Connection("torque", "Torque", "torque", "Add/Force", ("frame",), lambda _s, m, p: connections.wrench(
+        m, "torque", p[0].name), "A torque on a body, in the axes of any frame, as numbers or formulas."),
+    Connection("joint_spring", "Spring in a joint", "torsion_spring", "Add/Force", ("joint",),
+               lambda s, m, p: connections.joint_spring(m, p[0].name, surroundings(s, p)),
+               "A spring and damper along a joint's coordinate, relaxed as the machine stands."),
+)  # fmt: skip
+_CONSTRAINTS = (
+    Connection("rod", "Rod", "rod", "Add/Constraint", ("frame", "frame"), _rod("rod"),
+               "A massless rod with a ball at each end: holds the distance between two points."),
+    Connection("universal_rod", "Rod on a universal joint", "rod", "Add/Constraint", ("frame", "frame"),
+               _rod("universal_rod"), "A rod that stands on the first point with a universal joint."),
+    Connection("gear", "Gear", "gear", "Add/Constraint", ("joint", "joint"),
+               lambda s, m, p: connections.gear(m, p[0].name, p[1].name, surroundings(s, p)),
+               "Couples the second joint to the first, as gearwheels do."),
+    Connection("hold", "Hold a sensor", "lock", "Add/Constraint", ("sensor",),
+               lambda s, m, p: connections.hold(m, p[0].name, surroundings(s, p)),
+               "Holds what a sensor measures at its present value."),
+    Connection("driver", "Driver", "driver", "Add", ("joint",),
+               lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
+               "Moves a joint by a formula of time, a table or a recorded trace, from where it is."),
+)  # fmt: skip
+
+
+def _sensor_connection(kind: str) -> Connection:
+    info = SENSOR_KINDS[kind]
+    if "joint" in info.uses:
+        wants: tuple[str, ...] = ("joint",)
+    else:
+        wants = ("frame", "frame") if info.geometric else ("frame",)
+    return Connection(f"sensor_{kind}", info.title, SENSOR_ICONS[kind], "Add/Sensor", wants, _sensor(kind),
+                      f"{info.title}: shown in the scene, for plots, formulas, constraints and drivers.")  # fmt: skip
+
+
+_SENSORS = tuple(_sensor_connection(kind) for kind in SENSOR_KINDS)
+_JOINTS = tuple(
+    Connection(f"joint_{kind}", f"{info.title} joint", kind, "Add/Joint between two points", ("frame", "frame"),
+               _joint(kind), f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.",
+               own_frames=True)
+    for kind, info in JOINT_KINDS.items()
+)  # fmt: skip
+
+CONNECTIONS: dict[str, Connection] = {each.id: each for each in (*_FORCES, *_CONSTRAINTS, *_SENSORS, *_JOINTS)}
+"""Everything that is added by pointing."""

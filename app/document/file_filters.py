@@ -1,0 +1,27 @@
+"""Filters of file dialogs, made from the table of formats."""
+
+from __future__ import annotations
+
+from core.files.formats import FORMATS
+
+
+def _patterns(writing: bool) -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for each in FORMATS.values():
+        if (each.write if writing else each.read) is not None:
+            table[each.title] = [f"*{suffix}" for suffix in each.suffixes]
+    return table
+
+
+def open_filter() -> str:
+    """File dialog filter of everything that can be read."""
+    table = _patterns(writing=False)
+    every = " ".join(sorted({pattern for patterns in table.values() for pattern in patterns}))
+    single = [f"{title} ({' '.join(patterns)})" for title, patterns in table.items()]
+    return ";;".join([f"All models ({every})", *single, "All files (*)"])
+
+
+def save_filter() -> str:
+    """File dialog filter of everything that can be written, the native format first."""
+    table = _patterns(writing=True)
+    return ";;".join(f"{title} ({' '.join(patterns)})" for title, patterns in table.items())

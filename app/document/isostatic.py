@@ -1,0 +1,57 @@
+"""The proposal that makes an over-constrained machine isostatic: proved beside the window, applied as one undo step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.background.jobs import Jobs
+from app.document.mobility import standing_mobility
+from app.document.session import Session
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from core.mobility.mobility import Mobility
+    from core.model import Model
+
+
+def proposed(session: Session) -> Mobility | None:
+    """The mobility of the open model if it comes with a proposal."""
+    found = standing_mobility(session).of(session.model)
+    return found if found is not None and found.proposal else None
+
+
+def make_isostatic(session: Session, jobs: Jobs) -> None:
+    """Carry the proposal out once the changed machine has proved to move as before with nothing held twice."""
+    found, model = proposed(session), session.model
+    if found is None:
+        session.told.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")
+        return
+
+    def work(_progress: Any, _cancelled: Any) -> Model:
+        from core.mobility.isostatic_model import isostatic_model
+
+        return isostatic_model(Mechanism(model), found)
+
+    def apply(changed: Model) -> None:
+        if session.model is not model:
+            session.told.emit("hint", "The model was edited meanwhile: the proposal is made anew.")
+        elif session.apply("Make isostatic", lambda _model: changed):
+            session.told.emit("done", _told(found))
+
+    def failed(error: BaseException) -> None:
+        if not isinstance(error, KinetostatError):
+            raise error
+        session.told.emit("error", str(error))
+
+    job = jobs.start("Proving the proposal", work)
+    job.succeeded.connect(apply)
+    job.failed.connect(failed)
+
+
+def _told(found: Mobility) -> str:
+    count, dof = len(found.redundant), found.dof
+    held = "constraint that was" if count == 1 else "constraints that were"
+    freedoms = "degree" if dof == 1 else "degrees"
+    advice = found.advice[:1].lower() + found.advice[1:]
+    return f"Done: {advice} {count} {held} held twice went; still {dof} {freedoms} of freedom (examined anew)."

@@ -1,0 +1,195 @@
+"""Copies of unsaved work in the recovery folder, and those a program that ended unexpectedly left there.
+
+Each program has a name of its own there (`id`): `id.kst` is the document, `id.json` what it was and was seen with,
+`id.runs` its runs, `id.lock` tells that the program lives. What is discarded waits in `discarded` until the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QLockFile
+
+from app.document.kept import companion
+from app.document.kept.companion import Kept
+from app.document.kept.lock_hint import moment
+from core.errors import FileError
+from core.files.source import source_of_file, write_whole
+
+VERSION = 1
+DISCARDED = "discarded"
+KEPT_FOR = 7 * 24 * 3600.0
+"""Seconds after which what another program discarded, and could not delete, goes."""
+_FILES = (".kst", ".json", ".runs", ".lock")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What unsaved work was: path of its file ("" if it has none yet), the file it was opened from, title, digest of
+    the file as it was known, steps since, what undo would take back, and when (s since 1970)."""
+
+    path: str = ""
+    source: str = ""
+    title: str = ""
+    digest: str = ""
+    edits: int = 0
+    label: str = ""
+    time: float = 0.0
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """Unsaved work of a program that is no more."""
+
+    copy: Path
+    origin: Origin = field(default_factory=Origin)
+    kept: Kept = field(default_factory=Kept)
+
+    @property
+    def runs(self) -> Path:
+        """The folder of its runs."""
+        return runs_of(self.copy)
+
+    @property
+    def words(self) -> str:
+        """E.g. "four_bar, 14:03, 6 edits, 2 runs"."""
+        origin = self.origin
+        name = Path(origin.path or origin.source).stem or origin.title or "untitled"
+        parts = [name, *when(origin.time)]
+        parts += [counted(origin.edits, "edit")] if origin.edits else []
+        parts += [counted(len(self.kept.runs), "run")] if self.kept.runs else []
+        return ", ".join(parts)
+
+
+def when(time: float) -> tuple[str, ...]:
+    """A time as one says it; nothing for one that no clock shows."""
+    try:
+        return (moment(datetime.fromtimestamp(time)),)
+    except (OverflowError, ValueError, OSError):
+        return ()
+
+
+def new_copy(folder: Path) -> Path:
+    """Where a program that begins now copies its unsaved work."""
+    return folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}.kst"
+
+
+def runs_of(copy: Path) -> Path:
+    """The folder of the runs of unsaved work."""
+    return copy.with_suffix(".runs")
+
+
+def counted(count: int, word: str) -> str:
+    """E.g. "1 edit", "3 edits"."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def lock_of(copy: Path) -> QLockFile:
+    """What the program that writes a copy holds as long as it lives."""
+    lock = QLockFile(str(copy.with_suffix(".lock")))
+    lock.setStaleLockTime(0)
+    return lock
+
+
+def write(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
+    """Write a copy: the document, then what is told of it. Raises FileError."""
+    write_whole(copy, text.encode())
+    told = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
+    write_whole(copy.with_suffix(".json"), json.dumps(told, ensure_ascii=False).encode())
+
+
+def leftovers(folder: Path) -> tuple[Leftover, ...]:
+    """Copies whose programs are no longer alive, newest first."""
+    try:
+        copies = {path.with_suffix(".kst") for path in folder.iterdir() if path.suffix in (".kst", ".json")}
+    except OSError:
+        return ()
+    found = [_told(copy) for copy in copies if copy.is_file() and not _alive(copy)]
+    return tuple(sorted(found, key=lambda each: each.origin.time, reverse=True))
+
+
+def _told(copy: Path) -> Leftover:
+    """What is known of a copy; one of which nothing is known is one all the same."""
+    known: dict[str, Any] = {"title": "a machine", "time": copy.stat().st_mtime}
+    kept = Kept()
+    with contextlib.suppress(FileError, ValueError, RecursionError):
+        content = json.loads(source_of_file(copy.with_suffix(".json")).text)
+        if isinstance(content, dict):
+            known |= {name: content[name] for name, kind in _TYPES.items() if isinstance(content.get(name), kind)}
+            kept = companion.understood(content.get("session"), anywhere=True)
+    return Leftover(copy, Origin(**known), kept)
+
+
+_TYPES: dict[str, Any] = {
+    "path": str, "source": str, "title": str, "digest": str, "edits": int, "label": str, "time": float
+}  # fmt: skip
+
+
+def _alive(copy: Path) -> bool:
+    lock = lock_of(copy)
+    if not lock.tryLock(0):
+        return True
+    lock.unlock()
+    return False
+
+
+# ------------------------------------------------------------------------------------------ taking away
+
+
+def remove(copy: Path) -> None:
+    """Delete a copy and all that belongs to it."""
+    for suffix in _FILES:
+        place = copy.with_suffix(suffix)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+def remove_document(copy: Path) -> None:
+    """Delete a copy, but not the runs of the program that lives."""
+    for suffix in (".kst", ".json"):
+        with contextlib.suppress(OSError):
+            copy.with_suffix(suffix).unlink()
+
+
+def discard(left: Leftover) -> Leftover:
+    """Put a leftover where it is no longer offered, and can be brought back from. Raises OSError."""
+    return _moved(left, left.copy.parent / DISCARDED)
+
+
+def bring_back(left: Leftover) -> Leftover:
+    """Undo `discard`. Raises OSError."""
+    return _moved(left, left.copy.parent.parent)
+
+
+def _moved(left: Leftover, folder: Path) -> Leftover:
+    folder.mkdir(exist_ok=True)
+    for suffix in _FILES:
+        place = left.copy.with_suffix(suffix)
+        if place.exists():
+            os.replace(place, folder / place.name)
+            os.utime(folder / place.name)  # `purge` counts from now
+    return Leftover(folder / left.copy.name, left.origin, left.kept)
+
+
+def purge(folder: Path) -> None:
+    """Delete what programs before this one discarded long ago, and what belongs to no copy any more."""
+    with contextlib.suppress(OSError):
+        old = [each for each in (*folder.iterdir(), *(folder / DISCARDED).glob("*")) if _is_old(each)]
+        for place in old:
+            lonely = place.suffix in (".runs", ".lock", ".part") and not place.with_suffix(".kst").exists()
+            if place.parent.name == DISCARDED or (lonely and not _alive(place)):
+                remove(place)
+                place.unlink(missing_ok=True)
+
+
+def _is_old(place: Path) -> bool:
+    return time.time() - place.stat().st_mtime > KEPT_FOR

@@ -1,0 +1,145 @@
+"""Runs on disk as soon as there is something of them, so that a crash keeps them. Knows no Qt.
+
+A thread of its own writes each run into a file that grows with it; a run that is over is closed there, and may then be
+linked or copied elsewhere, by the same thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from app.background.worker import Worker
+from app.document.run_tree import Record
+from core.errors import KinetostatError
+from core.simulation.run.run import Run
+from core.simulation.run.run_file import RunFile
+
+EVERY = 2.0
+"""Seconds between two writings of one run."""
+
+
+class RunStore:
+    """Keeps runs as `NNN.h5` in a folder, which is made when it is needed. `told(error)` hears, in the store's thread,
+    what cannot be written."""
+
+    def __init__(self, folder: Path, told: Callable[[Exception], object]) -> None:
+        self.folder = folder
+        self.worker = Worker("run store", told)
+        self._files: dict[Record, _Growing] = {}
+        self._asked: dict[Record, tuple[int, bool, float]] = {}
+        """What was to be written last of each: its version, whether it still grew, and when."""
+        self._done: dict[Record, int] = {}
+        """Versions of runs that are whole on disk."""
+
+    def keep(self, record: Record) -> bool:
+        """Write what is new of a run, soon; False if that has to wait, since it was written a moment ago."""
+        version, grew, when = self._asked.get(record, (-1, True, -EVERY))
+        if (record.version, record.growing) == (version, grew):
+            return True
+        now = time.monotonic()
+        if now - when < EVERY:
+            return False
+        self._asked[record] = record.version, record.growing, now
+        self.worker.do(lambda: self._write(record), record)
+        return True
+
+    def knows(self, record: Record) -> None:
+        """The samples of a run lie elsewhere already."""
+        self._asked[record] = record.version, record.growing, time.monotonic()
+
+    def place(self, record: Record) -> Path:
+        """Where a run is kept."""
+        return self.folder / f"{record.id:03d}.h5"
+
+    def forget(self) -> None:
+        """Another document: its runs are written no further, and their files go."""
+        self._asked.clear()
+        self.worker.do(self._forget)
+
+    def close(self) -> bool:
+        """Write what waits, and end the thread; False if it took too long."""
+        done = self.worker.wait()
+        self.worker.do(self._let_go)
+        self.worker.close()
+        return done
+
+    # ------------------------------------------------------------------------------- in the store's thread
+
+    def whole(self, record: Record, version: int) -> Path | None:
+        """The file of a run with all its samples of a version; None if there is none."""
+        place = self.place(record)
+        return place if self._done.get(record) == version and place.is_file() else None
+
+    def _write(self, record: Record) -> None:
+        version, over, run = record.version, not record.growing, record.run
+        growing = self._files.get(record)
+        try:
+            if growing is None or not growing.continues(run):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                growing = self._files[record] = _Growing(self.place(record))
+                self._done.pop(record, None)
+            growing.append(run, over)
+        except (KinetostatError, OSError):
+            self._files.pop(record, None)
+            self._asked.pop(record, None)  # tried again with the next change
+            raise
+        if over:
+            del self._files[record]
+            self._done[record] = version
+
+    def _let_go(self) -> None:
+        for growing in self._files.values():
+            growing.close()
+        self._files.clear()
+
+    def _forget(self) -> None:
+        self._let_go()
+        self._done.clear()
+        with contextlib.suppress(OSError):
+            if self.folder.is_dir():
+                shutil.rmtree(self.folder)
+
+
+class _Growing:
+    """The file of one run, and how much of it is written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: RunFile | None = None
+        self._last: Run | None = None
+
+    def continues(self, run: Run) -> bool:
+        """Whether the run begins with what is written: another one may have been computed in its place."""
+        if self._last is None:
+            return True
+        count = len(self._last)
+        if len(run) < count:
+            return False
+        ends = ((run.time, self._last.time), (run.q, self._last.q), (run.v, self._last.v))
+        return all(np.array_equal(new[[0, count - 1]], old[[0, -1]]) for new, old in ends)
+
+    def append(self, run: Run, over: bool) -> None:
+        """Write the samples that are new."""
+        if self._file is None:
+            self.path.unlink(missing_ok=True)  # it may have another name elsewhere, where it must stay as it is
+            self._file = RunFile(str(self.path), run.mech, run.settings)
+        count = 0 if self._last is None else len(self._last)
+        if len(run) > count:
+            names = ("time", "q", "v", "a", "tau", "x")
+            rows = {name: rows[count:] for name in names if len(rows := getattr(run, name)) == len(run)}
+            self._file.append(dataclasses.replace(run, **rows))
+            self._last = run
+        if over:
+            self._file.finish(run)
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._file is not None and self._file.file is not None:
+            self._file.file.close()

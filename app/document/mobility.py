@@ -1,0 +1,125 @@
+"""Mobility of the open model, examined beside the window after every edit, for all who show it.
+
+What the next drag of the edited machine needs is made first, in the same thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.document.opening import make_ready
+from app.document.session import Session
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+from core.mobility.findings import examined
+from core.mobility.mobility import Mobility
+from core.model import WORDS, Finding, Model
+
+PAUSE_MS = 350
+"""Pause after an edit before the machine is examined."""
+LOOK_EVERY = 40
+"""Milliseconds between two looks at the thread."""
+
+_known: weakref.WeakKeyDictionary[Session, StandingMobility] = weakref.WeakKeyDictionary()
+
+
+class _Slip:
+    """What the thread leaves."""
+
+    def __init__(self, model: Model, mech: Mechanism) -> None:
+        self.model: Model | None = model
+        self.mech = mech
+        self.outcome: tuple[Mobility | None, tuple[Finding, ...]] | None = None
+
+    def run(self) -> None:
+        """Examine the model (in the thread)."""
+        assert self.model is not None
+        try:
+            make_ready(self.mech)
+            outcome = examined(Mechanism(self.model))
+        except KinetostatError:
+            outcome = (None, ())
+        self.outcome = outcome
+
+
+class StandingMobility(QObject):
+    """`mobility` and `findings` of the last model examined; `ready` tells when there are new ones."""
+
+    ready = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = weakref.ref(session)
+        self._slip: _Slip | None = None
+        self._model: Model | None = None
+        self.mobility: Mobility | None = None
+        self._found: tuple[Finding, ...] = ()
+        self._told = ""
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self._begin)
+        self._look = QTimer(self, interval=LOOK_EVERY)
+        self._look.timeout.connect(self._looked)
+        session.changed.connect(self._changed)
+        self._pause.start()
+
+    def findings(self, model: Model) -> tuple[Finding, ...]:
+        """Those of a model; none while it waits to be examined."""
+        return self._found if self._model is model else ()
+
+    def of(self, model: Model) -> Mobility | None:
+        """The mobility of a model; None while it waits to be examined."""
+        return self.mobility if self._model is model else None
+
+    def _changed(self, old: Any, new: Any) -> None:
+        if old.model is not new.model:
+            self._pause.start()
+
+    def _begin(self) -> None:
+        session = self._session()
+        if session is None or self._slip is not None:
+            return
+        self._slip = _Slip(session.model, session.mech)
+        threading.Thread(target=self._slip.run, name="mobility", daemon=True).start()
+        self._look.start()
+
+    def _looked(self) -> None:
+        slip, session = self._slip, self._session()
+        if session is None or slip is None:
+            self._look.stop()
+            return
+        if slip.outcome is None:
+            return
+        self._slip = None
+        self._look.stop()
+        if slip.model is not session.model:
+            self._begin()
+            return
+        self._model = slip.model
+        self.mobility, self._found = slip.outcome
+        self.ready.emit()
+        self._tell(session)
+
+    @property
+    def open_at(self) -> str:
+        """Why the machine does not close; '' if it does."""
+        found = self._found[0] if self._found and self.mobility is None else None
+        return "" if found is None else f"{WORDS[found.collection]} '{found.name}': {found.text} {found.remedy}".strip()
+
+    def _tell(self, session: Session) -> None:
+        """An edit, or a file, left a loop open: say so once."""
+        words = self.open_at
+        if words and words != self._told:
+            session.told.emit("warning", words)
+        self._told = words
+
+
+def standing_mobility(session: Session) -> StandingMobility:
+    """The one that watches a session."""
+    found = _known.get(session)
+    if found is None:
+        found = _known[session] = StandingMobility(session)
+    return found

@@ -1,0 +1,41 @@
+"""The joint that moves what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.document.revision import Ref
+from core.model import WORLD, Joint, Model
+
+
+def joint_of(
+    model: Model, ref: Ref | None, free: tuple[Joint, ...] = (), moves: Callable[[str], bool] = lambda joint: True
+) -> str | None:
+    """The joint that moves an element: itself, or the joint that carries the body, past fixed joints toward the
+    ground. None if nothing does. `model` is expanded; `free` are the joints of bodies that nothing holds; joints for
+    which `moves` is false are passed over."""
+    if ref is None:
+        return None
+    joints = [joint for joint in model.joints if not joint.info.nq or moves(joint.name)]
+    if ref.collection == "joints":
+        found = next((joint for joint in joints if joint.name == ref.name), None)
+        return found.name if found is not None and found.info.nq else None
+    if ref.collection == "chains":
+        return next((joint.name for joint in joints if joint.info.nq), None)
+    if ref.collection not in ("bodies", "frames"):
+        return None
+    above = {frame.name: frame.parent for frame in model.frames}
+    carrier = {_body(joint.child, above): joint for joint in reversed((*free, *joints))}
+    body, seen = _body(ref.name, above), set()
+    while body in carrier and body not in seen and body != WORLD:
+        seen.add(body)
+        if carrier[body].info.nq:
+            return carrier[body].name
+        body = _body(carrier[body].parent, above)
+    return None
+
+
+def _body(name: str, above: dict[str, str]) -> str:
+    while name in above:
+        name = above[name]
+    return name

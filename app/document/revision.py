@@ -1,0 +1,113 @@
+"""One moment of the open document: model, pose, selection. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.carried_pose import carried_pose, same_tree
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+from core.model import Model
+
+Array = NDArray[np.float64]
+
+
+class Ref(NamedTuple):
+    """An element of the model, as the selection and the scene name it."""
+
+    collection: str
+    name: str
+
+
+class Step(NamedTuple):
+    """Something beside the document that a person did (a run, a plot, a view was deleted), and how it is taken back."""
+
+    do: Callable[[], object]
+    undo: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class State:
+    """One moment of the document: what undo goes back to."""
+
+    model: Model
+    pose: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Coordinates that differ from the rest pose, by name (`mech.q_names`)."""
+    label: str = ""
+    """What made this state, for the undo menu."""
+    selection: Ref | None = None
+    """What was selected when this state was left; undo and redo select it again if what is selected goes."""
+    step: Step | None = field(default=None, compare=False)
+    """What else was done when this state was entered."""
+
+
+def exists(model: Model, ref: Ref | None) -> bool:
+    """Whether a model has this element, in its own lists or in those of its chains and sub-assemblies."""
+    if ref is None or ref.collection == "world":
+        return ref is not None
+    return any(item.name == ref.name for each in (model, model.expanded) for item in getattr(each, ref.collection, ()))
+
+
+def successor(old: Model, new: Model, ref: Ref) -> Ref | None:
+    """What an element has become by an edit or its undoing: itself, or what it was renamed to; None if it is gone."""
+    if exists(new, ref):
+        return ref
+    for before, after in ((old, new), (old.expanded, new.expanded)):
+        was, now = getattr(before, ref.collection, ()), getattr(after, ref.collection, ())
+        names = {element.name for element in was}
+        for a, b in zip(was, now, strict=False):
+            if len(was) == len(now) and a.name == ref.name and b.name not in names:
+                return Ref(ref.collection, b.name)
+    return None
+
+
+def renamed_joints(old: Model, new: Model) -> dict[str, str]:
+    """Old name → new name, when an edit has only renamed joints; else nothing."""
+    before, after = old.expanded.joints, new.expanded.joints
+    if old is new or len(before) != len(after):
+        return {}
+    return {a.name: b.name for a, b in zip(before, after, strict=True) if a.name != b.name and a.kind == b.kind}
+
+
+def posed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+    """(nq,) the rest pose with some coordinates, by name, elsewhere."""
+    q = np.array(mech.rest(), dtype=float)
+    for i, name in enumerate(mech.q_names):
+        q[i] = pose.get(name, q[i])
+    return q
+
+
+def closed(mech: Mechanism, pose: Mapping[str, float]) -> Array:
+    """(nq,) the position nearest to such a pose in which loops are closed."""
+    q = posed(mech, pose)
+    return np.asarray(mech.move(q, {})) if pose and mech.loops else q
+
+
+def closed_pose(mech: Mechanism, pose: Mapping[str, float]) -> Mapping[str, float]:
+    """A pose as it can be for this machine, which may be another one than it was kept of; else that of rest."""
+    try:
+        q = closed(mech, pose)
+        return pose_of(mech, np.asarray(mech.move(q, {})) if mech.nq != mech.nv else q)  # quaternions of unit length
+    except KinetostatError:
+        return MappingProxyType({})
+
+
+def pose_of(mech: Mechanism, q: Array) -> Mapping[str, float]:
+    """The coordinates that differ from the rest pose, by name."""
+    pairs = zip(mech.q_names, q, mech.rest(), strict=True)
+    return MappingProxyType({name: float(x) for name, x, x0 in pairs if x != x0})
+
+
+def carried(old: State, before: Mechanism, q: Array, new: State, mech: Mechanism) -> State:
+    """The new state, of machine `mech`, with a pose in which bodies stand as in pose `q` of the old one."""
+    if new.model is old.model:
+        return new
+    if same_tree(before, mech):
+        return replace(new, pose=pose_of(mech, closed(mech, new.pose)))
+    return replace(new, pose=pose_of(mech, carried_pose(before, q, mech, renamed_joints(old.model, new.model))))

@@ -1,0 +1,78 @@
+"""The session's pose follows the playhead of its runs: shown, never an undo step. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from app.document.revision import State
+    from app.document.session import Session
+    from core.simulation.run.run import Run
+
+Array = NDArray[np.float64]
+
+
+class RunPose:
+    """Connects `session.runs` to `session.follow`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._told: object = None
+        session.runs.moved.connect(self._moved)
+        session.changed.connect(self._changed)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._session.runs.moved.disconnect(self._moved)
+        self._session.changed.disconnect(self._changed)
+
+    def leave(self) -> None:
+        """Show the edited pose again; the next movement of the playhead shows the run again."""
+        self._session.follow(None)
+
+    def _moved(self, time: float) -> None:
+        session = self._session
+        record = session.runs.current
+        if record is None:
+            session.follow(None)
+            return
+        self._compare(record.run)
+        q = session.runs.pose
+        assert q is not None
+        states = dict(zip(record.run.mech.x_names, record.run.states_at(time).tolist(), strict=False))
+        session.follow(matched(session, record.run, q), shared_parameters(session, record.run), states)
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._told = None
+
+    def _compare(self, run: Run) -> None:
+        """Say once for each run that the machine is another one now."""
+        session = self._session
+        if run.mech.q_names == session.mech.q_names or self._told is run.settings:
+            return
+        self._told = run.settings
+        missing = sorted(set(run.mech.q_names) - set(session.mech.q_names))
+        words = f"{', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}"
+        what = f"Not there any more: {words}." if missing else "It has more coordinates now."
+        session.told.emit("warning", f"The model was changed since this run. {what} The others are shown.")
+
+
+def matched(session: Session, run: Run, q: Array) -> Array:
+    """(nq,) a position of the run's machine as the session's: coordinates of the same name take their values."""
+    if run.mech.q_names == session.mech.q_names:
+        return q
+    result = session.rest.copy()
+    values = dict(zip(run.mech.q_names, q, strict=True))
+    for i, name in enumerate(session.mech.q_names):
+        result[i] = values.get(name, result[i])
+    return result
+
+
+def shared_parameters(session: Session, run: Run) -> Mapping[str, float]:
+    """Values of the run's parameters that the session's machine has, too."""
+    return {name: value for name, value in run.settings.parameters.items() if name in session.mech.p_names}

@@ -1,0 +1,399 @@
+"""The session: the open document, its pose, the selection, undo. Knows no Qt.
+
+One-way flow: an input calls a verb here; the verb makes a new immutable `State`; one signal tells the
+views, which re-read what they show. Previews (a drag, a slider) move the pose or parameters without
+making a state; `commit` makes one state of them, `cancel` drops them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+
+from app.document.history import History
+from app.document.kept.saving import saved
+from app.document.kept.seen_files import Sources
+from app.document.revision import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
+from app.document.run_tree import Runs
+from app.document.shown import Moment, Shown
+from core.errors import KinetostatError
+from core.files import Trusted, read
+from core.functions.function import Context
+from core.mechanism import Mechanism
+from core.model import Finding, Model
+from core.model.edits import edits
+from resources import is_example
+
+Array = NDArray[np.float64]
+NOWHERE = Sources()
+TAKEN_OVER = "Changed outside"
+"""What undo calls the step to what another program wrote."""
+
+
+class Session:
+    """What the window shows and edits."""
+
+    changed = Signal(State, State)
+    """(old, new) after a commit, undo, redo or a newly opened document."""
+    moved = Signal()
+    """The pose `q` or the parameter values `p` moved: during previews and after every change."""
+    selected = Signal(object)
+    """The selection: a `Ref` or None."""
+    hovered = Signal(object)
+    """What the pointer is on: a `Ref` or None."""
+    grounded = Signal()
+    """The row of the ground was clicked, where elements are chosen by name; nothing is selected then."""
+    saved_changed = Signal()
+    """The file path or the unsaved mark changed."""
+    told = Signal(str, str)
+    """(severity, text): a message to the person; severity is error, warning, hint or done."""
+    produced = Signal(object)
+    """A result value of a function (core.functions.results), to be shown by every surface that can."""
+    framed = Signal(object)
+    """Frames of a table to be shown in the scene: an `app.viewport.frame_sets.FrameSet` or None."""
+
+    def __init__(self, model: Model | None = None) -> None:
+        self._history = History.opened(model or Model(name="untitled"))
+        self.mech = Mechanism(self.model)
+        self.path: Path | None = None
+        self.findings: tuple[Finding, ...] = ()
+        """What the reader of the open file found questionable."""
+        self.sources: Sources = NOWHERE
+        """The open file, and those it takes in, as they were when last read or written."""
+        self.trusted: frozenset[Trusted] = frozenset()
+        """The files of the open document whose code the person allowed to run."""
+        self.document = 0
+        """Counts the documents that were opened: another number, another machine."""
+        self.runs = Runs()
+        """What the machine did, and the playhead."""
+        self.ranges: tuple[tuple[float, float], ...] = ()
+        """What part of space pictures show, as in `ViewRanges`."""
+        self.millimetres = False  # in pictures
+        self.selection: Ref | None = None
+        self.hover: Ref | None = None
+        self._rest = np.array(self.mech.rest(), dtype=float)
+        self._shown = self._as_committed()
+
+    # ------------------------------------------------------------------------------- reading
+
+    @property
+    def state(self) -> State:
+        """The present moment of the document, as committed."""
+        return self._history.now
+
+    @property
+    def model(self) -> Model:
+        """The document as committed."""
+        return self._history.now.model
+
+    @property
+    def q(self) -> Array:
+        """(nq,) joint coordinates now shown, previews included. Treat as read-only."""
+        return self._shown.q
+
+    @property
+    def p(self) -> Mapping[str, float]:
+        """Values of the independent parameters now shown, previews included (pass it as `p=`)."""
+        return self._shown.p
+
+    @property
+    def x(self) -> Mapping[str, float]:
+        """States of force elements by name, of the run that is shown; empty for a pose at rest."""
+        return self._shown.x
+
+    @property
+    def rest(self) -> Array:
+        """(nq,) the rest pose of the model. Treat as read-only."""
+        return self._rest
+
+    @property
+    def edited_pose(self) -> Array:
+        """(nq,) the pose as committed, whatever is shown. Treat as read-only."""
+        return self._shown.edited
+
+    @property
+    def edited_parameters(self) -> Mapping[str, float]:
+        """Values of the independent parameters of the document, previews included, whatever run is shown."""
+        return self._shown.edited_values
+
+    @property
+    def previewing(self) -> bool:
+        """True between the first preview and its commit or cancel."""
+        return self._shown.preview is not None
+
+    @property
+    def following(self) -> bool:
+        """True while the pose of a run is shown instead of the edited one."""
+        return self._shown.run is not None
+
+    def context(self) -> Context:
+        """The machine as it is shown now, for functions."""
+        return Context(self.model, self.mech, self.q.copy(), dict(self.p), ranges=self.ranges,
+                       millimetres=self.millimetres)  # fmt: skip
+
+    # ------------------------------------------------------------------------------- previews
+
+    def preview(self, q: Array | None = None, parameters: Mapping[str, float] | None = None) -> None:
+        """Show a pose or parameter values without committing them. Loops stay closed when parameters move."""
+        shown = self._shown.previewed(q, parameters or {})
+        if q is None and self.mech.loops:
+            shown = shown.previewed(self.mech.move(shown.q, {}, p=shown.p))
+        self._shown = shown
+        self.moved.emit()
+
+    def preview_coordinates(self, values: Mapping[str, float]) -> None:
+        """Show the pose in which these coordinates (by name) have these values, as near as the limits,
+        couplings and loops allow."""
+        self.preview(q=self.mech.move(self.q, values, p=self.p))
+
+    def follow(
+        self, q: Array | None, parameters: Mapping[str, float] | None = None, x: Mapping[str, float] | None = None
+    ) -> None:
+        """Show a run's pose (with parameters, states of force elements) behind what is previewed, editing nothing;
+        None: the edited pose. A commit keeps what is shown."""
+        if q is None and not self.following:
+            return
+        before = self.following, self.p
+        run = None if q is None else Moment(np.array(q, dtype=float), dict(parameters or {}), dict(x or {}))
+        self._shown = self._shown.following(run)
+        if self.previewing and before == (self.following, self.p):  # what is previewed hides it
+            return
+        self.moved.emit()
+
+    def keep_pose(self) -> None:
+        """Make the pose of the run that is shown the edited one."""
+        if self._shown.run is not None:
+            self.pose("Use the pose of the run", self._shown.run.q)
+
+    def commit(self, label: str) -> None:
+        """Make one undoable state of what is previewed."""
+        preview, model = self._shown.preview, self.model
+        if preview is None:
+            return
+        try:
+            for name, value in preview.p.items():
+                if value != model.expanded.find("parameters", name).value:
+                    model = edits.change(model, "parameters", name, value=value)
+        except KinetostatError as error:
+            self.cancel()
+            self.told.emit("error", str(error))
+            return
+        pose = pose_of(self.mech, preview.q)
+        if model is self.model and pose == self.state.pose:
+            self._shown = self._shown.following(None)  # that of a run gives way to it
+            self.cancel()
+            return
+        self._push(dataclasses.replace(self.state, model=model, pose=pose, label=label))
+
+    def cancel(self) -> None:
+        """Drop what is previewed."""
+        if self.previewing:
+            self._shown = self._shown.settled()
+            self.moved.emit()
+
+    # ------------------------------------------------------------------------------- editing
+
+    def apply(
+        self, label: str, edit: Callable[[Model], Model], *, gesture: object = None, select: Ref | None = None
+    ) -> bool:
+        """Commit an edit. A KinetostatError becomes a message; the result says whether it worked.
+
+        Edits of one `gesture` (the same object, e.g. a run of wheel steps) become one undo step.
+        `select` moves the selection along, e.g. to an element that is added or renamed by the edit.
+        """
+        self.cancel()
+        try:
+            model = edit(self.model)
+            if model is not self.model:
+                self._push(dataclasses.replace(self.state, model=model, label=label), gesture, select)
+                return self.model is model
+        except KinetostatError as error:
+            self.told.emit("error", str(error))
+            return False
+        return True
+
+    def pose(self, label: str, q: Array) -> None:
+        """Commit a pose."""
+        self.preview(q=q)
+        self.commit(label)
+
+    def reset_pose(self) -> None:
+        """Back to the rest pose."""
+        self.pose("Reset to rest", self._rest)
+
+    def perform(self, label: str, step: Step) -> None:
+        """Do something beside the document, such as deleting a run, that undo takes back."""
+        self.cancel()
+        step.do()
+        self._show(self._history.pushed(dataclasses.replace(self.state, label=label, step=step), self.selection))
+
+    def undo(self) -> None:
+        """Back to the state before."""
+        self.cancel()
+        left = self.state
+        if self._history.before and self._show(self._history.undone(self.selection)) and left.step is not None:
+            left.step.undo()
+
+    def redo(self) -> None:
+        """Forward again."""
+        self.cancel()
+        if self._history.after and self._show(self._history.redone(self.selection)) and self.state.step is not None:
+            self.state.step.do()
+
+    @property
+    def undo_label(self) -> str:
+        """What undo would take back; '' if nothing."""
+        return self._history.undo_label
+
+    @property
+    def redo_label(self) -> str:
+        """What redo would do again; '' if nothing."""
+        return self._history.redo_label
+
+    # ------------------------------------------------------------------------------- files
+
+    def open(self, path: str | Path) -> bool:
+        """Open any supported file. On failure a message is told and what was open stays open."""
+        path = Path(path)
+        try:
+            reading = read(path)
+        except KinetostatError as error:
+            self.told.emit("error", str(error))
+            return False
+        native = path if path.suffix == ".kst" else None
+        return self.start(reading.model, native, findings=reading.findings, sources=Sources.now(path, reading.model))
+
+    def start(
+        self, model: Model, path: Path | None = None, *, findings: tuple[Finding, ...] = (),
+        mech: Mechanism | None = None, sources: Sources = NOWHERE, pose: Mapping[str, float] | None = None,
+        filed: bool = True,
+    ) -> bool:  # fmt: skip
+        """Begin anew with a model (and its mechanism, if already made); undo is emptied. `sources`: the files it was
+        read from, as they were then; `pose`: coordinates that are not at rest, by name; not `filed`: recovered work,
+        which no file holds."""
+        before = self.path, self.findings, self.sources
+        self.path, self.findings, self.sources = path, tuple(findings), sources
+        history = History.opened(model, closed_pose(mech, pose) if pose and mech is not None else None)
+        if not self._show(history, mech=mech, anew=True):
+            self.path, self.findings, self.sources = before
+            return False
+        if not filed:
+            self.unfile()
+        return True
+
+    def unfile(self) -> None:
+        """No file holds the document any more: it counts as unsaved."""
+        self._history = dataclasses.replace(self._history, saved=None)
+        self.saved_changed.emit()
+
+    def take_over(
+        self, model: Model, *, label: str = TAKEN_OVER, findings: tuple[Finding, ...] = (),
+        mech: Mechanism | None = None, sources: Sources = NOWHERE,
+    ) -> bool:  # fmt: skip
+        """Go on with what the file now says, as one step: what was there before is one undo away."""
+        self.cancel()
+        new = dataclasses.replace(self.state, model=model, label=label, selection=None, step=None)
+        if model != self.model and not self._show(self._history.pushed(new, self.selection), mech=mech, carry=True):
+            return False
+        self.findings, self.sources = tuple(findings), sources
+        self._history = dataclasses.replace(self._history, saved=self.model)
+        self.saved_changed.emit()
+        return True
+
+    def save(self, path: str | Path, *, over: bool = False, backup: bool = False) -> bool:
+        """Write the document (atomically); the suffix says the format; `backup` keeps the version before as name.kst~.
+
+        A file that another program has changed meanwhile is left as it is, and that is told, unless `over`.
+        """
+        path = Path(path)
+        try:
+            done = saved(self.model, path, self.sources, over=over, backup=backup)
+        except KinetostatError as error:
+            self.told.emit("error", str(error))
+            return False
+        if done.whole:
+            self.path = path
+            self._history = dataclasses.replace(self._history, saved=self.model)
+            self.sources = Sources.now(path, self.model)
+        self.saved_changed.emit()
+        self.told.emit(done.severity, done.words)
+        return True
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the file of the document lies, or the one it was read from; None if there is none, or an example."""
+        source = self.path or Path(self.model.origin)
+        return None if source == Path() or is_example(source) else source.parent
+
+    @property
+    def unsaved(self) -> bool:
+        """True when the model differs from what was last opened or saved."""
+        return self._history.unsaved
+
+    @property
+    def edits(self) -> int:
+        """Steps of the document since it was last opened or saved."""
+        return self._history.edits
+
+    # ------------------------------------------------------------------------------- selection
+
+    def select(self, ref: Ref | None) -> None:
+        """Select an element (or nothing). What does not exist cannot be selected."""
+        if not exists(self.model, ref):
+            ref = None
+        if ref != self.selection:
+            self.selection = ref
+            self.selected.emit(ref)
+
+    def point_at(self, ref: Ref | None) -> None:
+        """The pointer is on an element (or on nothing)."""
+        if ref != self.hover:
+            self.hover = ref
+            self.hovered.emit(ref)
+
+    # ------------------------------------------------------------------------------- inside
+
+    def _push(self, new: State, gesture: object = None, select: Ref | None = None) -> None:
+        new = dataclasses.replace(new, selection=select, step=None)
+        self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=True)
+
+    def _show(
+        self, history: History, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None,
+        carry: bool = False,
+    ) -> bool:  # fmt: skip
+        """Make its present state the one that is open: mechanism, pose, selection, signals."""
+        old, new = self.state, history.now
+        try:
+            if mech is None:
+                mech = self.mech if new.model is old.model else self.mech.updated(new.model)
+            rest = np.array(mech.rest(), dtype=float)
+            new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
+        except KinetostatError as error:
+            self.cancel()
+            self.told.emit("error", str(error))
+            return False
+        self._history = dataclasses.replace(history, now=new)
+        self.mech, self._rest = mech, rest
+        self._shown = self._as_committed()
+        if anew:
+            self.document += 1
+            self.runs.clear()
+        kept = select or self.selection
+        kept = kept if exists(new.model, kept) else new.selection
+        gone, self.selection = self.selection, None if anew or not exists(new.model, kept) else kept
+        self.changed.emit(old, new)
+        if self.selection != gone:
+            self.selected.emit(self.selection)
+        self.saved_changed.emit()
+        self.moved.emit()
+        return True
+
+    def _as_committed(self) -> Shown:
+        """The pose and parameters as committed, nothing over them."""
+        values = self.model.values()
+        return Shown(posed(self.mech, self.state.pose), {name: values[name] for name in self.mech.p_names})

@@ -1,0 +1,31 @@
+"""Files that ask for code of their own to be run: the person is told, and may allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from core.errors import CodeRefused
+from core.files import Trusted
+
+WORDS = (
+    "If you trust who made {}, you can let it run its code: it can then read, change and send all that you can on this "
+    "computer. That holds for the file as it is now, while it is open."
+)
+
+
+class Messages(Protocol):
+    """Where the person reads what is said."""
+
+    def tell(self, severity: str, text: str, choices: dict[str, Callable[[], object]] | None = None) -> None:
+        """Show a message; `choices` are buttons: title → what it does."""
+
+
+def offer(messages: Messages, error: BaseException, then: Callable[[Trusted], object]) -> bool:
+    """Tell that a file was refused, with the choice to allow it; False if the error is of another kind."""
+    if not isinstance(error, CodeRefused) or error.allow is None:
+        return False
+    words = f"{error.told} {WORDS.format(Path(error.allow.file).name)}"
+    messages.tell("error", words, {"Open and run its code": lambda: then(error.allow)})
+    return True

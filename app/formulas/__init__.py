@@ -1,0 +1,1 @@
+"""Mathematics on the screen: typeset, folded, highlighted."""

@@ -1,0 +1,397 @@
+"""A matrix of formulas on screen: scrolls both ways, zooms crisply; entries and symbols are pointed at and chosen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
+
+from app.background.slices import slices
+from app.formulas.cells import SLICE, Cell, Grid
+from app.formulas.layout import Hand, Token
+from app.plain_text import as_tip
+from app.widgets.plain_keys import PlainKeys
+from core.functions.results import Formulas
+from core.symbolic.forms import Form
+from core.symbolic.notation import text
+
+WAIT = 20
+"""Milliseconds between two looks at work that is done beside the window."""
+LAY_OUT_EVERY = 0.1
+"""Seconds between two layouts while much is being set."""
+SIZE = 17.0
+"""Pixels of a letter's height at first."""
+SIZES = 9.0, 60.0
+TALLEST = 420
+"""Higher matrices scroll."""
+
+
+class Spot(NamedTuple):
+    """What the pointer is on: symbols of the token, row and column of the entry (−1: none)."""
+
+    symbols: tuple[str, ...] = ()
+    row: int = -1
+    column: int = -1
+
+
+class FormulasView(QAbstractScrollArea):
+    """Shows `Formulas`. Click chooses an entry, shows a folded one, unfolds a name; Ctrl+wheel zooms."""
+
+    pointed = Signal(object)
+    """A `Spot` the pointer is on."""
+    settled = Signal()
+    """All entries are set."""
+
+    def __init__(self, formulas: Formulas, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(False)
+        self.points = SIZE
+        self.chosen: set[tuple[int, int]] = set()
+        self.marked: frozenset[str] = frozenset()
+        """Symbols whose terms are marked, and rows and columns by label."""
+        self.marked_labels: frozenset[str] = frozenset()
+        self.tallest = TALLEST
+        self._spot = Spot()
+        self._hand = Hand(self.points)
+        PlainKeys(self, typing=False)
+        self._timer = QTimer(self, interval=WAIT, singleShot=True)
+        self._timer.timeout.connect(self._go_on)
+        self.show_formulas(formulas)
+
+    def show_formulas(self, formulas: Formulas) -> None:
+        """Show another matrix."""
+        self.formulas = formulas
+        self.grid = Grid(formulas.entries)
+        self.chosen.clear()
+        self._begin()
+
+    def _begin(self) -> None:
+        if self._hand.size != self.points:
+            self._hand = Hand(self.points)
+        self.grid.begin(self._hand)
+        self._laid_out = 0.0
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Set a little at once, the rest in slices."""
+        if not self._work():
+            slices().add(self, self._work)
+
+    _done = False
+
+    def _work(self, seconds: float = SLICE) -> bool:
+        """Go on for so long; True when there is nothing to do now."""
+        self._done = self.grid.work(seconds)
+        if self._done or time.perf_counter() > self._laid_out + LAY_OUT_EVERY:
+            self._lay_out()
+            self._laid_out = time.perf_counter()
+        if self._done:
+            self.settled.emit()
+        elif self.grid.preparing:
+            self._timer.start()
+        return self._done or self.grid.preparing
+
+    _laid_out = 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether all entries are set."""
+        return self._done
+
+    # ------------------------------------------------------------------------------- size
+
+    def _head(self) -> list[Token]:
+        name, _, indices = self.formulas.label.partition("[")
+        if not name:
+            return []
+        known = {"CM": "C", "tau": "τ"}
+        token = self._hand.lettered(known.get(name, name), indices.strip("[]"), 0, ())
+        return [token, self._hand.sign(" =  ")]
+
+    def _lay_out(self) -> None:
+        left = sum(token.width for token in self._head())
+        self.grid.lay_out(self.formulas.columns, left)
+        labels = [self._hand.advance(label, True) for label in self.formulas.rows]
+        right = self.grid.right + (max(labels) + 14.0 if labels else 4.0)
+        self.content = QSize(int(max(self.grid.width, right)) + 2, int(self.grid.height) + 4)
+        bar = self.horizontalScrollBar().sizeHint().height()
+        wide = self.content.width() > self.viewport().width()
+        height = min(self.content.height() + (bar if wide else 0), self.tallest)
+        if height != self.height():
+            self.setFixedHeight(height)
+        seen = self.viewport().size()
+        for scroll, whole, part in ((self.horizontalScrollBar(), self.content.width(), seen.width()),
+                                    (self.verticalScrollBar(), self.content.height(), seen.height())):  # fmt: skip
+            scroll.setRange(0, max(0, whole - part))
+            scroll.setPageStep(part)
+            scroll.setSingleStep(24)
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The bars follow the size."""
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def zoom(self, factor: float) -> None:
+        """Larger or smaller letters."""
+        self.points = min(max(self.points * factor, SIZES[0]), SIZES[1])
+        self._begin()
+
+    # ------------------------------------------------------------------------------- verbs
+
+    def show_entry(self, cell: Cell, shown: bool) -> None:
+        """Show a folded entry, or fold it."""
+        cell.shown = shown
+        self._begin()
+
+    def refresh(self) -> None:
+        """Set what the cells say is shown."""
+        self._begin()
+
+    def name_subexpressions(self, named: bool) -> None:
+        """Write entries in names of common subexpressions, or in full."""
+        self.grid.name_subexpressions() if named else self.grid.spell_out()
+        self._begin()
+
+    def mark(self, symbols: Collection[str], labels: Collection[str] = ()) -> None:
+        """Tint the terms with these symbols, and the rows and columns with these labels."""
+        marked = frozenset(symbols), frozenset(labels)
+        if marked != (self.marked, self.marked_labels):
+            self.marked, self.marked_labels = marked
+            self.viewport().update()
+
+    def chosen_entries(self) -> list[list[Form]]:
+        """The chosen entries row by row; all if none is chosen."""
+        if not self.chosen:
+            return [list(row) for row in self.formulas.entries]
+        rows = sorted({i for i, _ in self.chosen})
+        return [[self.formulas.entries[i][j] for k, j in sorted(self.chosen) if k == i] for i in rows]
+
+    def copy(self, language: str = "text") -> None:
+        """Copy the chosen entries (all if none is chosen) in a language."""
+        rows = [" & ".join(text(f, language) for f in row) if language == "latex" else
+                "\t".join(text(f, language) for f in row) for row in self.chosen_entries()]  # fmt: skip
+        QGuiApplication.clipboard().setText((" \\\\\n" if language == "latex" else "\n").join(rows))
+
+    # ------------------------------------------------------------------------------- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Head, brackets, labels, the entries that are seen."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        painter.translate(-self.horizontalScrollBar().value(), -self.verticalScrollBar().value())
+        seen = QRectF(event.rect()).translated(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
+        letters = self.palette().color(QPalette.ColorRole.Text)
+        painter.setPen(letters)
+        self._paint_head(painter)
+        self._paint_labels(painter)
+        painter.setPen(letters)
+        grid = self.grid
+        for i, (top, height) in enumerate(zip(grid.tops, grid.heights, strict=True)):
+            if top > seen.bottom() or top + height < seen.top():
+                continue
+            for j, (left, width) in enumerate(zip(grid.lefts, grid.widths, strict=True)):
+                if left <= seen.right() and left + width >= seen.left():
+                    self._paint_ground(painter, i, j)
+                    self._paint_cell(painter, grid.cells[i][j], *grid.place(i, j), seen)
+        for cell, (left, top, height) in zip(grid.definitions, grid.below, strict=True):
+            if top <= seen.bottom() and top + height >= seen.top():
+                self._paint_definition(painter, cell, left, top, seen)
+
+    def _paint_head(self, painter: QPainter) -> None:
+        grid, hand = self.grid, self._hand
+        top, bottom = grid.tops[0] if grid.tops else 0.0, grid.bottom
+        x, middle = 0.0, (top + bottom) / 2.0 + hand.axis
+        for token in self._head():
+            hand.paint(painter, token, x, middle)
+            x += token.width
+        if len(grid.cells) == 1 and len(grid.cells[0]) == 1:
+            return
+        painter.setPen(QPen(painter.pen().color(), 1.4))
+        for side, way in ((x, 5.0), (grid.right, -5.0)):
+            corners = ((side + way, top), (side, top), (side, bottom - 1.0), (side + way, bottom - 1.0))
+            painter.drawPolyline(QPolygonF([QPointF(*corner) for corner in corners]))
+
+    def _paint_labels(self, painter: QPainter) -> None:
+        grid = self.grid
+        muted = self.palette().color(QPalette.ColorRole.PlaceholderText)
+        accent = self.palette().color(QPalette.ColorRole.Link)
+        painter.setFont(self._hand.fonts[1])
+        for label, left, width in zip(self.formulas.columns, grid.lefts, grid.widths, strict=False):
+            painter.setPen(accent if label in self.marked_labels else muted)
+            painter.drawText(QRectF(left - 9.0, 0.0, width + 18.0, 20.0), Qt.AlignmentFlag.AlignCenter, label)
+        for label, top, height in zip(self.formulas.rows, grid.tops, grid.heights, strict=False):
+            painter.setPen(accent if label in self.marked_labels else muted)
+            place = QRectF(grid.right + 8.0, top, 400.0, height)
+            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, label)
+
+    def _paint_ground(self, painter: QPainter, i: int, j: int) -> None:
+        """What lies behind an entry: chosen, marked by its row or column, or under the pointer."""
+        grid, rows, columns = self.grid, self.formulas.rows, self.formulas.columns
+        place = QRectF(grid.lefts[j] - 8.0, grid.tops[i] + 1.0, grid.widths[j] + 16.0, grid.heights[i] - 2.0)
+        labels = {rows[i]} if rows else set()
+        labels |= {columns[j]} if columns else set()
+        if (i, j) in self.chosen:
+            painter.fillRect(place, self._tint(70))
+        elif labels & self.marked_labels:
+            painter.fillRect(place, self._tint(24))
+        elif (i, j) == (self._spot.row, self._spot.column):
+            painter.fillRect(place, self._tint(14))
+
+    def _tint(self, strength: int) -> QColor:
+        color = self.palette().color(QPalette.ColorRole.Link)
+        color.setAlpha(strength)
+        return color
+
+    def _paint_cell(self, painter: QPainter, cell: Cell, x: float, y: float, seen: QRectF) -> None:
+        letters = self.palette().color(QPalette.ColorRole.Text)
+        if cell.shown and cell.setting is not None:
+            marked = self.marked | frozenset(self._spot.symbols)
+            cell.setting.paint(painter, x, y, (seen.top(), seen.bottom()), marked, (letters, self._tint(70)))
+            return
+        width, height = self.grid.size(cell)
+        painter.setPen(self.palette().color(QPalette.ColorRole.Link))
+        painter.setFont(self._hand.fonts[1])
+        words = cell.note if cell.shown is False else "…"
+        painter.drawText(QRectF(x, y, width, height), Qt.AlignmentFlag.AlignCenter, words)
+        painter.setPen(letters)
+
+    def _paint_definition(self, painter: QPainter, cell: Cell, left: float, top: float, seen: QRectF) -> None:
+        hand = self._hand
+        tokens = [hand.symbol(cell.name), hand.sign(" = ")]
+        up = cell.setting.lines[0][0] if cell.shown and cell.setting else hand.size
+        x = left - sum(token.width for token in tokens)
+        painter.setPen(self.palette().color(QPalette.ColorRole.Link))
+        if cell.name in (*self.marked, *self._spot.symbols):
+            painter.fillRect(QRectF(x - 2.0, top, left - x, hand.size * 1.3), self._tint(70))
+        for token in tokens:
+            hand.paint(painter, token, x, top + up)
+            x += token.width
+        self._paint_cell(painter, cell, left, top, seen)
+
+    # ------------------------------------------------------------------------------- pointer and keys
+
+    def _at(self, place: QPointF) -> tuple[Cell | None, Spot]:
+        x, y = place.x() + self.horizontalScrollBar().value(), place.y() + self.verticalScrollBar().value()
+        found = self.grid.at(x, y)
+        if found is None:
+            return None, Spot()
+        cell, i, j, left, top = found
+        token = cell.setting.at(x - left, y - top) if cell.shown and cell.setting else None
+        return cell, Spot(token.symbols if token else (), i, j)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell what is under the pointer."""
+        cell, spot = self._at(event.position())
+        folded = cell is not None and cell.shown is False
+        link = folded or any(name in self.grid.meaning for name in spot.symbols)
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if link else Qt.CursorShape.ArrowCursor)
+        if spot != self._spot:
+            self._spot = spot
+            words = self.words(spot)
+            QToolTip.showText(
+                event.globalPosition().toPoint(), as_tip(words), self.viewport()
+            ) if words else QToolTip.hideText()
+            self.viewport().update()
+            self.pointed.emit(spot)
+
+    def words(self, spot: Spot) -> str:
+        """What a symbol or entry is."""
+        lines = []
+        for name in spot.symbols:
+            if name in self.grid.meaning:
+                definition = text(self.grid.meaning[name])
+                lines.append(
+                    f"{name} = {definition[:200]}{' …' if len(definition) > 200 else ''}  (click: put in place)"
+                )
+            elif name in self.formulas.symbols:
+                lines.append(f"{name}: {self.formulas.symbols[name]}")
+        if not lines and spot.row >= 0:
+            of = [
+                label[k] for label, k in ((self.formulas.rows, spot.row), (self.formulas.columns, spot.column)) if label
+            ]
+            if of:
+                lines.append(" · ".join(of))
+        return "\n".join(lines)
+
+    def leaveEvent(self, event: object) -> None:
+        """Nothing is under the pointer."""
+        if self._spot != Spot():
+            self._spot = Spot()
+            self.viewport().update()
+            self.pointed.emit(self._spot)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Show a folded entry, put a name's meaning in place, or choose an entry."""
+        cell, spot = self._at(event.position())
+        if cell is not None and cell.shown is False:
+            self.show_entry(cell, True)
+            return
+        name = next((name for name in spot.symbols if name in self.grid.meaning), "")
+        if name and event.button() == Qt.MouseButton.LeftButton:
+            self.grid.unfold(name)
+            self._begin()
+            return
+        adds = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        place = (spot.row, spot.column)
+        if event.button() == Qt.MouseButton.LeftButton or place not in self.chosen:
+            self.chosen = self.chosen ^ {place} if adds else {place}
+            self.chosen.discard((-1, -1))
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows choose, Return shows or folds, Ctrl+C copies, Ctrl+A chooses all, + and − zoom."""
+        ways = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+        rows, columns = len(self.grid.cells), len(self.grid.cells[0])
+        key = Qt.Key(event.key())
+        ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if key in ways:
+            i, j = min(self.chosen, default=(0, 0))
+            i, j = min(max(i + ways[key][0], 0), rows - 1), min(max(j + ways[key][1], 0), columns - 1)
+            self.chosen = {(i, j)}
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            for i, j in self.chosen:
+                self.show_entry(self.grid.cells[i][j], not self.grid.cells[i][j].shown)
+        elif ctrl and key == Qt.Key.Key_C:
+            self.copy()
+        elif ctrl and key == Qt.Key.Key_A:
+            self.chosen = {(i, j) for i in range(rows) for j in range(columns)}
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Minus):
+            self.zoom(1.15 if key == Qt.Key.Key_Plus else 1 / 1.15)
+        elif key == Qt.Key.Key_Escape:
+            self.chosen.clear()
+        else:
+            super().keyPressEvent(event)
+            return
+        self.viewport().update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Ctrl zooms; what does not scroll lets the card scroll."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom(1.1 ** (event.angleDelta().y() / 120.0))
+            event.accept()
+        elif self.verticalScrollBar().maximum() or event.angleDelta().x():
+            super().wheelEvent(event)
+        else:
+            event.ignore()

@@ -1,0 +1,276 @@
+"""Runs the person's Python text in a thread of its own, one command at a time.
+
+What touches the session is done in the window's thread: `session` in the console is a stand-in that hands every call
+over and waits for it. Output of the thread, and only of it, goes to the console.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import dataclasses
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TextIO
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.document.session import Session
+from app.panels.output.result_pictures import write_pictures
+from core.errors import KinetostatError
+from core.functions import FUNCTIONS, Context, call
+from core.functions.results import Result
+from core.functions.text import text_of
+
+FILE = "<console>"
+WAIT = 3.0
+"""Seconds that closing waits for a stopped command."""
+
+
+class Interpreter(QObject):
+    """`run(text)` executes a command; `wrote(text, kind)` (kind "" or "error") and `ended()` tell of it."""
+
+    wrote = Signal(str, str)
+    ended = Signal()
+    _wanted = Signal(object, object)
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._names: dict[str, Any] = {"__name__": "__console__", "__builtins__": __builtins__}
+        self._offered: dict[str, Any] = {}
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        self.answering = False
+        """Whether what is produced now is told here."""
+        self._wanted.connect(self._serve, Qt.ConnectionType.QueuedConnection)
+        self.ended.connect(self._forget, Qt.ConnectionType.QueuedConnection)
+
+    # ----------------------------------------------------------------------------- names
+
+    def namespace(self) -> dict[str, Any]:
+        """The names a command sees: those at hand as they are now, unless the person gave them another value."""
+        import numpy
+
+        import kinetostat
+
+        session = self._session
+        now: dict[str, Any] = {
+            "ks": kinetostat, "np": numpy, "model": session.model, "mech": session.mech, "q": session.q.copy(),
+            "p": dict(session.p), "session": _Handed(session, self.in_window),
+        }  # fmt: skip
+        now |= {function: self._callable(function) for function in FUNCTIONS}
+        for name, value in now.items():
+            if name not in self._names or self._names[name] is self._offered.get(name):
+                self._names[name] = value
+                self._offered[name] = value
+        return self._names
+
+    def _callable(self, id: str) -> Callable[..., Result]:
+        if id in self._offered:
+            return self._offered[id]  # type: ignore[no-any-return]
+
+        def function(**options: Any) -> Result:
+            result = call(id, self.context(), **options)
+            write_pictures(result, self.context())
+            self.in_window(lambda: self._answer(result))
+            return result
+
+        function.__name__ = function.__qualname__ = id
+        function.__doc__ = FUNCTIONS[id].help
+        return function
+
+    def _answer(self, result: Result) -> None:
+        self.answering = True
+        try:
+            self._session.produced.emit(result)
+        finally:
+            self.answering = False
+
+    def context(self) -> Context:
+        """The machine as shown now; a command stops at its next step when asked to."""
+
+        def take() -> Context:
+            return dataclasses.replace(self._session.context(), cancelled=lambda: self._stopping)
+
+        return self.in_window(take)  # type: ignore[no-any-return]
+
+    # ----------------------------------------------------------------------------- running
+
+    @property
+    def running(self) -> bool:
+        """True while a command runs."""
+        return self._thread is not None
+
+    def run(self, text: str) -> None:
+        """Execute a command beside the window."""
+        names = self.namespace()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._execute, args=(text, names), name="console", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Interrupt the command that runs."""
+        thread = self._thread
+        if thread is not None and thread.ident is not None and thread.is_alive():
+            self._stopping = True
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt)
+            )
+
+    def wait(self) -> bool:
+        """Wait for the command's end; True if it has ended."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(WAIT)
+            return not thread.is_alive()
+        return True
+
+    def _execute(self, text: str, names: dict[str, Any]) -> None:
+        with _Output(self.wrote.emit):
+            try:
+                _run(text, names, self._show)
+            except KinetostatError as error:
+                self.wrote.emit(f"{error}\n", "error")
+            except KeyboardInterrupt:
+                self.wrote.emit("Stopped.\n", "error")
+            except SystemExit:
+                self.wrote.emit("The console stays open; close the window to leave.\n", "")
+            except BaseException as error:  # whatever the person's text raises is shown to the person
+                self.wrote.emit(_told(error), "error")
+        self.ended.emit()
+
+    def _show(self, value: object) -> None:
+        """The value of an expression, as Python shows it; results of functions as text."""
+        if value is None:
+            return
+        self._names["_"] = value
+        text = text_of(value, degrees=True) if isinstance(value, Result) else repr(value)
+        self.wrote.emit(text + "\n", "")
+
+    def _forget(self) -> None:
+        if self._thread is not None:
+            self._thread.join(WAIT)
+            self._thread = None
+
+    # ----------------------------------------------------------------------------- the window's thread
+
+    def in_window(self, action: Callable[[], Any]) -> Any:
+        """The value of an action that is done in the window's thread."""
+        if threading.current_thread() is not self._thread:
+            return action()
+        answer: Future[Any] = Future()
+        self._wanted.emit(action, answer)
+        while True:
+            try:
+                return answer.result(timeout=0.05)
+            except TimeoutError:
+                if self._stopping:
+                    raise KeyboardInterrupt from None
+
+    def _serve(self, action: Callable[[], Any], answer: Future[Any]) -> None:
+        try:
+            answer.set_result(action())
+        except BaseException as error:  # goes on in the console's thread
+            answer.set_exception(error)
+
+
+def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> None:
+    """Execute a text; the value of its last expression is shown."""
+    tree = ast.parse(text, FILE)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, FILE, "exec"), names)
+    if isinstance(last, ast.Expr):
+        show(eval(compile(ast.Expression(last.value), FILE, "eval"), names))
+
+
+def _told(error: BaseException) -> str:
+    """A short traceback: only the lines of the person's own text."""
+    if isinstance(error, SyntaxError) and error.filename == FILE:
+        return "".join(traceback.format_exception_only(error))
+    own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == FILE]
+    lines = [f"line {entry.lineno}, in {entry.name}\n" for entry in own] if len(own) > 1 else []
+    return "".join([*lines, *traceback.format_exception_only(error)])
+
+
+class _Handed:
+    """The session as the console sees it: reading and calling happen in the window's thread."""
+
+    def __init__(self, target: Any, in_window: Callable[[Callable[[], Any]], Any]) -> None:
+        object.__setattr__(self, "_target", target)
+        object.__setattr__(self, "_in_window", in_window)
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._in_window(lambda: getattr(self._target, name))
+        if not callable(value):
+            return value
+
+        def handed(*arguments: Any, **keywords: Any) -> Any:
+            return self._in_window(lambda: value(*arguments, **keywords))
+
+        handed.__doc__ = value.__doc__
+        return handed
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("Change the machine by the session's verbs, such as session.pose or session.apply.")
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._target) if not name.startswith("_")]
+
+    def __repr__(self) -> str:
+        return f"<session of {self._target.model.name}>"
+
+
+class _Output:
+    """While it is entered, what this thread prints goes to `write(text, kind)`."""
+
+    def __init__(self, write: Callable[[str, str], None]) -> None:
+        self._write = write
+
+    def __enter__(self) -> None:
+        for name, kind in (("stdout", ""), ("stderr", "error")):
+            stream = getattr(sys, name)
+            if not isinstance(stream, _Split):
+                stream = _Split(stream)
+                setattr(sys, name, stream)
+            stream.routes[threading.get_ident()] = partial(self._send, kind)
+
+    def _send(self, kind: str, text: str) -> None:
+        self._write(text, kind)
+
+    def __exit__(self, *_: object) -> None:
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if isinstance(stream, _Split):
+                stream.routes.pop(threading.get_ident(), None)
+                if not stream.routes:
+                    setattr(sys, name, stream.original)
+
+
+class _Split:
+    """A stream that sends the text of some threads elsewhere."""
+
+    def __init__(self, original: TextIO | None) -> None:
+        self.original = original
+        self.routes: dict[int, Callable[[str], None]] = {}
+
+    def write(self, text: str) -> int:
+        """Text of a routed thread goes its way, other text to the original stream."""
+        route = self.routes.get(threading.get_ident())
+        if route is not None:
+            route(text)
+        elif self.original is not None:
+            self.original.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the original stream."""
+        if self.original is not None:
+            self.original.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)

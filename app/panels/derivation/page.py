@@ -1,0 +1,181 @@
+"""The page of one step of a derivation: title and buttons, words, legend, formula, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.formulas.matrix import MatrixView
+from app.panels.output.formulas_part import FormulasPart
+from app.panels.output.tables import TableView
+from app.widgets.elided import ElidedLabel
+from app.widgets.label import Label, MarkupLabel
+from app.widgets.progress import ProgressBar
+from app.widgets.tool_button import tool_button
+from core.functions.results import Formulas, Matrix, Table, rows_of
+from core.symbolic.derivation import SPEED, Step
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.preferences.settings import Settings
+
+SYMBOLS = {"named": "Parameters as symbols", "all": "Everything as symbols", "none": "All numbers"}
+NARROW = 4
+"""Columns up to which numbers stand beside the formula."""
+
+
+class DerivationPage(QWidget):
+    """Widgets only; the panel says what they show."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.part: FormulasPart | None = None
+        self.numbers: MatrixView | None = None
+        self._tables: list[QWidget] = []
+        self.back = tool_button("step_back", "The step before (Alt+Left)")
+        self.forward = tool_button("step_forward", "The next step (Alt+Right)")
+        self.close_ = tool_button("close", "End the replay")
+        self.title = ElidedLabel()
+        self.words, self.legend, self.caption = Label(), MarkupLabel(), Label()
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        for label in (self.words, self.legend):
+            label.setWordWrap(True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.caption.setProperty("muted", True)
+        self.symbols = QComboBox()
+        for key, title in SYMBOLS.items():
+            self.symbols.addItem(title, key)
+        self.symbols.setToolTip("Which numbers of the model become symbols")
+        self.symbols.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.symbols.setMinimumContentsLength(8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 0)
+        column.addLayout(self._head())
+        column.addWidget(self._body(), 1)
+
+    def _head(self) -> QHBoxLayout:
+        head = QHBoxLayout()
+        for widget in (self.back, self.forward, self.title):
+            head.addWidget(widget)
+        head.addStretch(1)
+        head.addWidget(self.symbols, 1)
+        head.addWidget(self.close_)
+        return head
+
+    def _body(self) -> QScrollArea:
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(10, 2, 10, 8)
+        self.waiting = self._busy()
+        for each in (self.words, self.legend, self.waiting):
+            column.addWidget(each)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(18)
+        self._beside = QVBoxLayout()
+        self._beside.addWidget(self.caption)
+        self._beside.addStretch(1)
+        self._row.addLayout(self._beside)
+        column.addLayout(self._row)
+        column.addStretch(1)
+        self._area = area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(inside)
+        return area
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A wide formula scrolls; the words above it are wrapped to what is seen."""
+        super().resizeEvent(event)
+        for label in (self.words, self.legend):
+            label.setMaximumWidth(max(self._area.width() - 40, 120))
+
+    def _busy(self) -> QWidget:
+        bar = ProgressBar()
+        bar.setRange(0, 0)
+        bar.setMaximumHeight(6)
+        bar.setTextVisible(False)
+        self.stop = QPushButton("Stop")
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(bar, 1)
+        row.addWidget(self.stop)
+        holder.hide()
+        return holder
+
+    # ----------------------------------------------------------------------------- what is shown
+
+    def show_step(self, step: Step, row: int, count: int) -> None:
+        """Title and words of a step; its formula comes later."""
+        name = step.part if step.title == step.part else f"{step.part}: {step.title}"
+        self.title.setText(f"{row + 1} / {count}   {name}")
+        self.words.setText(step.text)
+        self.back.setEnabled(row > 0)
+        self.forward.setEnabled(row < count - 1)
+        self.show_formula(None)
+
+    def say(self, words: str) -> None:
+        """Words in place of a formula."""
+        self.caption.setText(words)
+        self.caption.show()
+
+    def show_formula(self, formula: Formulas | None) -> None:
+        """Show a formula, or none."""
+        if self.part is not None:
+            self.part.close_part()
+        for widget in (self.part, self.numbers):
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.part = self.numbers = None
+        for widget in self._tables:
+            widget.hide()
+            widget.deleteLater()
+        self._tables.clear()
+        self.caption.hide()
+        if formula is not None:
+            self.part = FormulasPart(formula, formula.title, self._session)
+            self._row.insertWidget(0, self.part, 1)
+
+    def show_tables(self, tables: Sequence[Table], settings: Settings) -> None:
+        """Show how the frames are assigned, in place of a formula."""
+        for table in tables:
+            view, note = TableView(table, settings), Label(table.note)
+            note.setProperty("muted", True)
+            note.setWordWrap(True)
+            for widget, side in ((view, Qt.AlignmentFlag.AlignLeft), (note, Qt.AlignmentFlag(0))):
+                self._tables.append(widget)
+                self._beside.insertWidget(self._beside.count() - 1, widget, 0, side)
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight)
+
+    def show_numbers(self, values: NDArray[np.float64], *, moving: bool) -> None:
+        """The formula's numbers: at its right where there is room, else below it. moving: they are for speeds."""
+        assert self.part is not None
+        formula = self.part.part
+        matrix = Matrix(symbol="", entries=rows_of(values), rows=formula.rows, columns=formula.columns)
+        if self.numbers is not None:
+            self.numbers.show_matrix(matrix)
+            return
+        self.numbers = MatrixView(matrix)
+        self._beside.insertWidget(1, self.numbers)
+        beside = len(matrix.entries[0]) <= NARROW
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self.say("At this pose (SI)" + (f", all joint speeds {SPEED:g}" if moving else ""))

@@ -1,0 +1,306 @@
+"""Derivation replay: the steps from frames to equations of motion, each with words, formula, numbers and picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSplitter,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.background.guard import Guard
+from app.background.jobs import Job, Jobs
+from app.document.session import State
+from app.panels.derivation.page import DerivationPage
+from app.plain_text import as_tip
+from app.viewport.derivation_scene import DerivationScene, legend
+from app.widgets.label import Label
+from app.widgets.plain_keys import PlainKeys
+from core.errors import KinetostatError
+from core.functions import FUNCTIONS, Context
+from core.functions.results import Formulas
+from core.functions.rounding import without_dust
+from core.functions.subjects.derivation import assignment, shown
+from core.functions.subjects.robot_formulas import robot_of
+from core.symbolic.derivation import Step, numbers, steps, values_at
+from core.symbolic.derivation_pictures import picture
+from core.symbolic.robot import Robot
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+
+EMPTY = (
+    "How the equations of this machine come about, step by step: frames, A matrices, forward kinematics, the Jacobian "
+    "column by column, energies, M, C and G – each with its formula, its numbers at the pose and its picture."
+)
+FAST, SLOW = 20, 300
+"""Milliseconds after a movement until the numbers follow: of short formulas, of long ones."""
+LONG = 12_000
+"""Operations of a long formula."""
+
+
+class DerivationPanel(QWidget):
+    """A list of steps at the left, the chosen one at the right; formulas are derived beside the window."""
+
+    help_wanted = Signal(str)
+    changed = Signal()
+    """The replay began or ended."""
+
+    def __init__(self, view: Viewport, jobs: Jobs) -> None:
+        super().__init__()
+        self._view, self._session, self._jobs = view, view.session, jobs
+        self._guard = Guard(self._session.told.emit)
+        self.scene = DerivationScene(view)
+        self.robot: Robot | None = None
+        self.steps: tuple[Step, ...] = ()
+        self._known: dict[int, Formulas | None] = {}
+        self._job: Job | None = None
+        self._build()
+        self._later = QTimer(self, singleShot=True)
+        self._later.timeout.connect(self.refresh)
+        self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
+            (self._session.changed, self._changed), (self._session.moved, self._moved),
+        )  # fmt: skip
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        self.end()
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self._pairs = ()
+
+    # ----------------------------------------------------------------------------- building
+
+    def _build(self) -> None:
+        self.list = QListWidget()
+        self.list.setMinimumWidth(120)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles end in "…"
+        self.list.currentRowChanged.connect(self._chosen)
+        self.list.installEventFilter(self)
+        PlainKeys(self.list, typing=False)
+        self.page = DerivationPage(self._session)
+        self.page.back.clicked.connect(lambda: self.step(-1))
+        self.page.forward.clicked.connect(lambda: self.step(1))
+        self.page.symbols.activated.connect(lambda _: self.begin(anew=True))
+        self.page.close_.clicked.connect(self.end)
+        self.page.stop.clicked.connect(self._stopped)
+        split = QSplitter()
+        split.addWidget(self.list)
+        split.addWidget(self.page)
+        split.setSizes([170, 700])
+        split.setStretchFactor(1, 1)
+        split.setChildrenCollapsible(False)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty())
+        self._stack.addWidget(split)
+
+    def _empty(self) -> QWidget:
+        page = QWidget()
+        self._reason = Label(EMPTY)
+        self._reason.setWordWrap(True)
+        self._reason.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._reason.setProperty("muted", True)
+        self.start = QPushButton("Start")
+        self.start.clicked.connect(lambda: self.begin())
+        column = QVBoxLayout(page)
+        column.addStretch(1)
+        column.addWidget(self._reason)
+        column.addWidget(self.start, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(1)
+        return page
+
+    # ----------------------------------------------------------------------------- beginning and ending
+
+    @property
+    def on(self) -> bool:
+        """Whether a replay is open."""
+        return self.robot is not None
+
+    def context(self) -> Context:
+        """The machine as it is shown now."""
+        return self._session.context()
+
+    def begin(self, *, anew: bool = False) -> None:
+        """Open the replay at its first step; says why where it is impossible."""
+        if self.on and not anew:
+            self.list.setFocus()
+            return
+        row = max(self.list.currentRow(), 0) if anew else 0
+        self.end()
+        context = self.context()
+        reason = FUNCTIONS["derivation"].unavailable(context)
+        if not reason:
+            try:
+                self.robot = robot_of(context, "", str(self.page.symbols.currentData()), True)
+            except KinetostatError as error:
+                reason = str(error)
+        if self.robot is None:
+            self._reason.setText(reason)
+            return
+        self.steps = steps(self.robot)
+        self._fill()
+        self.scene.measure()
+        self._view.viewpoint.keep_in_view()
+        self._stack.setCurrentIndex(1)
+        self.list.setCurrentRow(min(row, len(self.steps) - 1))
+        self.list.setFocus()
+        self.changed.emit()
+
+    def end(self) -> None:
+        """Close the replay: nothing of it stays in the scene."""
+        self._cancel()
+        was, self.robot = self.on, None
+        self._known.clear()
+        self.page.show_formula(None)
+        self._reason.setText(EMPTY)
+        self._stack.setCurrentIndex(0)
+        self.scene.show(None)
+        if was:
+            self.changed.emit()
+
+    def _fill(self) -> None:
+        self.list.blockSignals(True)
+        self.list.clear()
+        self.list.scrollToTop()  # else rows of the robot before stay scrolled away
+        for step in self.steps:
+            item = QListWidgetItem(step.title, self.list)
+            item.setToolTip(as_tip(f"{step.part}: {step.text}"))
+        self.list.setCurrentRow(-1)
+        self.list.blockSignals(False)
+
+    # ----------------------------------------------------------------------------- stepping
+
+    @property
+    def current(self) -> Step | None:
+        """The step that is shown."""
+        row = self.list.currentRow()
+        return self.steps[row] if self.on and 0 <= row < len(self.steps) else None
+
+    def step(self, way: int) -> None:
+        """Go on, or back."""
+        if self.on:
+            self.list.setCurrentRow(min(max(self.list.currentRow() + way, 0), len(self.steps) - 1))
+
+    def _chosen(self, row: int) -> None:
+        step = self.current
+        if step is None:
+            return
+        self._cancel()
+        self.page.show_step(step, row, len(self.steps))
+        self.refresh()
+        if not step.what:
+            assert self.robot is not None
+            self.page.show_tables(assignment(self.context(), self.robot), self._view.settings)
+            return
+        if row in self._known:
+            self._derived(row, self._known[row])
+        else:
+            self._derive(row)
+
+    def _derive(self, row: int) -> None:
+        """Derive a step's formula beside the window."""
+        robot, step = self.robot, self.steps[row]
+
+        def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Formulas | None:
+            assert robot is not None
+            robot.chain.watch = lambda: _stop(cancelled)
+            return shown(robot, step)
+
+        job = self._job = self._jobs.start(f"Derivation: {step.title}", work)
+        self.page.waiting.show()
+        job.succeeded.connect(lambda formula: self._derived(row, formula) if self._job is job else None)
+        job.failed.connect(self._guard.report)
+        job.ended.connect(lambda: self._ended(job))
+
+    def _ended(self, job: Job) -> None:
+        if self._job is job:
+            self._job = None
+            self.page.waiting.hide()
+
+    def _cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+            self.page.waiting.hide()
+
+    def _stopped(self) -> None:
+        self._cancel()
+        self.page.say("Stopped. Choose the step again to derive it.")
+
+    def _derived(self, row: int, formula: Formulas | None) -> None:
+        self._known[row] = formula
+        if row == self.list.currentRow():
+            self.page.show_formula(formula)
+            self.refresh()
+
+    # ----------------------------------------------------------------------------- following the pose
+
+    def refresh(self) -> None:
+        """Numbers and picture for the pose now shown."""
+        step = self.current
+        if step is None or self.robot is None:
+            return
+        session = self._session
+        try:
+            shown_picture = picture(self.robot, session.mech, step, session.q, session.p)
+        except KinetostatError:
+            return
+        self.page.legend.setText(legend(shown_picture))
+        self.scene.show(shown_picture if self._seen else None)
+        if self.page.part is not None:
+            values = values_at(self.robot, session.q, session.p)
+            shown_numbers = without_dust(numbers(self.robot, step, values))
+            self.page.show_numbers(shown_numbers, moving=step.what in ("K", "Ki", "C", "tau"))
+
+    def _moved(self) -> None:
+        if self.on and self._seen and not self._later.isActive():
+            part = self.page.part
+            long = part is not None and sum(cell.operations for cell in part.view.grid.all) > LONG
+            self._later.start(SLOW if long else FAST)
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is new.model:
+            return
+        if self.on and len(old.model.expanded.joints) == len(new.model.expanded.joints):
+            self.begin(anew=True)
+        else:
+            self.end()
+
+    def set_seen(self, seen: bool) -> None:
+        """Whether the panel is in front: only then its picture is in the scene."""
+        self._seen = seen
+        self.refresh()
+
+    _seen = True
+
+    # ----------------------------------------------------------------------------- keys
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Left and right step in the list, too; F1 opens the help."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Space: 1}
+            if event.key() in ways and not event.modifiers():
+                self.step(ways[Qt.Key(event.key())])
+                return True
+            if event.key() == Qt.Key.Key_F1:
+                self.help_wanted.emit("derivation")
+                return True
+        return super().eventFilter(watched, event)
+
+
+def _stop(cancelled: Callable[[], bool]) -> None:
+    from core.functions.function import Cancelled
+
+    if cancelled():
+        raise Cancelled

@@ -1,0 +1,211 @@
+"""The findings panel: everything questionable in the model, with remedies, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QBrush, QGuiApplication
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QStackedLayout,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.document.mobility import standing_mobility
+from app.document.session import Ref, Session, State
+from app.document.validation import Diagnosis
+from app.plain_text import as_tip
+from app.preferences.display_units import finding_in_preferred_angles
+from app.preferences.icons import icon
+from app.widgets.label import Label
+from app.widgets.note import severity_color
+from app.widgets.quantities.quantity_text import Units
+from core.model import WORDS, Finding, Model
+
+GROUPS = {"error": ("Errors", "cannot be used as it is"), "warning": ("Warnings", "used; look at it"),
+          "hint": ("Hints", "worth knowing")}  # fmt: skip
+FINDING = Qt.ItemDataRole.UserRole
+
+
+class _WrappedCells(QStyledItemDelegate):
+    """Cells as high as their words need at the column's present width."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        hint = super().sizeHint(option, index)
+        tree = self.parent()
+        if isinstance(tree, QTreeWidget) and index.column() > 0 and index.parent().isValid():
+            width = tree.columnWidth(index.column()) - 8
+            box = option.fontMetrics.boundingRect(0, 0, max(width, 40), 10000, Qt.TextFlag.TextWordWrap,
+                                                  str(index.data()))  # fmt: skip
+            hint.setHeight(max(hint.height(), box.height() + 6))
+            hint.setWidth(40)
+        return hint
+
+
+class _Proposal(QWidget):
+    """A line above the findings: what would take away all that is held twice, and a button that does it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.text = Label(parent=self)
+        self.text.setWordWrap(True)
+        self.button = QPushButton(icon("check"), "Apply", self)
+        self.button.setToolTip("Exchange these joints, as one undo step; the changed machine is examined first.")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 6, 10, 6)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.button)
+        self.hide()
+
+    def show_advice(self, advice: str) -> None:
+        """Say it; '' hides the line."""
+        self.text.setText(f"More is held than needed. {advice} The motion stays the same.")
+        self.setVisible(bool(advice))
+
+
+class FindingsPanel(QWidget):
+    """Click selects the element; double click goes to the field (signal `field_wanted`)."""
+
+    counted = Signal(str)
+    """The tab's title, e.g. "Findings (2)"."""
+    field_wanted = Signal(str)
+    """A field of the selected element should get the cursor."""
+    proposal_accepted = Signal()
+    """What the findings propose against constraints held twice should be done."""
+
+    def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session, self.settings = session, settings
+        self.diagnosis = Diagnosis(self)
+        self.diagnosis.ready.connect(self.refresh)
+        self.mobility = standing_mobility(session)
+        self.mobility.ready.connect(self.refresh)
+        self.found: tuple[Finding, ...] = ()
+        self.list = self._table()
+        self.empty = Label("No findings: masses, inertias, limits, axes and files of this model are plausible.", self)
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setProperty("muted", True)
+        self.empty.setMargin(16)
+        self.proposal = _Proposal(self)
+        self.proposal.button.clicked.connect(self.proposal_accepted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.proposal)
+        self.pages = QStackedLayout()
+        column.addLayout(self.pages, 1)
+        self.pages.addWidget(self.empty)
+        self.pages.addWidget(self.list)
+        session.changed.connect(self._changed)
+        self.refresh()
+
+    def _table(self) -> QTreeWidget:
+        table = QTreeWidget(self)
+        table.setColumnCount(3)
+        table.setHeaderLabels(["Element", "Finding", "What to do"])
+        table.setFrameShape(QFrame.Shape.NoFrame)
+        table.setWordWrap(True)
+        table.setIndentation(14)
+        table.setIconSize(QSize(16, 16))
+        table.setItemDelegate(_WrappedCells(table))
+        table.setAllColumnsShowFocus(True)
+        header = table.header()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        header.sectionResized.connect(lambda *_: table.scheduleDelayedItemsLayout())
+        table.itemClicked.connect(self._clicked)
+        table.itemDoubleClicked.connect(self._double_clicked)
+        table.itemActivated.connect(self._double_clicked)
+        return table
+
+    @property
+    def title(self) -> str:
+        """The tab's title with the count of what needs a look."""
+        serious = sum(finding.severity != "hint" for finding in self.found)
+        return f"Findings ({serious})" if serious else "Findings"
+
+    def refresh(self) -> None:
+        """Show the findings of the model and of the reader of its file."""
+        model = self.session.model
+        now = (*self.diagnosis.findings(model), *self.mobility.findings(model))
+        degrees = self.settings is None or self.settings.degrees
+        self.found = tuple(finding_in_preferred_angles(each, degrees) for each in
+                           gathered(model, now, self.session.findings))  # fmt: skip
+        self.list.clear()
+        for severity, (title, meaning) in GROUPS.items():
+            rows = [finding for finding in self.found if finding.severity == severity]
+            if rows:
+                self._add_group(severity, f"{title} ({len(rows)})", meaning, rows)
+        self.pages.setCurrentWidget(self.list if self.found else self.empty)
+        mobility = self.mobility.of(model)
+        self.proposal.show_advice(mobility.advice if mobility is not None and mobility.proposal else "")
+        self.counted.emit(self.title)
+
+    def _add_group(self, severity: str, title: str, meaning: str, rows: list[Finding]) -> None:
+        group = QTreeWidgetItem([title, meaning])
+        group.setIcon(0, icon(severity))
+        color = QBrush(severity_color(severity, QGuiApplication.palette()))
+        group.setForeground(0, color)
+        group.setForeground(1, QBrush(severity_color("", QGuiApplication.palette())))
+        group.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        self.list.addTopLevelItem(group)
+        for finding in rows:
+            item = QTreeWidgetItem([finding.place or "model", finding.text, finding.remedy])
+            item.setData(0, FINDING, finding)
+            item.setIcon(0, icon(WORDS.get(finding.collection, "model")))
+            for column in range(3):
+                item.setToolTip(column, as_tip(str(finding)))
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+            group.addChild(item)
+        group.setExpanded(True)
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The headings take the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            QTimer.singleShot(0, self, self.refresh)
+
+    def _clicked(self, item: QTreeWidgetItem) -> None:
+        finding = item.data(0, FINDING)
+        if isinstance(finding, Finding):
+            ref = Ref(finding.collection, finding.name)
+            self.session.select(ref if finding.name and exists(self.session.model, ref) else None)
+
+    def _double_clicked(self, item: QTreeWidgetItem) -> None:
+        finding = item.data(0, FINDING)
+        if isinstance(finding, Finding):
+            self._clicked(item)
+            if finding.field:
+                self.field_wanted.emit(finding.field)
+
+
+def exists(model: Model, ref: Ref) -> bool:
+    """True while the element of a finding is still there (a reader's finding may outlive it)."""
+    holders = (model, model.expanded)
+    return any(element.name == ref.name for held in holders for element in getattr(held, ref.collection, ()))
+
+
+def gathered(model: Model, now: Iterable[Finding], of_reader: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings of the model as it now is, then those of its file that concern what is still there and are not said
+    already; each once."""
+    found = {(f.severity, f.text, f.collection, f.name): f for f in now}
+    for finding in of_reader:
+        key = (finding.severity, finding.text, finding.collection, finding.name)
+        if key not in found and (not finding.name or exists(model, Ref(finding.collection, finding.name))):
+            found[key] = finding
+    return tuple(found.values())

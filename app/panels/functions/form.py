@@ -1,0 +1,145 @@
+"""The options of one function: a form made from its declaration, remembered from the last use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QCheckBox
+
+from app.plain_text import as_tip
+from app.preferences.settings import Settings
+from app.widgets.accessible import name_inputs
+from app.widgets.options.form_area import FormArea, row_label
+from app.widgets.options.number_options import SymbolsEditor
+from app.widgets.options.option_editor import OptionEditor
+from app.widgets.options.option_editors import editor_of
+from app.widgets.options.panel_form import PanelForm
+from app.widgets.progress import ProgressBar
+from core.errors import ModelError
+from core.functions import Context, Function
+
+
+class FunctionForm(PanelForm):
+    """Options of a catalogue function. `live_switched(on)`: whether it shall follow the pose."""
+
+    live_switched = Signal(bool)
+
+    def __init__(self, function: Function, context: Callable[[], Context], settings: Settings) -> None:
+        super().__init__(function, settings, "Stop")
+        self.editors: dict[str, OptionEditor] = {}
+        self.live_box = QCheckBox("Live")
+        self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
+        self.live_box.setVisible(function.live)
+        self.live_box.toggled.connect(self.live_switched)
+        self.progress = ProgressBar()
+        self.progress.setRange(0, 1000)
+        self.progress.setTextVisible(True)
+        self.progress.hide()
+        room = self.progress.sizePolicy()
+        room.setHorizontalStretch(1)
+        self.progress.setSizePolicy(room)
+        self.run_button.setDefault(True)
+        self.reset_button.setVisible(bool(function.options))
+        area = self._area(context)
+        self.lay_out(function.title, "What this function does", area, beside=(self.live_box, self.progress))
+        self._recall()
+        self._follow()
+
+    # ----------------------------------------------------------------------------- building
+
+    def _area(self, context: Callable[[], Context]) -> FormArea:
+        area = FormArea(self.function.summary, self.function.help)
+        for option in self.function.options:
+            editor = self.editors[option.id] = editor_of(option, context, self.settings)
+            editor.changed.connect(self._edited)
+            area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
+        return area
+
+    # ----------------------------------------------------------------------------- values
+
+    @property
+    def live(self) -> bool:
+        """Whether the function follows the pose."""
+        return self.live_box.isChecked()
+
+    def options(self) -> dict[str, Any]:
+        """What the person chose, by option; raises ModelError for a text that is no value."""
+        for editor in self.editors.values():
+            problem = editor.problem()
+            if problem:
+                raise ModelError(problem, where=f"option '{editor.option.id}'")
+        return {key: editor.value() for key, editor in self.editors.items()}
+
+    def show_options(self, options: dict[str, Any]) -> None:
+        """Put values into the form."""
+        for key, value in options.items():
+            if key in self.editors:
+                self.editors[key].show_value(value)
+
+    def remember(self) -> None:
+        """Keep the options for the next use."""
+        self.settings.remember(f"functions/{self.function.id}", self.options())
+
+    def _recall(self) -> None:
+        kept = self.settings.value(f"functions/{self.function.id}", {})
+        if isinstance(kept, dict):
+            for key, value in kept.items():
+                try:
+                    self.show_options({key: value})
+                except (TypeError, ValueError, LookupError):  # kept by another version: the default stays
+                    self.editors[key].show_value(self.editors[key].option.default)
+
+    def reset(self) -> None:
+        """Defaults everywhere."""
+        for editor in self.editors.values():
+            editor.show_value(editor.option.default)
+        self._edited()
+
+    def refresh(self) -> None:
+        """The machine or the units changed."""
+        for editor in self.editors.values():
+            editor.refresh()
+        self._follow()
+
+    def _follow(self) -> None:
+        """What depends on the other options: whether a row is there, fields of editors."""
+        for editor in self.editors.values():
+            name_inputs(editor, editor.option.title)
+            if editor.option.only:
+                other = editor.option.only[0]
+                self.area.rows.setRowVisible(editor, editor.option.matters({other: self.editors[other].value()}))
+            if isinstance(editor, SymbolsEditor):
+                editor.follow({key: other.value() for key, other in self.editors.items() if other is not editor})
+
+    def _edited(self) -> None:
+        self.show_problem("")
+        self._follow()
+        self.edited.emit()
+        if self.live:
+            self.live_switched.emit(True)
+
+    # ----------------------------------------------------------------------------- showing
+
+    def show_reason(self, reason: str) -> None:
+        """Why the function is not available; '' if it is."""
+        self.run_button.setEnabled(not reason)
+        self.live_box.setEnabled(not reason)
+        self.note.say(reason, "hint" if reason else "")
+
+    def show_busy(self, busy: bool) -> None:
+        """A function runs, or none."""
+        super().show_busy(busy)
+        if not busy:
+            self.progress.hide()
+
+    def show_progress(self, fraction: float, text: str, seconds_left: float | None) -> None:
+        """How far the running function is."""
+        self.progress.show()
+        self.progress.setValue(round(1000 * fraction))
+        left = f", {seconds_left:.0f} s left" if seconds_left and seconds_left > 2.0 else ""
+        words = f"{text or 'Working'} %p %{left}"
+        fits = self.progress.fontMetrics().horizontalAdvance(words) < self.progress.width() - 8
+        self.progress.setFormat(words if fits else "%p %")
+        self.progress.setToolTip(as_tip(f"{text or 'Working'}{left}"))

@@ -1,0 +1,348 @@
+"""The function panel: every function of the catalogue, found by search, with its options below."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+
+from app.background.guard import Guard
+from app.background.jobs import Job, Jobs
+from app.document.session import Session, State
+from app.panels.functions.form import FunctionForm
+from app.panels.functions.run_function import Growth, timed, without_files, work_of
+from app.panels.robotica.sheet import GROUP, RoboticaSheet, sheets
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.widgets.options.panel_form import PanelForm
+from app.widgets.plain_keys import FieldKeys
+from core.errors import KinetostatError
+from core.functions import FUNCTIONS, Context, Function
+from core.functions.catalogue import GROUPS, validated
+from core.functions.results import Result
+from core.robotica.commands import COMMANDS
+
+_ID = Qt.ItemDataRole.UserRole
+GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Mechanisms": "loop",
+               "Ellipsoids": "ellipsoid", "Dynamics": "com", "Pictures": "export", GROUP: "console"}  # fmt: skip
+LIVE_PAUSE = 15
+"""Milliseconds between two runs of a live function, at least."""
+LIVE_LIMIT = 0.04
+"""A live function slower than this (s), or not yet timed, runs beside the window and follows as fast as it can."""
+
+
+class FunctionPanel(QWidget):
+    """Choose a function, set its options, run it. Results go to `session.produced`."""
+
+    help_wanted = Signal(str)
+    """The id of the function whose help the person asked for (F1)."""
+    line_wanted = Signal(str)
+    """A line of Robotica to run."""
+    abort_wanted = Signal()
+    """What Robotica runs shall stop."""
+
+    def __init__(self, session: Session, jobs: Jobs, settings: Settings | None = None) -> None:
+        super().__init__()
+        self._session, self._jobs = session, jobs
+        self._settings = settings or Settings()
+        self._guard = Guard(session.told.emit)
+        self._job: Job | None = None
+        self._following: Job | None = None
+        self._behind = False
+        self._seconds: dict[str, float] = {}
+        self.functions: dict[str, Function] = {**FUNCTIONS, **sheets(COMMANDS)}
+        self._forms: dict[str, PanelForm] = {}
+        self._rows: dict[str, QTreeWidgetItem] = {}
+        self.form: PanelForm | None = None
+        self._robotica_runs = False
+        self._build()
+        self._room = QTimer(self, singleShot=True, interval=0)
+        self._room.timeout.connect(self._make_room)
+        self._live = QTimer(self, singleShot=True, interval=LIVE_PAUSE)
+        self._live.timeout.connect(self._follow)
+        self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
+            (session.changed, self._changed),
+            (session.moved, self._moved),
+            (self._settings.changed, self._setting_changed),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self._mark_available()
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self._pairs = ()
+        self._live.stop()
+        self._room.stop()
+
+    # ----------------------------------------------------------------------------- building
+
+    def _build(self) -> None:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search functions")
+        self.search.setClearButtonEnabled(True)
+        self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        FieldKeys(self.search, self.search.isUndoAvailable)
+        self.search.textChanged.connect(self._filter)
+        self.search.returnPressed.connect(self._choose_first)
+        self.tree = QTreeWidget()
+        self.tree.setHeaderHidden(True)
+        self.tree.setIndentation(14)
+        self.tree.setRootIsDecorated(True)
+        self.tree.setUniformRowHeights(True)
+        self.tree.installEventFilter(self)
+        self._fill()
+        self.tree.currentItemChanged.connect(lambda now, _: self._chosen(now))
+        self.tree.itemDoubleClicked.connect(lambda row, _: self.run() if row.data(0, _ID) else None)
+        self._place = QWidget()
+        column = QVBoxLayout(self._place)
+        column.setContentsMargins(0, 0, 0, 0)
+        split = self._split = QSplitter(Qt.Orientation.Vertical)
+        split.addWidget(self.tree)
+        split.addWidget(self._place)
+        split.setChildrenCollapsible(False)
+        split.splitterMoved.connect(lambda *_: self._person_split())
+        self._split_moved = False
+        self._place.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 6, 6, 6)
+        layout.setSpacing(6)
+        layout.addWidget(self.search)
+        layout.addWidget(split, 1)
+
+    def _fill(self) -> None:
+        for group in (*GROUPS, GROUP):
+            head = QTreeWidgetItem(self.tree, [group])
+            head.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            head.setIcon(0, icon(GROUP_ICONS.get(group, "function")))
+            for function in self.functions.values():
+                if function.group == group:
+                    row = QTreeWidgetItem(head, [function.title])
+                    row.setData(0, _ID, function.id)
+                    self._rows[function.id] = row
+            head.setExpanded(True)
+
+    # ----------------------------------------------------------------------------- choosing
+
+    def choose(self, id: str) -> None:
+        """Open the options of a function."""
+        self.search.clear()
+        self.tree.setCurrentItem(self._rows[id])
+        self.tree.scrollToItem(self._rows[id])
+
+    @property
+    def chosen(self) -> Function | None:
+        """The function whose options are open."""
+        return self.form.function if self.form else None
+
+    def _chosen(self, row: QTreeWidgetItem | None) -> None:
+        chosen = row.data(0, _ID) if row else None
+        if chosen is None:
+            return
+        if self.form is not None:
+            self.form.hide()
+        form = self._forms.get(chosen)
+        if form is None:
+            form = self._forms[chosen] = self._made(chosen)
+            form.wanted.connect(self.run)
+            form.stopped.connect(self.stop)
+            form.edited.connect(self._room.start)
+            self._place.layout().addWidget(form)
+        else:
+            form.refresh()
+        form.show()
+        self.form = form
+        self._room.start()
+        form.show_reason(form.function.unavailable(self.context()))
+        form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
+
+    def _made(self, chosen: str) -> PanelForm:
+        function = self.functions[chosen]
+        if function.group == GROUP:
+            return RoboticaSheet(function, COMMANDS[function.robotica], self._settings, self._folder)
+        form = FunctionForm(function, self.context, self._settings)
+        form.live_switched.connect(lambda on: self._live.start() if on else None)
+        return form
+
+    def _folder(self) -> str:
+        """Where files of the open machine lie."""
+        return str(self._session.folder or "")
+
+    def _make_room(self) -> None:
+        """Give the options the height they ask for, at most most of it; once the person moved the split it stays."""
+        self._place.show()
+        if self._split_moved or self.form is None:
+            return
+        height = max(self._split.height(), 300)
+        options = min(self.form.wanted_height(), round(0.62 * height))
+        self._split.setSizes([height - options, options])
+
+    def _person_split(self) -> None:
+        self._split_moved = True
+
+    def _filter(self, text: str) -> None:
+        words = text.lower().split()
+        for key, row in self._rows.items():
+            function = self.functions[key]
+            place = f"{function.title} {function.group} {function.robotica} {function.help} {key}".lower()
+            row.setHidden(not all(word in place for word in words))
+        for i in range(self.tree.topLevelItemCount()):
+            head = self.tree.topLevelItem(i)
+            head.setHidden(all(head.child(k).isHidden() for k in range(head.childCount())))
+
+    def _choose_first(self) -> None:
+        for key, row in self._rows.items():
+            if not row.isHidden():
+                self.tree.setCurrentItem(self._rows[key])
+                return
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Return runs the chosen function, F1 opens its help."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and self.chosen:
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.run()
+                return True
+            if event.key() == Qt.Key.Key_F1:
+                self.help_wanted.emit(self.chosen.id)
+                return True
+        return super().eventFilter(watched, event)
+
+    # ----------------------------------------------------------------------------- running
+
+    def context(self) -> Context:
+        """The machine as it is shown now."""
+        return self._session.context()
+
+    def run(self) -> Job | None:
+        """Run the chosen function beside the window with the options that stand in the form."""
+        form, function = self.form, self.chosen
+        if isinstance(form, RoboticaSheet):
+            self._run_line(form)
+            return None
+        if form is None or function is None or self._job is not None:
+            return None
+        context = self.context()
+        try:
+            options = form.options()
+            validated(function, context, options)
+        except KinetostatError as error:
+            form.show_problem(f"{error.what} {error.remedy}".strip())
+            return None
+        form.remember()
+        form.show_problem("")
+        job = self._jobs.start(function.title, work_of(function.id, context, options))
+        self._job = job
+        form.show_busy(True)
+        job.progressed.connect(self._progressed)
+        growth = Growth(self._session, function, options)
+        job.grown.connect(lambda made: growth.grow(made))
+        job.succeeded.connect(lambda result: growth.end(result))
+        job.stopped.connect(lambda: growth.stop())
+        job.failed.connect(self._guard.report)
+        job.stopped.connect(lambda: self._session.told.emit("hint", f"{function.title}: stopped."))
+        job.ended.connect(self._ended)
+        return job
+
+    def _run_line(self, form: RoboticaSheet) -> None:
+        """Have the line of a sheet typed and run."""
+        problem = form.problem()
+        form.show_problem(problem)
+        if not problem and not self._robotica_runs:
+            form.remember()
+            self.line_wanted.emit(form.line)
+
+    def show_robotica(self, runs: bool) -> None:
+        """A line of Robotica runs, or none."""
+        self._robotica_runs = runs
+        if isinstance(self.form, RoboticaSheet):
+            self.form.show_busy(runs)
+
+    def stop(self) -> None:
+        """Ask the running function to stop."""
+        if isinstance(self.form, RoboticaSheet):
+            self.abort_wanted.emit()
+        elif self._job is not None:
+            self._job.cancel()
+
+    def _progressed(self, fraction: float, text: str) -> None:
+        if isinstance(self.form, FunctionForm) and self._job is not None:
+            self.form.show_progress(fraction, text, self._job.time_left)
+
+    def _ended(self) -> None:
+        self._job = None
+        if isinstance(self.form, FunctionForm):
+            self.form.show_busy(False)
+
+    # ----------------------------------------------------------------------------- following
+
+    def _moved(self) -> None:
+        if self.form is not None and self.form.live and not self._live.isActive():
+            self._live.start()
+
+    def _follow(self) -> None:
+        """Run the chosen function again for the pose now shown: at once if it is quick, else beside the window."""
+        form, function = self.form, self.chosen
+        if not isinstance(form, FunctionForm) or function is None or not form.live:
+            return
+        if function.unavailable(self.context()):
+            return
+        if self._following is not None:
+            self._behind = True
+            return
+        try:
+            options = without_files(function, form.options())
+            validated(function, self.context(), options)
+            if self._seconds.get(function.id, math.inf) < LIVE_LIMIT:
+                self._followed(timed(function.id, self.context(), options))
+                return
+        except KinetostatError as error:
+            form.show_problem(f"{error.what} {error.remedy}".strip())
+            return
+        context = self.context()
+        job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function.id, context, options))
+        self._following = job
+        job.succeeded.connect(self._followed)
+        job.failed.connect(lambda error: form.show_problem(str(error)))
+        job.ended.connect(self._caught_up)
+
+    def _followed(self, timed: tuple[Result, float]) -> None:
+        result, seconds = timed
+        self._seconds[result.function] = seconds
+        if self.form is not None and self.form.live and self.form.function.id == result.function:
+            self.form.show_problem("")
+            self._session.produced.emit(dataclasses.replace(result, live=True))
+
+    def _caught_up(self) -> None:
+        self._following = None
+        if self._behind:
+            self._behind = False
+            self._live.start()
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._seconds.clear()
+            self._mark_available()
+            if self.form is not None:
+                self.form.refresh()
+                self.form.show_reason(self.form.function.unavailable(self.context()))
+
+    def _mark_available(self) -> None:
+        context = self.context()
+        for key, row in self._rows.items():
+            reason = self.functions[key].unavailable(context)
+            row.setToolTip(0, as_tip(reason or self.functions[key].summary))
+            row.setForeground(0, self.palette().placeholderText() if reason else self.palette().text())
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/") and self.form is not None:
+            self.form.refresh()
+        if key == "look":
+            self._mark_available()

@@ -1,0 +1,101 @@
+"""Appending formulas to a file: with a label, in a language; file and language are remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets.note import Note
+from core.errors import KinetostatError
+from core.functions.subjects.symbols import append
+from core.symbolic.export import EXPORTS
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.panels.output.card import ResultCard
+    from app.preferences.settings import Settings
+
+FILE, LANGUAGE = "formulas/file", "formulas/language"
+SUFFIXES = {"latex": "tex", "mathematica": "m", "python": "py", "sympy": "py", "c": "c"}
+
+
+class AppendDialog(QDialog):
+    """Label, language and file."""
+
+    def __init__(self, card: ResultCard, session: Session, settings: Settings) -> None:
+        super().__init__(card)
+        self.setWindowTitle("Append to a file")
+        self._card, self._session, self._settings = card, session, settings
+        self.label = QLineEdit()
+        own = card.formulas()[0].label if len(card.formulas()) == 1 else ""
+        self.label.setPlaceholderText(own or "its own name")
+        self.language = QComboBox()
+        for language, (title, _, _) in EXPORTS.items():
+            self.language.addItem(title, language)
+        self.language.setCurrentIndex(max(0, self.language.findData(settings.value(LANGUAGE, "text"))))
+        self.file = QLineEdit(str(settings.value(FILE, "")))
+        self.file.setMinimumWidth(340)
+        browse = QPushButton("Choose…")
+        browse.clicked.connect(self._browse)
+        place = QWidget()
+        row = QHBoxLayout(place)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.file, 1)
+        row.addWidget(browse)
+        form = QFormLayout()
+        form.addRow("Label", self.label)
+        form.addRow("Written as", self.language)
+        form.addRow("File", place)
+        self.note = Note()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.add = self.buttons.addButton("Append", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addLayout(form)
+        column.addWidget(self.note)
+        column.addWidget(self.buttons)
+
+    def _browse(self) -> None:
+        suffix = SUFFIXES.get(self.language.currentData(), "txt")
+        kept = QFileDialog.Option.DontConfirmOverwrite
+        path, _ = QFileDialog.getSaveFileName(self, "Append to", self.file.text() or f"formulas.{suffix}", options=kept)
+        if path:
+            self.file.setText(path)
+
+    def accept(self) -> None:
+        """Write; what is wrong is said in the dialog."""
+        path, language = self.file.text().strip(), str(self.language.currentData())
+        if not path:
+            self.note.say("Name a file.", "error")
+            self.file.setFocus()
+            return
+        try:
+            append(path, self._card.written(language, self.label.text().strip()))
+        except KinetostatError as error:
+            self.note.say(str(error), "error")
+            return
+        self._settings.remember(FILE, path)
+        self._settings.remember(LANGUAGE, language)
+        self._session.told.emit("done", f"Appended to {path}")
+        super().accept()
+
+
+def append_formulas(card: ResultCard, session: Session, settings: Settings) -> AppendDialog:
+    """Ask where to, and append."""
+    dialog = AppendDialog(card, session, settings)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+    return dialog

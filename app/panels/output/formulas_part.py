@@ -1,0 +1,195 @@
+"""`Formulas` on a card: the matrix, its proof, what is folded away below it; scene and terms point at one another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from app.document.session import Ref
+from app.formulas.cells import FOLDED
+from app.formulas.view import FormulasView, Spot
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.widgets.label import Label
+from app.widgets.note import Note
+from core.functions.results import Formulas, Result
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+
+COPIES = {
+    "text": "Text",
+    "latex": "LaTeX",
+    "mathematica": "Mathematica",
+    "python": "Python",
+    "c": "C",
+    "sympy": "SymPy",
+}
+NAMES = "Common subexpressions"
+NAMING = "Names for what occurs more than once and is longer than a name"
+NO_NAMES = "Nothing that is longer than a name occurs more than once"
+
+
+class FormulasPart(QWidget):
+    """Caption, matrix, proof line, and switches for names, conventions and recognised numbers."""
+
+    def __init__(self, part: Formulas, heading: str, session: Session) -> None:
+        super().__init__()
+        self._heading, self._session = heading, session
+        self.view = FormulasView(part, self)
+        self._caption = Label()
+        self.proof = Note()
+        self.conventions, self.recognised = _muted(), _muted()
+        self.names = _switch(NAMES, NAMING)
+        self._conventions = _switch("Conventions", "What the symbols and signs mean")
+        self._recognised = _switch("Recognised numbers", "Numbers of the file taken for multiples of π or fractions")
+        self.all = _switch("Show all", "Show entries that are folded because they are long")
+        for switch, text in ((self._conventions, self.conventions), (self._recognised, self.recognised)):
+            switch.toggled.connect(text.setVisible)
+        self.names.toggled.connect(self._name)
+        self.all.toggled.connect(self._show_all)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for switch in (self.all, self.names, self._recognised, self._conventions):
+            row.addWidget(switch)
+        row.addStretch(1)
+        for widget in (self._caption, self.view, self.proof):
+            layout.addWidget(widget)
+        layout.addLayout(row)
+        layout.addWidget(self.recognised)
+        layout.addWidget(self.conventions)
+        self.view.pointed.connect(self._pointed)
+        self.view.settled.connect(self._settled)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        session.selected.connect(self._follow)
+        session.hovered.connect(self._follow)
+        self.show_part(part)
+
+    def close_part(self) -> None:
+        """Listen no more."""
+        self._session.selected.disconnect(self._follow)
+        self._session.hovered.disconnect(self._follow)
+
+    def show_part(self, part: Result) -> None:
+        """Show another matrix."""
+        assert isinstance(part, Formulas)
+        self.part = part
+        self._caption.setText(part.title)
+        self._caption.setVisible(part.title not in ("", self._heading))
+        self.proof.say(part.proof, {True: "done", False: "error", None: ""}[part.proved])
+        self.conventions.setText("\n".join(part.conventions))
+        self.recognised.setText("\n".join(part.recognised))
+        self._conventions.setVisible(bool(part.conventions))
+        self._recognised.setVisible(bool(part.recognised))
+        self._recognised.setText(f"Recognised numbers ({len(part.recognised)})")
+        for switch in (self.names, self.all):
+            switch.setChecked(False)
+        self._offer_names(True)
+        if part is not self.view.formulas:
+            self.view.show_formulas(part)
+        self._settled()
+        self._follow(None)
+
+    def _offer_names(self, there: bool) -> None:
+        """Whether there is anything to name."""
+        self.names.setEnabled(there)
+        self.names.setText(NAMES if there else f"No {NAMES[0].lower()}{NAMES[1:]}")
+        self.names.setToolTip(as_tip(NAMING if there else NO_NAMES))
+
+    def _settled(self) -> None:
+        if self.names.isChecked() and not self.view.grid.meaning:
+            self._offer_names(False)
+            self.names.setChecked(False)
+        cells = self.view.grid.all
+        self.all.setVisible(self.all.isChecked() or any(cell.shown is False for cell in cells))
+        long = sum(cell.operations for row in self.view.grid.cells for cell in row)
+        self.names.setVisible(self.names.isChecked() or long > 12)
+
+    # ----------------------------------------------------------------------------- folding
+
+    def _name(self, on: bool) -> None:
+        self.view.name_subexpressions(on)
+
+    def _show_all(self, on: bool) -> None:
+        for cell in self.view.grid.all:
+            if cell.shown is not None:
+                cell.shown = on or cell.operations <= FOLDED
+        self.view.refresh()
+
+    def _open_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        what = "entry" if len(self.view.chosen) == 1 else "entries"
+        copies = menu.addMenu(icon("copy"), f"Copy {what} as")
+        for language, title in COPIES.items():
+            copies.addAction(title, lambda language=language: self.view.copy(language))
+        if len(self.view.chosen) == 1:
+            i, j = next(iter(self.view.chosen))
+            cell = self.view.grid.cells[i][j]
+            title = "Fold" if cell.shown else "Show"
+            menu.addAction(title, lambda: self.view.show_entry(cell, not cell.shown))
+        if self.names.isChecked() and self.view.grid.unfolded:
+            menu.addAction("Name everything again", lambda: self._name(True))
+        menu.addSeparator()
+        menu.addAction("Larger", lambda: self.view.zoom(1.2))
+        menu.addAction("Smaller", lambda: self.view.zoom(1 / 1.2))
+        menu.popup(self.view.viewport().mapToGlobal(place))
+
+    # ----------------------------------------------------------------------------- scene
+
+    def _pointed(self, spot: Spot) -> None:
+        self._session.point_at(self.ref_of(spot))
+
+    def ref_of(self, spot: Spot) -> Ref | None:
+        """The element a symbol or an entry belongs to."""
+        for name in spot.symbols:
+            for collection, element in self.part.owners.get(name, ()):
+                if self._known(collection, element):
+                    return Ref(collection, element)
+        for labels, k in ((self.part.rows, spot.row), (self.part.columns, spot.column)):
+            if labels and k >= 0 and self._known("joints", labels[k]):
+                return Ref("joints", labels[k])
+        return None
+
+    def _known(self, collection: str, name: str) -> bool:
+        return any(each.name == name for each in getattr(self._session.model.expanded, collection))
+
+    def _follow(self, _: object) -> None:
+        """Mark the terms of what is chosen or pointed at."""
+        symbols: set[str] = set()
+        labels: set[str] = set()
+        for ref in (self._session.selection, self._session.hover):
+            if ref is not None:
+                place = ref.collection, ref.name
+                symbols |= {name for name, owners in self.part.owners.items() if place in owners}
+                labels |= self._labels(ref)
+        self.view.mark(symbols, labels)
+
+    def _labels(self, ref: Ref) -> set[str]:
+        if ref.collection == "joints":
+            return {ref.name}
+        joints = self._session.model.expanded.joints
+        return {joint.name for joint in joints if joint.child == ref.name} if ref.collection == "bodies" else set()
+
+
+def _muted() -> QLabel:
+    label = Label()
+    label.setWordWrap(True)
+    label.setProperty("muted", True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.hide()
+    return label
+
+
+def _switch(text: str, help: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(as_tip(help))
+    button.setCheckable(True)
+    return button

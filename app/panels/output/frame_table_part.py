@@ -1,0 +1,129 @@
+"""A Denavit–Hartenberg table on a card: its frames in the scene, its rows linked with them, saved as a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.document.session import Ref
+from app.panels.output.tables import TableView
+from app.preferences.icons import icon
+from app.viewport.frame_sets import FrameSet
+from app.widgets.label import Label
+from core.errors import KinetostatError
+from core.functions.results import FrameTable, Result
+from core.functions.subjects.dh_fit import write_table
+
+if TYPE_CHECKING:
+    from app.document.session import Session
+    from app.preferences.settings import Settings
+
+FORMATS = "Kinetostat model (*.kst);;DH table, CSV (*.csv);;DH table, TOML (*.toml);;Robotica data file (*.rob)"
+LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point at a row to see its frame and axis."
+
+
+class FrameTablePart(QWidget):
+    """Table, note, a switch for the frames, a button to save."""
+
+    def __init__(self, table: FrameTable, settings: Settings, session: Session) -> None:
+        super().__init__()
+        self._session, self.table = session, table
+        self.view = TableView(table, settings)
+        self.view.setMouseTracking(True)
+        self.view.viewport().installEventFilter(self)
+        self.view.entered.connect(self._entered)
+        self.view.selectionModel().currentRowChanged.connect(lambda now, _: self._entered(now))
+        self._note, self.legend = Label(table.note), Label(LEGEND.replace("{n}", f"{{{len(table.rows)}}}"))
+        for label in (self._note, self.legend):
+            label.setWordWrap(True)
+            label.setProperty("muted", True)
+        self.frames = QPushButton(icon("frame"), "Frames in the scene")
+        self.frames.setCheckable(True)
+        self.frames.setToolTip("Show the frames of this table and the robot's own, ghosted")
+        self.frames.toggled.connect(self._switched)
+        self.save = QPushButton(icon("save"), "Save as a DH file…")
+        self.save.clicked.connect(self._save)
+        row = QHBoxLayout()
+        for widget in (self.frames, self.save):
+            row.addWidget(widget)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for part in (self.view, self._note, self.legend):
+            column.addWidget(part)
+        column.addLayout(row)
+        session.framed.connect(self._others)
+        self.frames.setChecked(True)
+
+    def close_part(self) -> None:
+        """Listen no more; the frames leave the scene."""
+        self._session.framed.disconnect(self._others)
+        if self._mine:
+            self._session.framed.emit(None)
+
+    def show_part(self, part: Result) -> None:
+        """Show another table."""
+        assert isinstance(part, FrameTable)
+        self.table = part
+        self._note.setText(part.note)
+        self.view.show_table(part)
+        if self.frames.isChecked():
+            self._tell(0)
+
+    # ----------------------------------------------------------------------------- scene
+
+    def _switched(self, on: bool) -> None:
+        self.legend.setVisible(on)
+        if on:
+            self._tell(0)
+        elif self._mine:
+            self._session.framed.emit(None)
+
+    _mine = False
+    """Whether the frames in the scene are those of this table."""
+
+    def _tell(self, row: int) -> None:
+        self._session.framed.emit(FrameSet(self.table, row))
+
+    def _others(self, shown: FrameSet | None) -> None:
+        """Another table's frames are shown, or none."""
+        self._mine = shown is not None and shown.table is self.table
+        if not self._mine and self.frames.isChecked():
+            self.frames.setChecked(False)
+
+    def _entered(self, index: QModelIndex) -> None:
+        """The pointer is on a row: its frame, axis and joint light up."""
+        row = self.view.source_row(index)
+        if row < 0:
+            return
+        self._session.point_at(Ref("joints", self.table.joints[row]))
+        if self.frames.isChecked():
+            self._tell(row + 1)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The pointer left the table."""
+        if event.type() == QEvent.Type.Leave:
+            self._session.point_at(None)
+            if self.frames.isChecked():
+                self._tell(0)
+        return super().eventFilter(watched, event)
+
+    # ----------------------------------------------------------------------------- file
+
+    def _save(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", "dh_table.kst", FORMATS)
+        if path:
+            self.write(path)
+
+    def write(self, path: str) -> None:
+        """Write the table; what went wrong, or what the format cannot hold, is told."""
+        try:
+            lost = write_table(self._session.model, self.table.chain, path)
+        except KinetostatError as error:
+            self._session.told.emit("error", str(error))
+            return
+        words = "".join(f" {finding.text}" for finding in lost)
+        self._session.told.emit("warning" if lost else "done", f"Wrote {path}.{words}")

@@ -1,0 +1,168 @@
+"""The output area: results as cards, the newest in view; matrices as mathematics, tables to sort and copy."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from app.document.session import Session
+from app.formulas.matrix import formulas
+from app.panels.output.card import ResultCard
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.widgets.label import Label
+from app.widgets.laid_out import lay_out
+from core.functions.results import Result
+
+MOST_CARDS = 60
+"""Older results are dropped beyond this many."""
+SETTLE = 300
+"""Milliseconds in which a new card finds its height (formulas arrive later)."""
+EMPTY = "Results of functions appear here. Choose a function at the left and run it, or type a call in the console."
+
+
+class OutputPanel(QWidget):
+    """Shows every value that comes by `session.produced`."""
+
+    added = Signal()
+    """A result came that has a card of its own."""
+
+    def __init__(self, session: Session, settings: Settings | None = None) -> None:
+        super().__init__()
+        self._session = session
+        self._settings = settings or Settings()
+        self.cards: list[ResultCard] = []
+        self._newest: ResultCard | None = None
+        self._settled = QTimer(self, singleShot=True, interval=SETTLE)
+        self._settled.timeout.connect(self._forget_newest)
+        self._place: tuple[int, int] | None = None
+        """Where the newest card lay, and how far one can scroll, when the timer ran last."""
+        self._build()
+        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
+        session.produced.connect(self.add)
+        self._settings.changed.connect(self._setting_changed)
+
+    def _build(self) -> None:
+        self._clear = QToolButton()
+        self._clear.setIcon(icon("clear"))
+        self._clear.setText("Clear")
+        self._clear.setToolTip("Remove all results")
+        self._clear.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._clear.clicked.connect(self.clear)
+        self._copy = QToolButton()
+        self._copy.setIcon(icon("copy"))
+        self._copy.setText("Copy all")
+        self._copy.setToolTip("Copy all results as text")
+        self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._copy.clicked.connect(self.copy_all)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 4, 8, 0)
+        bar.addStretch(1)
+        bar.addWidget(self._copy)
+        bar.addWidget(self._clear)
+        self._empty = Label(EMPTY)
+        self._empty.setWordWrap(True)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setProperty("muted", True)
+        inside = QWidget()
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(8, 4, 8, 8)
+        self._column.setSpacing(8)
+        self._column.addWidget(self._empty, 1)
+        self._column.addStretch(0)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setWidget(inside)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self._area, 1)
+        self._show_emptiness()
+
+    def close_panel(self) -> None:
+        """Listen no more; let the thread that sets formulas end."""
+        self._session.produced.disconnect(self.add)
+        self._settings.changed.disconnect(self._setting_changed)
+        for card in self.cards:
+            card.close_card()
+        formulas().wait()
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def add(self, result: Result) -> None:
+        """Show a result: in its own card if it follows the pose and has one, else in a new card below."""
+        for card in reversed(self.cards):
+            lives = result.live and card.result.live and card.result.function == result.function
+            if lives or (result.growth and card.result.growth == result.growth):
+                card.show_result(result)
+                return
+        card = ResultCard(result, self._session, self._settings)
+        card.removed.connect(lambda: self._remove(card))
+        self.cards.append(card)
+        self._column.insertWidget(self._column.count() - 1, card)
+        while len(self.cards) > MOST_CARDS:
+            self._remove(self.cards[0])
+        self._show_emptiness()
+        self._newest, self._place = card, None
+        self._reveal()
+        self._settled.start()
+        self.added.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Give the newest card its size before it is seen; its rows would lie over one another for a while else."""
+        if self._newest is not None:
+            self._column.invalidate()
+            lay_out(self._newest)
+            QCoreApplication.sendEvent(self._area.widget(), QEvent(QEvent.Type.LayoutRequest))
+            lay_out(self._newest)
+
+    def _reveal(self) -> None:
+        """Bring the top of the newest card into view; again whenever the heights change until they have settled."""
+        if self._newest is not None:
+            self._area.verticalScrollBar().setValue(self._newest.y())
+
+    def _forget_newest(self) -> None:
+        """The heights have settled if nothing moved since the timer ran last; many cards may take longer than it."""
+        self._reveal()
+        place = (self._newest.y() if self._newest is not None else 0, self._area.verticalScrollBar().maximum())
+        laid_out = self._newest is None or self._newest.y() > 0
+        if place != self._place or not laid_out:
+            self._place = place
+            self._settled.start()
+        else:
+            self._newest = None
+
+    def clear(self) -> None:
+        """Remove all results."""
+        for card in tuple(self.cards):
+            self._remove(card)
+
+    def copy_all(self) -> None:
+        """Copy all results as text."""
+        QGuiApplication.clipboard().setText("\n\n".join(card.text() for card in self.cards))
+
+    def _remove(self, card: ResultCard) -> None:
+        self.cards.remove(card)
+        self._newest = None if self._newest is card else self._newest
+        card.close_card()
+        card.hide()
+        card.deleteLater()
+        self._show_emptiness()
+
+    def _show_emptiness(self) -> None:
+        self._empty.setVisible(not self.cards)
+        self._column.setStretch(self._column.count() - 1, 1 if self.cards else 0)
+        self._clear.setEnabled(bool(self.cards))
+        self._copy.setEnabled(bool(self.cards))
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            for card in self.cards:
+                card.refresh()

@@ -1,0 +1,165 @@
+"""Parts of results on a card: matrix, table, poses, picture. (Formulas and frame tables have files of their own.)"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QPixmap
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.document.session import Session
+from app.formulas.matrix import MatrixView
+from app.panels.output.tables import TableView
+from app.preferences.settings import Settings
+from app.widgets.label import Label
+from core.functions.results import Matrix, Picture, PoseSequence, Result, Table
+
+PREVIEW_WIDTH = 360
+"""Pixels."""
+
+
+def _muted(text: str) -> QLabel:
+    label = Label(text)
+    label.setWordWrap(True)
+    label.setProperty("muted", True)
+    return label
+
+
+class _Captioned(QWidget):
+    """A caption (unless it only repeats the heading of the card), what it is about, a note."""
+
+    def __init__(self, content: QWidget, heading: str) -> None:
+        super().__init__()
+        self._heading = heading
+        self._caption, self._note = Label(), _muted("")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        for widget in (self._caption, content, self._note):
+            layout.addWidget(widget)
+
+    def say(self, title: str, note: str) -> None:
+        """Other words."""
+        self._caption.setText(title)
+        self._caption.setVisible(title not in ("", self._heading))
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+
+
+class MatrixPart(_Captioned):
+    """A matrix; it scrolls sideways when it is wide."""
+
+    def __init__(self, part: Matrix, heading: str) -> None:
+        self._area = QScrollArea()
+        super().__init__(self._area, heading)
+        self.view = MatrixView(part)
+        self._area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(self.view)
+        self._area.viewport().setAutoFillBackground(False)
+        self.view.setAutoFillBackground(False)
+        self.show_part(part)
+
+    def show_part(self, part: Result) -> None:
+        """Show another matrix."""
+        assert isinstance(part, Matrix)
+        self.say(part.title, part.note)
+        self.view.show_matrix(part)
+        self._area.setFixedHeight(self.view.height() + self._area.horizontalScrollBar().sizeHint().height())
+
+
+class TablePart(_Captioned):
+    """A table."""
+
+    def __init__(self, table: Table, settings: Settings, heading: str) -> None:
+        self.view = TableView(table, settings)
+        super().__init__(self.view, heading)
+        self.show_part(table)
+
+    def show_part(self, part: Result) -> None:
+        """Show another table."""
+        assert isinstance(part, Table)
+        self.say(part.title, part.note)
+        self.view.show_table(part)
+
+
+STRANGE = "This pose belongs to another machine. Run the function again."
+
+
+class PosesPart(QWidget):
+    """Which poses there are; one of them can be taken over, all can be shown again."""
+
+    def __init__(self, poses: PoseSequence, session: Session, result: Callable[[], Result]) -> None:
+        super().__init__()
+        self._session, self._result = session, result
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        self._number = QComboBox()
+        take = QPushButton("Take this pose")
+        take.setToolTip("Put the machine into this pose (can be undone)")
+        take.clicked.connect(self.take)
+        again = QPushButton("Show again")
+        again.setToolTip("Show these poses in the scene")
+        again.clicked.connect(self._show_again)
+        for widget in (self._number, take, again):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.show_part(poses)
+
+    def show_part(self, part: Result) -> None:
+        """Show another sequence."""
+        assert isinstance(part, PoseSequence)
+        self._poses = part
+        if self._number.count() != len(part.q):
+            self._number.clear()
+            self._number.addItems([f"Pose {k + 1} of {len(part.q)}" for k in range(len(part.q))])
+        self.setVisible(not (self._result().live and len(part.q) == 1))
+
+    def take(self) -> None:
+        """Commit the chosen pose, with the parameter values that belong to it."""
+        k = self._number.currentIndex()
+        q, session = self._poses.q[k], self._session
+        if len(q) != session.mech.nq:
+            session.told.emit("warning", STRANGE)
+            return
+        known = set(session.mech.p_names)
+        values = {name: value for name, value in self._poses.p[k].items() if name in known and value != session.p[name]}
+        session.preview(q=q, parameters=values or None)  # type: ignore[arg-type]
+        session.commit(f"Pose {k + 1} of {self._result().title}")
+
+    def _show_again(self) -> None:
+        mech, poses = self._session.mech, self._poses
+        known = set(mech.p_names)
+        if poses.model is None and not all(
+            len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
+        ):
+            self._session.told.emit("warning", STRANGE)
+            return
+        self._session.produced.emit(dataclasses.replace(self._result(), live=True))
+
+
+def picture_part(picture: Picture) -> QWidget:
+    """A picture that was written, small, with its file."""
+    holder = QWidget()
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    path = Path(picture.path).absolute()
+    image = Label()
+    pixmap = QPixmap(str(path))
+    if not pixmap.isNull():
+        ratio = image.devicePixelRatioF()
+        scaled = pixmap.scaledToWidth(int(PREVIEW_WIDTH * ratio), Qt.TransformationMode.SmoothTransformation)
+        scaled.setDevicePixelRatio(ratio)
+        image.setPixmap(scaled)
+        column.addWidget(image)
+    column.addWidget(_muted(f"{path}, {picture.size[0]} × {picture.size[1]} pixels"))
+    show = QPushButton("Open")
+    show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))))
+    row = QHBoxLayout()
+    row.addWidget(show)
+    row.addStretch(1)
+    column.addLayout(row)
+    return holder

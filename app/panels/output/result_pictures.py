@@ -1,0 +1,88 @@
+"""Pictures that results ask for, drawn without a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import ModelError
+from core.functions.function import Context
+from core.functions.results import EllipsoidField, Picture, PoseSequence, Print, Result, leaves
+
+if TYPE_CHECKING:
+    from viz.scene.scene import Scene
+
+
+def write_pictures(result: Result, context: Context) -> None:
+    """Write the files of all pictures a result asks for. Raises FileError."""
+    for part in leaves(result):
+        if isinstance(part, Picture):
+            write_picture(part, context)
+        elif isinstance(part, Print):
+            write_result_picture(part.of, context, part.path, ranges=part.ranges, ways=part.ways)
+
+
+def write_picture(picture: Picture, context: Context) -> None:
+    """Draw a picture of the machine and write the PNG file it names. Raises FileError."""
+    from viz.pictures.offscreen import render
+
+    q = np.array(picture.q) if picture.q else context.q
+    render(
+        context.model, q, picture.path, size=picture.size, look=picture.look, view=picture.view,  # type: ignore[arg-type]
+        transparent=picture.transparent, p=dict(picture.p), mech=context.mech, ranges=context.ranges,
+        millimetres=context.millimetres,
+    )  # fmt: skip
+
+
+def write_result_picture(
+    result: Result, context: Context, path: str, size: tuple[int, int] = (1200, 800),
+    ranges: tuple[tuple[float, float], ...] = (), ways: Sequence[Any] = (),
+) -> None:  # fmt: skip
+    """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
+
+    ways : (n, 3) places along lines to draw, m
+    """
+    drawable = [part for part in leaves(result) if isinstance(part, PoseSequence | EllipsoidField)]
+    if not drawable:
+        raise ModelError("This result has nothing to draw.", remedy="Write it as .txt, .json, .csv, .tex or .py.")
+    from viz import camera
+    from viz.pictures.offscreen import offscreen
+    from viz.pictures.picture_files import fineness, write_picture_file
+    from viz.pictures.pixels import pixels
+
+    part = drawable[-1]
+    poses = part.poses if isinstance(part, EllipsoidField) else part
+    fine = fineness(path)
+    with offscreen((fine * size[0], fine * size[1]), scale=float(fine)) as scene:
+        scene.set_display(cube=False)
+        _show_poses(scene, poses, context)
+        if isinstance(part, EllipsoidField):
+            _show_ellipsoids(scene, part)
+        scene.overlays.traces({str(k): way for k, way in enumerate(ways)})
+        if poses.frame:
+            scene.range_box.frame(scene.bounds(overlays=True).tolist())
+        if ranges:
+            scene.range_box.fix_ranges(ranges, context.millimetres)
+        scene.view = camera.preset(camera.View(parallel=bool(poses.view)), poses.view or "iso")
+        scene.view = scene.fit()
+        scene.settle()
+        scene.render()
+        picture = pixels(scene.window)
+    write_picture_file(picture, path)
+
+
+def _show_poses(scene: Scene, poses: PoseSequence, context: Context) -> None:
+    model = poses.model or context.model
+    mech = context.mech.updated(model) if poses.model is not None else context.mech
+    arrays = [mech.poses(np.array(q), p=dict(p)) for q, p in zip(poses.q, poses.p, strict=True)]
+    scene.show(model, dict(poses.p[-1]))
+    scene.move(mech.frame_names, arrays[-1])
+    if len(arrays) > 1:
+        scene.overlays.ghosts(mech.frame_names, arrays[:-1], parameters=[dict(p) for p in poses.p[:-1]])
+
+
+def _show_ellipsoids(scene: Scene, field: EllipsoidField) -> None:
+    drawn = [field.drawn(k) for k in range(len(field.ellipsoids))]
+    scene.overlays.ellipsoids([(e.center, e.axes, e.radii) for e in drawn])

@@ -1,0 +1,98 @@
+"""What stands in the place of plots while there are none: what they are for, and what one probably wants to see."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.plain_text import as_tip
+from app.plotting.channels import likely
+from app.plotting.series import part
+from app.preferences.icons import icon
+from app.widgets.label import Label
+from core.simulation.run.run import Run
+
+WITHOUT_RUN = (
+    "Plots show what a run records: joints, frames, forces, energies and formulas of your own. Simulate first (F5)."
+)
+WITH_RUN = "Choose channels at the left, drag elements here from the model tree, or begin with one of these:"
+LOOKS = 200
+"""Samples of a run from which it is seen which way a tool moves most."""
+COLUMNS = 4
+WIDE = 520
+"""Pixels below which proposals stand two by two."""
+NARROW = 280
+
+
+def thinned(run: Run) -> Run:
+    """Some of its samples."""
+    return part(run, slice(None, None, max(1, len(run.time) // LOOKS)))
+
+
+class EmptyPlots(QWidget):
+    """`chosen(x, channels)` when a proposal is taken."""
+
+    chosen = Signal(str, list)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._run: Run | None = None
+        self._columns = COLUMNS
+        self.setMinimumWidth(NARROW)
+        self._words = Label(WITHOUT_RUN)
+        self._words.setWordWrap(True)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._words.setProperty("muted", True)
+        self.buttons: list[QPushButton] = []
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 16, 8)
+        column.addStretch(1)
+        column.addWidget(self._words)
+        column.addLayout(self._rows)
+        column.addStretch(1)
+
+    def show_run(self, run: Run | None) -> None:
+        """Offer what a run of this machine probably should show."""
+        if run is self._run or (run is not None and self._run is not None and run.mech is self._run.mech):
+            return
+        self._run = run
+        self._words.setText(WITH_RUN if run is not None else WITHOUT_RUN)
+        offered = list(likely(thinned(run)).items()) if run is not None else []
+        self.buttons = [self._button(title, x, names) for title, (x, names) in offered]
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many proposals in a row as there is room for."""
+        super().resizeEvent(event)
+        columns = COLUMNS if self.width() >= WIDE else COLUMNS // 2
+        if columns != self._columns:
+            self._columns = columns
+            self._arrange()
+
+    def _arrange(self) -> None:
+        for button in self.buttons:
+            button.setParent(self)
+        while self._rows.count():
+            row = self._rows.takeAt(0).widget()
+            if row is not None:
+                row.hide()
+                row.deleteLater()
+        for k in range(0, len(self.buttons), self._columns):
+            holder = QWidget()
+            line = QHBoxLayout(holder)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addStretch(1)
+            for button in self.buttons[k : k + self._columns]:
+                line.addWidget(button)
+                button.show()
+            line.addStretch(1)
+            self._rows.addWidget(holder)
+
+    def _button(self, title: str, x: str, names: tuple[str, ...]) -> QPushButton:
+        button = QPushButton(icon("plot"), title)
+        button.setToolTip(as_tip(", ".join(names) + ("" if x == "time" else f" against {x}")))
+        button.clicked.connect(lambda: self.chosen.emit(x, list(names)))
+        return button

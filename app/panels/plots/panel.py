@@ -1,0 +1,404 @@
+"""Plots of runs: several beside or above one another, cursors linked with the timeline, curves of every visible run."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.background.slices import slices
+from app.document.session import Session, State, Step
+from app.panels.plots.empty import EmptyPlots
+from app.panels.plots.export import ask_export, attempt
+from app.panels.plots.menu import plot_menu
+from app.panels.plots.toolbar import PlotsBar
+from app.plotting import export
+from app.plotting.area import PlotArea
+from app.plotting.chart import Chart
+from app.plotting.column_work import ColumnWork
+from app.plotting.curves import Curve, curves
+from app.plotting.dragged_channels import CHANNELS, names_in
+from app.plotting.picker import ChannelPicker
+from app.plotting.series import Series, expanded
+from app.plotting.sheets import TIME, Plot, Sheet
+from app.preferences.settings import Settings
+from app.preferences.theme import Theme
+from core.errors import KinetostatError
+
+EVERY = 33
+"""Milliseconds between two pictures while runs grow or change."""
+QUICK = 0.01
+"""Seconds for which a picture waits for columns that are being computed."""
+MANY = 12
+"""More new curves than this are drawn in slices (one takes about 2 ms)."""
+
+
+class PlotsPanel(QWidget):
+    """Shows the runs of a session; what is plotted is remembered for each model while the program runs."""
+
+    def __init__(self, session: Session, settings: Settings, theme: Theme) -> None:
+        super().__init__()
+        self.session, self.settings, self.theme = session, settings, theme
+        self.runs = session.runs
+        self.sheet = Sheet()
+        self.pair: tuple[float, float] | None = None
+        self.charts: list[Chart] = []
+        self._work = ColumnWork(self)
+        self._series = Series(self._work)
+        self._unproved: dict[str, str] = {}
+        """Channels that were just chosen, and against what: why one cannot be computed is still to be said."""
+        self._sheets: dict[tuple[str, str], Sheet] = {}
+        self._model = _key(session.state)
+        self._left: deque[tuple[Chart, Plot, list[Curve]]] = deque()
+        """Plots that are still to be drawn."""
+        self._drawn = 0.0
+        self._soon = QTimer(self, singleShot=True)
+        self._soon.timeout.connect(self._draw_runs)
+        self._build()
+        self._pairs: tuple[tuple[Any, Any], ...] = (
+            (self.runs.changed, self._runs_changed),
+            (self.runs.moved, self._moved),
+            (session.changed, self._document_changed),
+            (settings.changed, self._setting_changed),
+            (theme.changed, self._theme_changed),
+            (self._work.came, self._runs_changed),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self.show_sheet(self.sheet)
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self._soon.stop()
+        self._left.clear()
+        self._work.close()
+
+    def _build(self) -> None:
+        self.setAcceptDrops(True)
+        self.bar = PlotsBar(self)
+        self.picker = ChannelPicker()
+        self.picker.toggled.connect(self._toggled)
+        self.picker.formula.connect(lambda text: self.add([text]))
+        self.area = PlotArea()
+        self.area.turned.connect(lambda: self._align())
+        self.empty = EmptyPlots()
+        self.empty.chosen.connect(lambda x, names: self.add_plot(Plot(tuple(names), x)))
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.empty)
+        self.pages.addWidget(self.area)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.addWidget(self.picker)
+        self.split.addWidget(self.pages)
+        self.split.setSizes([210, 800])
+        self.split.setStretchFactor(1, 1)
+        self.split.setChildrenCollapsible(False)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.bar)
+        row.addWidget(self.split, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(row)
+
+    # ----------------------------------------------------------------------------- what is plotted
+
+    def show_sheet(self, sheet: Sheet) -> None:
+        """Show other plots, or channels."""
+        self.sheet = self._sheets[self._model] = sheet
+        while len(self.charts) > len(sheet.plots):
+            chart = self.charts.pop()
+            chart.hide()
+            chart.setParent(None)  # type: ignore[call-overload]
+            chart.deleteLater()
+        if len(self.charts) < len(sheet.plots):
+            while len(self.charts) < len(sheet.plots):
+                self._add_chart()
+            self.area.setSizes([1] * len(self.charts))  # the same for each
+        self._link()
+        self.refresh()
+
+    def _add_chart(self) -> None:
+        chart = Chart(self.theme.colors)
+        index = len(self.charts)
+        chart.seeked.connect(self.runs.seek)
+        chart.measured.connect(self._measured)
+        chart.dropped.connect(lambda names: self.add(names, index))
+        chart.removed.connect(lambda name: self.put(index, self.sheet.plots[index].without(name)))
+        chart.activated.connect(lambda: self._activate(index))
+        chart.menu_wanted.connect(lambda place: plot_menu(self, index).popup(place.toPoint()))
+        chart.box_zoom(self.bar.zoom.isChecked())
+        self.area.addWidget(chart)
+        self.charts.append(chart)
+        if index < len(self.sheet.plots):
+            chart.plot = self.sheet.plots[index]
+
+    def add(self, names: Sequence[str], index: int | None = None, x: str = TIME) -> None:
+        """Draw channels (those of several components by component) in a plot; default: the active one."""
+        if index is None or index >= len(self.sheet.plots):
+            index = self.sheet.active if self.sheet.plots else 0
+        plot = self.sheet.plots[index] if self.sheet.plots else Plot(x=x)
+        parts = tuple(part for name in names for part in self._parts(name))
+        self._unproved |= dict.fromkeys(parts, TIME if plot.over_time else plot.x)
+        self.put(index, plot.with_channels(parts))
+
+    def add_plot(self, plot: Plot | None = None) -> None:
+        """One more plot; channels chosen from now on go there."""
+        names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
+        new = replace(plot or Plot(), channels=names)
+        self._unproved |= dict.fromkeys(names, TIME if new.over_time else new.x)
+        self.show_sheet(self.sheet.added(new))
+
+    def remove_plot(self, index: int) -> None:
+        """A plot less; undo brings it back."""
+        plot, show = self.sheet.plots[index], self.show_sheet
+        step = Step(lambda: show(self.sheet.without(plot)), lambda: show(self.sheet.inserted(index, plot)))
+        self.session.perform("Remove plot", step)
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        if self.runs.current is None:
+            return (name,)
+        try:
+            return expanded(self.runs.current.run, name)
+        except KinetostatError as error:
+            self.session.told.emit("error", str(error))
+            return ()
+
+    def put(self, index: int, plot: Plot) -> None:
+        """Show another plot in place of one."""
+        self.show_sheet(self.sheet.put(index, plot))
+
+    def _toggled(self, channel: str, on: bool) -> None:
+        if on:
+            self.add([channel])
+            return
+        plot = self.sheet.current
+        for part in (channel, *self._parts(channel)):
+            plot = plot.without(part)
+        self.put(self.sheet.active, plot)
+
+    def _activate(self, index: int) -> None:
+        if index < len(self.sheet.plots) and index != self.sheet.active:
+            self.sheet = self._sheets[self._model] = self.sheet.activated(index)
+            self._show_active()
+
+    # ----------------------------------------------------------------------------- drawing
+
+    def refresh(self) -> None:
+        """Draw what runs, settings and sheet now say."""
+        self._find_all()
+        self._draw_for(float("inf"))
+        self._end()
+
+    def _draw_runs(self) -> None:
+        """Draw what runs now say; many new curves in slices."""
+        self._find_all()
+        if sum(max(0, len(found) - len(chart.curves)) for chart, _, found in self._left) > MANY:
+            slices().add(self, self._go_on)
+        else:
+            self._draw_for(float("inf"))
+            self._end()
+
+    def _find_all(self) -> None:
+        """Find the curves of all plots, which are then left to be drawn."""
+        self._soon.stop()
+        current = self.runs.current.run if self.runs.current is not None else None
+        self._series.keep({record.id for record in self.runs.items})
+        self.pages.setCurrentIndex(1 if self.sheet.plots else 0)
+        if not self.sheet.plots:
+            self.empty.show_run(current)
+        found = self._found()
+        self.area.refresh()
+        self._align([len({curve.unit for curve in each}) for each in found])
+        self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
+
+    def _draw_for(self, seconds: float) -> None:
+        """Draw plots that are left, one at least."""
+        until = monotonic() + seconds
+        while self._left:
+            chart, plot, found = self._left.popleft()
+            chart.show_curves(plot, found)
+            if monotonic() > until:
+                return
+
+    def _go_on(self, seconds: float) -> bool:
+        if self._left:  # else all were drawn meanwhile
+            self._draw_for(seconds)
+            if not self._left:
+                self._end()
+        return not self._left
+
+    def _end(self) -> None:
+        """What needs all plots."""
+        for chart in self.charts:  # once more: those that are linked follow one another
+            chart.axes.settle()
+        self._show_active()
+        self._show_times()
+        self._prove()
+        self._drawn = monotonic()
+
+    def _prove(self) -> None:
+        """Say why the current run has no numbers for a channel that was just chosen."""
+        record = self.runs.current
+        known = {name: self._series.problem(record, x, name) for name, x in self._unproved.items()} if record else {}
+        for name in [name for name, words in known.items() if words is not None]:
+            del self._unproved[name]
+        for words in dict.fromkeys(filter(None, known.values())):
+            self.session.told.emit("error", words)
+
+    def _found(self) -> list[list[Curve]]:
+        """The curves of all plots. What is computed quickly is waited for; else there is what was there before."""
+        was_free, asked = not self._work.busy, self._work.asked
+        found = self._curves()
+        if was_free and self._work.asked != asked:
+            self._work.wait(QUICK)
+            found = self._curves()
+        return found
+
+    def _curves(self) -> list[list[Curve]]:
+        self._work.take_note()
+        return [curves(plot, self.runs, self._series, self.settings) for plot in self.sheet.plots]
+
+    def complete(self) -> None:
+        """Draw everything, and wait for it."""
+        self.refresh()
+        if self._work.busy:
+            self._work.wait()
+            self.refresh()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something changed that is not drawn yet."""
+        return self._soon.isActive() or bool(self._left) or self._work.busy or self._work.news
+
+    def _align(self, counts: Sequence[int] = ()) -> None:
+        """Plots above one another have their areas in line, however many axes (default: those they have) each has."""
+        counts = [max(1, count) for count in counts] or [len(chart.axes.units) for chart in self.charts]
+        above = self.area.orientation() == Qt.Orientation.Vertical
+        for chart, count in zip(self.charts, counts, strict=True):
+            chart.axes.reserve(max(counts) - count if above else 0)
+
+    def _show_active(self) -> None:
+        current = self.runs.current.run if self.runs.current is not None else None
+        self.picker.show_run(current, self.sheet.current.channels)
+        for k, chart in enumerate(self.charts):
+            chart.mark(len(self.charts) > 1 and k == self.sheet.active)
+        self.bar.refresh()
+
+    def _show_times(self) -> None:
+        time = self.runs.time if self.runs.current is not None else None
+        for chart in self.charts:
+            chart.set_time(time, self.pair)
+
+    def _link(self) -> None:
+        """Plots over time show the same piece of it, if that is wanted."""
+        first: Chart | None = None
+        for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
+            linked = plot.over_time and self.bar.link.isChecked()
+            chart.box.setXLink(first.box if linked and first is not None else None)
+            if linked and first is None:
+                first = chart
+
+    # ----------------------------------------------------------------------------- hearing
+
+    def _runs_changed(self) -> None:
+        if self._soon.isActive() or not self.isVisible():  # drawn when it is seen
+            return
+        left = round(EVERY - 1e3 * (monotonic() - self._drawn))
+        if left <= 0:  # at once: drawn together with scene and timeline
+            self._draw_runs()
+        else:
+            self._soon.start(max(0, left))
+
+    def _moved(self, _time: float) -> None:
+        if self.isVisible() and not self._soon.isActive():
+            self._show_times()
+
+    def showEvent(self, event: Any) -> None:
+        """What happened while the panel was hidden."""
+        super().showEvent(event)
+        self.refresh()
+
+    def _document_changed(self, old: State, new: State) -> None:
+        if _key(new) != self._model:
+            self._model = _key(new)
+            self.pair = None
+            self.show_sheet(self._sheets.get(self._model, Sheet()))
+            self.auto()
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.refresh()
+            self.auto()
+
+    def _theme_changed(self, _name: str) -> None:
+        for chart in self.charts:
+            chart.paint(self.theme.colors)
+        self._show_active()
+
+    # ----------------------------------------------------------------------------- tools
+
+    def auto(self) -> None:
+        """Show all of every curve."""
+        for chart in self.charts:
+            chart.auto()
+
+    def box_zoom(self, on: bool) -> None:
+        """Dragging draws a box to zoom into."""
+        for chart in self.charts:
+            chart.box_zoom(on)
+
+    def measure(self, on: bool) -> None:
+        """Two lines between which times and values are measured."""
+        self.pair = None
+        if on:
+            low, high = next((c.window for c in self.charts if c.plot.over_time), (0.0, 1.0))
+            self.pair = low + 0.25 * (high - low), low + 0.75 * (high - low)
+        self._show_times()
+
+    def _measured(self, a: float, b: float) -> None:
+        self.pair = a, b
+        self._show_times()
+
+    def relink(self) -> None:
+        """Whether plots over time move together was changed."""
+        self._link()
+
+    def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> bool:
+        """Write plots (default: all) to a file."""
+        self.complete()
+        return attempt(self.session, lambda: export.save(charts or self.charts, path), f"Wrote {path}")
+
+    def ask_export(self) -> None:
+        """Ask for a file and write all plots."""
+        ask_export(self)
+
+    # ----------------------------------------------------------------------------- dropping
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Channels may be dropped, also where there is no plot yet."""
+        if event.mimeData().hasFormat(CHANNELS):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Channels dropped beside the plots make a new one."""
+        if names := names_in(event.mimeData()):
+            event.acceptProposedAction()
+            self.add_plot(Plot(tuple(names)))
+
+
+def _key(state: State) -> tuple[str, str]:
+    return state.model.name, state.model.origin
+
+
+pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)

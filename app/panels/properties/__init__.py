@@ -1,0 +1,1 @@
+"""The panel with the properties of the selection."""

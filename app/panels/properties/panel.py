@@ -1,0 +1,398 @@
+"""The property editor: every field of the selected element, made from its declared fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.document.chain_members import assembly_of, brought_by, in_row
+from app.document.session import Ref, Session, State
+from app.document.validation import Diagnosis
+from app.plain_text import as_tip
+from app.preferences.display_units import finding_in_preferred_angles
+from app.preferences.element_icons import icon_of
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.widgets.fields.element_form import ElementForm, replaced
+from app.widgets.fields.field_editor import Context, FieldEditor, Together
+from app.widgets.fields.rows_editor import RowsEditor
+from app.widgets.fields.titles import coordinates_of, type_title
+from app.widgets.label import Label
+from app.widgets.laid_out import lay_out
+from app.widgets.note import Note
+from app.widgets.quantities.quantity import QuantityEdit
+from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, with_unit
+from core.errors import KinetostatError
+from core.files import refreshed
+from core.model import WORDS, Body, DHChain, Finding, Model
+from core.model.edits import edits
+from core.model.edits.rewiring import together
+from core.model.fields import Element
+from core.multibody.number_reader import Numbers
+
+
+def element_at(model: Model, ref: Ref | None) -> Element:
+    """The element of a selection, also one that a chain or sub-assembly brings; the model itself for nothing."""
+    if ref is None:
+        return model
+    own = next((each for each in getattr(model, ref.collection) if each.name == ref.name), None)
+    return model.expanded.find(ref.collection, ref.name) if own is None else own
+
+
+def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
+    """The chain that brings an element; None for elements of the document itself."""
+    if ref is None or ref.collection == "chains" or any(e.name == ref.name for e in getattr(model, ref.collection)):
+        return None
+    for chain in model.chains:
+        if ref in brought_by(chain):
+            return chain
+    return None
+
+
+def holder_of(model: Model, ref: Ref | None) -> Ref | None:
+    """The chain or sub-assembly that brings an element; None for elements of the document itself."""
+    chain = chain_of(model, ref)
+    if chain is not None:
+        return Ref("chains", chain.name)
+    assembly = assembly_of(model, ref) if ref is not None else None
+    return None if assembly is None else Ref("assemblies", assembly.name)
+
+
+def in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings about the bodies and joints of a chain, as findings about the rows that say them."""
+    found = []
+    for finding in findings:
+        place = in_row(chain, Ref(finding.collection, finding.name), finding.field)
+        if place is not None:
+            field = ".".join(part for part in ("rows", str(place[0]), place[1]) if part)
+            found.append(dataclasses.replace(finding, collection="chains", name=chain.name, field=field))
+    return found
+
+
+def _with_row(finding: Finding, path: str) -> Finding:
+    """A finding of one row as it is said beneath the table of all rows."""
+    row = re.match(r"rows\.(\d+)", path)
+    return finding if row is None else dataclasses.replace(finding, text=f"Row {int(row[1]) + 1}: {finding.text}")
+
+
+def _named(path: list[str]) -> list[str]:
+    """The words of a path that make a parameter's name: entries of vectors by their letters."""
+    parts = [part for part in path if part not in ("pose", "position", "parameters")]
+    letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
+    if (len(parts) > 1 and parts[-1] in letters) or path[-1] in letters:
+        parts[-1] = letters[parts[-1]]
+    return parts
+
+
+def mass_words(model: Model, body: Body, units: Units) -> str:
+    """Mass and centre of mass that a body gets from its density and shapes; '' without a density."""
+    if body.density is None:
+        return ""
+    try:
+        inertia = Numbers(model.values(), model.origin).inertia(body)
+    except KinetostatError as error:
+        return error.what
+    if not inertia.mass:
+        return "No shape gives it mass."
+    length = Measure("length")
+    center = ", ".join(number(float(x) / inertia.mass, length, units, 4) for x in inertia.moment)
+    mass = quantity(inertia.mass, Measure("mass"), units, 5)
+    return f"{mass} from the shapes, centre of mass {with_unit(f'({center})', length, units)}"
+
+
+class PropertyEditor(QWidget):
+    """Shows the selected element, or the model with its gravity when nothing is selected. Each committed field
+    is one undo step; after an edit the fields update in place."""
+
+    def __init__(self, session: Session, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session, self.settings = session, settings
+        self.form: ElementForm | None = None
+        self.diagnosis = Diagnosis(self)
+        self.diagnosis.ready.connect(self.refresh)
+        self._found: tuple[Finding, ...] = ()
+        self._form_of: tuple[type, Ref | None] | None = None
+        self._build()
+        session.changed.connect(self._changed)
+        session.selected.connect(self._selected)
+        settings.changed.connect(self._settings_changed)
+        self.refresh()
+
+    def _build(self) -> None:
+        self.icon = Label(parent=self)
+        self.title = Label(parent=self)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        font = self.title.font()
+        font.setBold(True)
+        font.setPointSizeF(font.pointSizeF() * 1.1)
+        self.title.setFont(font)
+        self.title.setMinimumWidth(20)
+        self.what = Label(parent=self)
+        self.what.setProperty("muted", True)
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 8, 10, 4)
+        head.setSpacing(6)
+        head.addWidget(self.icon)
+        head.addWidget(self.title, 0)
+        head.addWidget(self.what, 1)
+        self.general = Note(self)
+        self.general.setContentsMargins(10, 0, 10, 4)
+        self.link = QPushButton(icon("chain"), "", self)
+        self.link.clicked.connect(self._edit_holder)
+        self._forms: dict[type, tuple[ElementForm, QScrollArea]] = {}
+        self.pages = QStackedWidget(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.general)
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 0, 10, 4)
+        row.addWidget(self.link)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self.pages, 1)
+
+    # --------------------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        """Show the selected element as it now is."""
+        model, ref = self.session.model, self.session.selection
+        element = element_at(model, ref)
+        self._found = self.diagnosis.findings(model)
+        kind = type(element)
+        shown = self._form_of
+        another = shown is not None and shown[1] != ref and not self._renaming
+        if another:
+            self._leave_fields()
+        if self.form is None or shown is None or shown[0] is not kind:
+            self._take_form(kind)
+        assert self.form is not None
+        if another:
+            for editor in self.form.findChildren(FieldEditor):
+                editor.forget()
+            self.area.verticalScrollBar().setValue(0)
+        self._form_of = (kind, ref)
+        holder = holder_of(model, ref)
+        self._show_head(element, ref, holder)
+        self.form.show_element(element, self._context(element, ref, holder is not None))
+        lay_out(self.area)
+
+    _drawing = "model"
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Draw the picture of the element in the colours of another theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
+
+    def _take_form(self, kind: type) -> None:
+        self.form, self.area = self.form_of(kind)
+        self.pages.setCurrentWidget(self.area)
+
+    def form_of(self, kind: type) -> tuple[ElementForm, QScrollArea]:
+        """The form of a type of element; it stays, as making it takes much longer than filling it."""
+        if kind not in self._forms:
+            self._forms[kind] = self._made(kind)
+        return self._forms[kind]
+
+    def _made(self, kind: type) -> tuple[ElementForm, QScrollArea]:
+        area = QScrollArea(self.pages)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.pages.addWidget(area)
+        holder = QWidget(area)
+        form = ElementForm(kind, self._put, parent=holder)
+        form.setContentsMargins(10, 2, 10, 10)
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(form)
+        column.addStretch(1)
+        area.setWidget(holder)
+        return form, area
+
+    _renaming = False
+    _leaving = False
+
+    def _leave_fields(self) -> None:
+        """What is being typed belongs to the element left behind: commit it before the fields change."""
+        focus = self.focusWidget()
+        if focus is not None and focus.hasFocus():
+            self._leaving = True
+            focus.clearFocus()
+            self._leaving = False
+
+    def _show_head(self, element: Element, ref: Ref | None, holder: Ref | None) -> None:
+        name = getattr(element, "name", "")
+        self._drawing = icon_of(ref.collection, element) if ref else "model"
+        self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
+        self.title.setText(name)
+        self.title.setToolTip(as_tip(name))
+        self.what.setText(type_title(type(element)) if ref else "model")
+        self.link.setVisible(holder is not None)
+        if holder is not None:
+            word = "DH chain" if holder.collection == "chains" else "sub-assembly"
+            self.what.setText(f"{self.what.text()} of a {word}")
+            self.link.setText(f"Edit the {'chain' if word == 'DH chain' else word} “{holder.name}”")
+            self.link.setIcon(icon(WORDS[holder.collection]))
+        whole = [f for f in self._found if not f.field and (f.collection, f.name) == (ref or ("", ""))]
+        words = "\n".join(f"{f.text} {f.remedy}".strip() for f in whole)
+        self.general.say(words, whole[0].severity if whole else "")
+
+    def _context(self, element: Element, ref: Ref | None, derived: bool) -> Context:
+        model = self.session.model
+        promotable = ref is not None and not derived
+        return Context(
+            model=model,
+            settings=self.settings,
+            values=model.values(),
+            coordinates=coordinates_of(element, model) or (),
+            findings=self._findings_by_path(ref),
+            notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
+            read_only=derived,
+            promote=self._promote if promotable else None,
+            suggest=self._suggest if promotable else None,
+        )
+
+    def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
+        found: dict[str, tuple[Finding, ...]] = {}
+        assert self.form is not None
+        element = element_at(self.session.model, ref)
+        about = [*self._found, *(in_rows(element, self._found) if isinstance(element, DHChain) else ())]
+        for finding in about:
+            if (finding.collection, finding.name) == (ref or ("", "")) and finding.field:
+                finding = finding_in_preferred_angles(finding, self.settings.degrees)
+                path = re.sub(r"\[(\d+)\]", r".\1", finding.field)
+                found[path] = (*found.get(path, ()), finding)
+                top = re.split(r"\W", path)[0]
+                if top != path:
+                    found[top] = (*found.get(top, ()), _with_row(finding, path))
+        return found
+
+    def focus_field(self, field: str) -> bool:
+        """Put the cursor in a field of the element shown, e.g. "mass"; False if it has none of that name."""
+        ref = self.session.selection
+        chain = chain_of(self.session.model, ref)
+        place = in_row(chain, ref, field) if chain is not None and ref is not None else None
+        if chain is not None and place is not None:
+            self.session.select(Ref("chains", chain.name))
+        top = re.split(r"\W", field)[0] if place is None else "rows"
+        editor = self.form.editors.get(top) if self.form else None
+        if place is not None and isinstance(editor, RowsEditor):
+            editor = editor.open_row(place[0], re.split(r"\W", place[1])[0])
+        if editor is None or editor.isHidden():
+            return False
+        section = getattr(editor, "section", None)
+        if section is not None:
+            section.open(True)
+        QTimer.singleShot(0, editor, lambda: self.area.ensureWidgetVisible(editor))  # once what opened is laid out
+        target = editor.focusProxy() or (section.arrow if section is not None else editor)
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    # --------------------------------------------------------------------------- editing
+
+    def _put(self, name: str, value: Any, gesture: object) -> str:
+        """Commit a field of the element shown; '' or the reason why not."""
+        assert self._form_of is not None
+        ref = self._form_of[1]
+        element = element_at(self.session.model, ref)
+        if ref is None:
+            new_model, problem = replaced(element, name, value)
+            return problem or self.commit(f"Change {name} of the model", lambda _m: new_model, gesture)
+        if name == "name":
+            self._renaming = True
+            try:
+                return self.commit(f"Rename {WORDS[ref.collection]} {ref.name}",
+                                   lambda m: edits.rename(m, ref.collection, ref.name, value),
+                                   gesture, Ref(ref.collection, value))  # fmt: skip
+            finally:
+                self._renaming = False
+        try:
+            fields = value if isinstance(value, Together) else together(self.session.model, element, name, value)
+        except KinetostatError as error:
+            return f"{error.what} {error.remedy}".strip()
+
+        def edit(model: Model) -> Model:
+            new = edits.change(model, ref.collection, ref.name, **fields)
+            return refreshed(new, self.session.trusted) if ref.collection == "assemblies" and "file" in fields else new
+
+        return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}", edit, gesture)
+
+    def commit(self, label: str, edit: Any, gesture: object = None, select: Ref | None = None) -> str:
+        """Make an edit of the document; a refusal comes back as words instead of going to the messages."""
+        try:
+            new = edit(self.session.model)
+        except KinetostatError as error:
+            return f"{error.what} {error.remedy}".strip()
+        refusals: list[str] = []
+
+        def listen(severity: str, text: str) -> None:
+            if severity == "error":
+                refusals.append(text)
+
+        self.session.told.connect(listen)
+        try:
+            accepted = self.session.apply(label, lambda _m: new, gesture=gesture, select=select)
+        finally:
+            self.session.told.disconnect(listen)
+        if accepted:
+            return ""
+        return refusals[-1] if refusals else "The mechanism cannot be made with this value."
+
+    def _suggest(self, path: str) -> str:
+        """A free parameter name for a number of the selected element, e.g. link1_mass."""
+        ref = self.session.selection
+        row = re.fullmatch(r"rows\.(\d+)\.(.+)", path)
+        if row is not None:  # as textbooks number the entries of a DH table
+            stem = re.sub(r"\W", "_", "_".join(_named(row.group(2).split("."))))
+            return edits.unused_name(self.session.model, "parameters", f"{stem}{int(row.group(1)) + 1}")
+        parts = _named(path.split("."))
+        stem = re.sub(r"\W", "_", "_".join([ref.name if ref else "value", *parts]))
+        return edits.unused_name(self.session.model, "parameters", stem)
+
+    def _promote(self, path: str) -> None:
+        ref = self.session.selection
+        if ref is None:
+            return
+        name = self._suggest(path)
+        problem = self.commit(f"Make {name} a parameter",
+                              lambda m: edits.promote(m, ref.collection, ref.name, path, name))  # fmt: skip
+        if problem:
+            self.session.told.emit("error", problem)
+
+    def _edit_holder(self) -> None:
+        holder = holder_of(self.session.model, self.session.selection)
+        if holder is not None:
+            self.session.select(holder)
+
+    # --------------------------------------------------------------------------- hearing
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model and not self._leaving:
+            self.refresh()
+
+    def _selected(self, ref: Ref | None) -> None:
+        if self._form_of is None or self._form_of[1] != ref:
+            self.refresh()
+
+    def _settings_changed(self, key: str) -> None:
+        if not key.startswith("units/"):
+            return
+        self.refresh()
+        for edit in self.findChildren(QuantityEdit):
+            edit.refresh()

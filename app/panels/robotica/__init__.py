@@ -1,0 +1,1 @@
+"""The panel with Robotica's line."""

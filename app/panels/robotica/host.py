@@ -1,0 +1,164 @@
+"""Robotica's session in the window: it works on the open document, beside the window, and shows what it made."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from app.document.opening import Opened, opened
+from app.document.session import Session
+from app.panels.output.result_pictures import write_pictures
+from core.errors import KinetostatError
+from core.functions import Context
+from core.functions.function import Cancelled
+from core.functions.results import Result
+from core.functions.text import text_of
+from core.model import Model
+from core.robotica.workspace import Session as Robotica
+
+Progress = Callable[..., None]
+LONGEST = 400
+"""Operations of an entry of formulas that are written in the transcript; of longer ones the number is."""
+
+
+class Done(NamedTuple):
+    """What a line did: results and their texts, the file it opened, edits (label, function) of the document, values it
+    gave, names it cleared, and the error it ended with."""
+
+    results: list[Result]
+    texts: list[str]
+    opened: Opened | None
+    edits: list[tuple[str, Callable[[Model], Model]]]
+    given: dict[str, float]
+    cleared: list[str]
+    error: Exception | None
+
+
+class WindowHost:
+    """The open machine as it was when the line began; a file that is read becomes the open one afterwards."""
+
+    def __init__(self) -> None:
+        self._context: Context | None = None
+        self.opened: Opened | None = None
+        self.edits: list[tuple[str, Callable[[Model], Model]]] = []
+
+    def begin(self, context: Context) -> None:
+        """Take the machine as shown now."""
+        self._context, self.opened, self.edits = context, None, []
+
+    def context(self) -> Context:
+        """The machine of this line."""
+        assert self._context is not None
+        return self._context
+
+    def open(self, path: str) -> None:
+        """Read a file; the window shows it when the line is done."""
+        before = self.context()
+        found = opened(Path(path))
+        if found.error is not None:
+            raise found.error
+        assert found.model is not None
+        fresh = Context.of(found.model)
+        self._context = dataclasses.replace(fresh, progress=before.progress, cancelled=before.cancelled,
+                                            millimetres=before.millimetres)  # fmt: skip
+        self.opened, self.edits = found, []
+
+    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+        """Change the machine of this line; the document is changed when the line is done."""
+        context = self.context()
+        model = edit(context.model)
+        self._context = dataclasses.replace(context, model=model, mech=context.mech.updated(model))
+        self.edits.append((label, edit))
+
+
+class RoboticaLine:
+    """`work(text)` is the job of a line: it touches nothing of the window."""
+
+    def __init__(self, session: Session) -> None:
+        self._window = session
+        self.host = WindowHost()
+        self.robotica = Robotica(self.host)
+        self._document = session.document
+        self._before: dict[str, float] = {}
+        """What values of the machine were before the line gave them others."""
+
+    def begin(self, folder: str, place: str) -> Context:
+        """The machine as shown; another document than at the last line is another robot: the state is reset.
+
+        folder : where relative names of files begin; place : where files are written
+        """
+        s = self._window
+        if self._document != s.document:
+            self.robotica.reset()
+            self._before.clear()
+        self._document = s.document
+        state, shown = self.robotica.state, s.runs.current
+        state.folder, state.place = folder, place
+        if state.run is None and shown is not None and not shown.growing:
+            state.run = shown.run  # made elsewhere in the window, it can be saved and plotted from here
+        return s.context()
+
+    def work(self, text: str, context: Context) -> Callable[[Progress, Callable[[], bool]], Done]:
+        """A job that runs the statements in order, and stops between them when asked to."""
+
+        def run(progress: Progress, cancelled: Callable[[], bool]) -> Done:
+            self.host.begin(dataclasses.replace(context, progress=progress, cancelled=cancelled))
+            before = dict(self.robotica.state.given)
+            self.robotica.state.cleared = []
+            results: list[Result] = []
+            texts: list[str] = []
+            error: Exception | None = None
+            try:
+                for result in self.robotica.results(text, cancelled):
+                    write_pictures(result, self.robotica.context())
+                    texts.append(text_of(result, degrees=True, longest=LONGEST))
+                    results.append(result)
+            except Cancelled:
+                raise
+            except KinetostatError as caught:
+                error = caught
+            given = {name: x for name, x in self.robotica.state.given.items() if before.get(name) != x}
+            host = self.host
+            return Done(results, texts, host.opened, host.edits, given, list(self.robotica.state.cleared), error)
+
+        return run
+
+    def arrived(self) -> None:
+        """The file that was read is the document now: that is no other robot."""
+        self._document = self._window.document
+        self._before.clear()
+
+    def show_values(self, done: Done) -> None:
+        """Values that belong to the machine move it: parameters and coordinates, one undo step. The document has them
+        from then on; `Clear` brings back what was there before they were given."""
+        s = self._window
+        coordinates = self.robotica.coordinates(s.context())
+        wanted = {name: x for name, x in done.given.items() if name in s.mech.p_names or name in coordinates}
+        back = {name: self._before.pop(name) for name in done.cleared if name in self._before and name not in wanted}
+        for name in wanted:
+            self._before.setdefault(name, self._now(name, coordinates))
+            self.robotica.state.given.pop(name, None)
+        own = {name: x for name, x in {**back, **wanted}.items() if name in s.mech.p_names}
+        pose = {coordinates[name]: x for name, x in {**back, **wanted}.items() if name not in own}
+        if own:
+            s.preview(parameters=own)
+        if pose:
+            s.preview_coordinates(pose)
+        words = ", ".join([f"{name} = {x:g}" for name, x in wanted.items()] + [f"Clear[{name}]" for name in back])
+        s.commit(f"Robotica: {words}")
+
+    def _now(self, name: str, coordinates: Mapping[str, str]) -> float:
+        """The value of a parameter or coordinate as it is shown."""
+        s = self._window
+        if name in s.mech.p_names:
+            return float(s.p[name])
+        return float(s.q[s.mech.q_names.index(coordinates[name])])
+
+
+def functions() -> dict[str, Any]:
+    """Robotica's functions by name."""
+    from core.robotica.commands import COMMANDS
+
+    return COMMANDS

@@ -1,0 +1,394 @@
+"""Robotica's command line: its functions in a list, the line below it; results go to the output."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.background.jobs import Job, Jobs
+from app.document.file_filters import open_filter
+from app.document.session import Session
+from app.panels.console.panel import Popup
+from app.panels.robotica.host import Done, RoboticaLine, functions
+from app.plain_text import as_tip
+from app.preferences.settings import Settings
+from app.widgets.label import Label
+from app.widgets.tool_button import tool_button
+from core.functions.results import Message
+from core.mathematica.meaning import FUNCTIONS
+from core.robotica.command import quoted
+from resources import EXAMPLES
+
+BANNER = (
+    "Robotica calls as its manual writes them, on the open robot, for example\n"
+    '    FKin[]      MPrint[T[0,1], "T01"]      RElp[{{q1, 0, 90 Degree}}, {scale}]      a1 = 3\n'
+    "Enter runs, Tab completes names and files, Up and Down recall, F1 helps, Ctrl+C stops, Ctrl+L clears.\n"
+)
+PROMPT = "In:="
+INDENT = " " * (len(PROMPT) + 1)
+MOST_REMEMBERED = 300
+MOST_LINES = 5000
+_HISTORY, _CALLS, _LETTERS = "robotica/history", "robotica/calls", "robotica/letters"
+SIZES = (6, 32)
+"""Smallest and largest letters, points."""
+_ASKS = re.compile(r"^\s*DataFile\s*\[\s*\]\s*;?\s*$")
+_ABORT = re.compile(r"^\s*Abort\s*(\[\s*\])?\s*;?\s*$")
+_HEAD = re.compile(r"^\s*(\w+)\s*\[")
+_WORD = re.compile(r"\w*$")
+_FILE = re.compile(r'"([^"]*)$')
+
+
+class RoboticaPanel(QWidget):
+    """`opened(Opened)`: a file was read and is to be shown."""
+
+    opened = Signal(object)
+    running = Signal(bool)
+    """A line runs, or none."""
+    resized = Signal()
+    """A line gave the machine other values: it may reach further than before."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
+        super().__init__()
+        self._session, self._settings, self._jobs = session, settings, jobs
+        self.line = RoboticaLine(session)
+        self.job: Job | None = None
+        self.waiting: list[str] = []
+        """Lines that were entered while another one ran."""
+        self.history: list[str] = [str(item) for item in settings.value(_HISTORY, [])]
+        self._place = len(self.history)
+        stored = settings.value(_CALLS, {})
+        self.calls: dict[str, str] = dict(stored) if isinstance(stored, dict) else {}
+        """The last call of each function."""
+        self.answering = False
+        """Whether what is produced now is told here."""
+        self._build()
+        self.say(BANNER)
+
+    def _build(self) -> None:
+        self.list = self._functions()
+        self.transcript = QPlainTextEdit()
+        self.transcript.setReadOnly(True)
+        self.transcript.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)  # tables and matrices stay what they are
+        self.transcript.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.transcript.setMaximumBlockCount(MOST_LINES)
+        self.input = Line(self)
+        self.input.setPlaceholderText('Robotica call, e.g. FKin[] or MPrint[M, "M"]')
+        self.prompt = Label(PROMPT)
+        self.prompt.setProperty("muted", True)
+        self.resize_letters(0)  # before they have a parent, whose font would take its place
+        self.abort_button = tool_button("stop", "Abort what runs (Ctrl+C)", self.abort)
+        self.abort_button.setEnabled(False)
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 0, 4, 4)
+        row.addWidget(self.prompt)
+        row.addWidget(self.input, 1)
+        row.addWidget(self._letters("A−", "Smaller letters (Ctrl+−)", -1))
+        row.addWidget(self._letters("A+", "Larger letters (Ctrl++)", 1))
+        row.addWidget(tool_button("clear", "Clear the text (Ctrl+L)", self.clear))
+        row.addWidget(tool_button("help", "Help on the function in the line (F1)", self.help))
+        row.addWidget(self.abort_button)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.transcript, 1)
+        column.addLayout(row)
+        parts = QSplitter(Qt.Orientation.Horizontal)
+        parts.addWidget(right)
+        parts.addWidget(self.list)
+        parts.setStretchFactor(0, 1)
+        parts.setSizes([700, 190])
+        parts.setCollapsible(0, False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(parts)
+        self.setFocusProxy(self.input)
+
+    def _letters(self, words: str, tip: str, step: int) -> QToolButton:
+        button = QToolButton(text=words, toolTip=as_tip(tip), autoRaise=True)
+        button.clicked.connect(lambda: self.resize_letters(step))
+        return button
+
+    def resize_letters(self, step: int) -> None:
+        """Letters of line and transcript so many points larger, from now on."""
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        size = int(self._settings.value(_LETTERS, font.pointSize())) + step
+        size = min(max(size, SIZES[0]), SIZES[1])
+        if step:
+            self._settings.remember(_LETTERS, size)
+        font.setPointSize(size)
+        for part in (self.transcript, self.input, self.prompt):
+            part.setFont(font)
+
+    def _functions(self) -> QListWidget:
+        """Robotica's functions by name."""
+        shown = QListWidget()
+        for command in functions().values():
+            item = QListWidgetItem(command.name)
+            item.setToolTip(as_tip(f"{command.help}\n{command.usage}"))
+            shown.addItem(item)
+        shown.itemClicked.connect(lambda item: self.offer(item.text()))
+        shown.itemActivated.connect(lambda item: self.offer(item.text()))
+        return shown
+
+    def close_panel(self) -> None:
+        """Stop what runs (closing the program); the jobs wait for its thread."""
+        self.abort()
+
+    # ----------------------------------------------------------------------------- verbs
+
+    def say(self, text: str) -> None:
+        """Write to the transcript, newest in view from where its lines begin."""
+        if text:
+            self.transcript.appendPlainText(text.rstrip("\n"))
+        down, across = self.transcript.verticalScrollBar(), self.transcript.horizontalScrollBar()
+        down.setValue(down.maximum())
+        across.setValue(across.minimum())
+
+    def clear(self) -> None:
+        """Empty the transcript."""
+        self.transcript.clear()
+
+    def offer(self, name: str) -> None:
+        """Put the last call of a function into the line, else the manual's, its arguments marked."""
+        text = self.calls.get(name, functions()[name].usage)
+        self.input.setText(text)
+        self.input.setFocus()
+        begin = text.index("[") + 1
+        self.input.setSelection(begin, max(0, len(text) - begin - 1))
+
+    def help(self) -> None:
+        """What the function in the line does; without one, all of them."""
+        before = self.input.text()[: self.input.cursorPosition()]
+        names = [name for name in re.findall(r"\w+", before or self.input.text()) if name in functions()]
+        names = names or [name for name in re.findall(r"\w+", self.input.text()) if name in functions()]
+        self._start(f"Help[{names[-1]}]" if names else "Help[]")
+
+    def submit(self) -> None:
+        """Run what stands in the line."""
+        if self.enter(self.input.text().strip()):
+            self.input.clear()
+
+    def enter(self, text: str) -> bool:
+        """Run a line as if it was typed: it goes to the history. While one runs it waits. False if there is none."""
+        if not text:
+            return False
+        if _ABORT.match(text):
+            self.say("" if self.job is not None else "Nothing runs.")
+            self.abort()
+            return True
+        if self.job is not None:
+            self._wait(text)
+            return True
+        if _ASKS.match(text):
+            path = self._asked()
+            if not path:
+                return False
+            text = f"DataFile[{quoted(path)}]"
+        if not self.history or self.history[-1] != text:
+            self.history.append(text)
+            del self.history[:-MOST_REMEMBERED]
+            self._settings.remember(_HISTORY, self.history)
+        self._place = len(self.history)
+        head = _HEAD.match(text)
+        if head is not None and head.group(1) in functions() and text.endswith("]") and "\n" not in text:
+            self.calls[head.group(1)] = text
+            self._settings.remember(_CALLS, self.calls)
+        self._start(text)
+        return True
+
+    def _asked(self) -> str:
+        """The file that DataFile[] asks for; "" if the person chose none."""
+        path, _ = QFileDialog.getOpenFileName(self, "Data file", self.folder(), open_filter())
+        return path
+
+    def _wait(self, *lines: str) -> None:
+        """Lines that run when the one at work is done."""
+        self.waiting += lines
+        count = len(self.waiting)
+        self.prompt.setText(f"{count} waiting" if count else PROMPT)
+
+    def abort(self) -> None:
+        """Stop what runs; lines that wait are dropped."""
+        if self.job is not None:
+            self.job.cancel()
+            self.waiting.clear()
+            self._wait()
+
+    def escape(self) -> None:
+        """Stop what runs; if nothing does, empty the line."""
+        if self.job is not None:
+            self.abort()
+        else:
+            self.input.clear()
+
+    def recall(self, step: int) -> None:
+        """Show an earlier (−1) or later (+1) line; after the last what was being written."""
+        if self._place == len(self.history):
+            self._draft = self.input.text()
+        self._place = max(0, min(len(self.history), self._place + step))
+        self.input.setText(self.history[self._place] if self._place < len(self.history) else self._draft)
+
+    _draft = ""
+    """What stands in the line that is not entered yet, while earlier ones are looked at."""
+
+    # ----------------------------------------------------------------------------- running
+
+    def folder(self) -> str:
+        """Where relative file names begin: beside the open file, else the last one."""
+        path = self._session.path
+        recent = self._settings.recent
+        return str(path.parent if path is not None else recent[0].parent if recent else Path.cwd())
+
+    def _start(self, text: str) -> None:
+        if self.job is not None:
+            return
+        self.say(f"{PROMPT} {text.replace(chr(10), chr(10) + INDENT)}")
+        folder = self.folder()
+        own = Path(folder).resolve().is_relative_to(EXAMPLES)  # of the program itself: nothing is written there
+        context = self.line.begin(folder, str(Path.home()) if own else folder)
+        job = self._jobs.start(f"Robotica: {text[:60]}", self.line.work(text, context))
+        self.job = job
+        self.abort_button.setEnabled(True)
+        self.running.emit(True)
+        job.succeeded.connect(self._done)
+        job.failed.connect(lambda error: self.say(f"Error: {error}"))
+        job.stopped.connect(lambda: self.say("Aborted."))
+        job.ended.connect(self._ended)
+
+    def _ended(self) -> None:
+        self.job = None
+        self.abort_button.setEnabled(False)
+        self.running.emit(False)
+        if self.waiting:
+            first = self.waiting.pop(0)
+            self._wait()
+            self.enter(first)
+
+    def _done(self, done: Done) -> None:
+        if done.opened is not None:
+            self.opened.emit(done.opened)
+            self.line.arrived()
+        for label, edit in done.edits:
+            self._session.apply(label, edit)
+        self.line.show_values(done)
+        if done.given or done.cleared:
+            self.resized.emit()
+        self.answering = True
+        try:
+            for result, text in zip(done.results, done.texts, strict=True):
+                self.say(text)
+                if not isinstance(result, Message):
+                    self._session.produced.emit(result)
+        finally:
+            self.answering = False
+        if done.error is not None:
+            self.say(f"Error: {done.error}")
+
+    # ----------------------------------------------------------------------------- completion
+
+    def completions(self, before: str) -> tuple[str, list[str]]:
+        """(what stands before the cursor, what it may become): files in quotation marks, else names."""
+        quoted = _FILE.search(before) if before.count('"') % 2 else None
+        if quoted is not None:
+            return quoted.group(1), _files(self.folder(), quoted.group(1))
+        match = _WORD.search(before)
+        stem = match.group(0) if match else ""
+        names = [f"{name}[" for name in functions()]
+        names += [*self._session.mech.p_names, *self.line.robotica.coordinates(self._session.context()), "Degree", "Pi"]
+        names += sorted(FUNCTIONS)
+        names += [word.name for command in functions().values() for word in command.words]
+        return stem, sorted({name for name in names if name.startswith(stem)}) if stem else []
+
+
+def _files(folder: str, stem: str) -> list[str]:
+    """Files and folders that a name may become."""
+    start, _, last = stem.rpartition("/")
+    place = Path(folder, f"{start}/" if start or stem.startswith("/") else "")
+    try:
+        found = sorted(path for path in place.iterdir() if path.name.startswith(last) and path.name[0] != ".")
+    except OSError:
+        return []
+    head = stem[: len(stem) - len(last)]
+    return [f"{head}{path.name}{'/' if path.is_dir() else ''}" for path in found[:200]]
+
+
+LETTER_KEYS = {Qt.Key.Key_Plus: 1, Qt.Key.Key_Equal: 1, Qt.Key.Key_Minus: -1}
+
+
+class Line(QLineEdit):
+    """The input: Enter, history, completion, help."""
+
+    def __init__(self, panel: RoboticaPanel) -> None:
+        super().__init__()
+        self._panel = panel
+        self._popup = Popup(self._take)
+
+    def event(self, event: object) -> bool:
+        """Tab completes instead of leaving."""
+        if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
+            self._complete()
+            return True
+        if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.ShortcutOverride:
+            control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            own, with_control = (Qt.Key.Key_F1, Qt.Key.Key_Escape), (Qt.Key.Key_L, Qt.Key.Key_C, *LETTER_KEYS)
+            if event.key() in (with_control if control else own):
+                event.accept()
+                return True
+        return super().event(event)  # type: ignore[arg-type]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter runs, Up and Down recall, F1 helps."""
+        key, control = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        pasted = QGuiApplication.clipboard().text() if event.matches(QKeySequence.StandardKey.Paste) else ""
+        if "\n" in pasted.strip():
+            self._run_lines(pasted)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._panel.submit()
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._panel.recall(-1 if key == Qt.Key.Key_Up else 1)
+        elif key == Qt.Key.Key_F1:
+            self._panel.help()
+        elif key == Qt.Key.Key_L and control:
+            self._panel.clear()
+        elif key == Qt.Key.Key_C and control and not self.hasSelectedText():
+            self._panel.abort()
+        elif key == Qt.Key.Key_Escape:
+            self._panel.escape()
+        elif key in LETTER_KEYS and control:
+            self._panel.resize_letters(LETTER_KEYS[key])
+        else:
+            super().keyPressEvent(event)
+
+    def _run_lines(self, pasted: str) -> None:
+        """Several lines from the clipboard run as they would one after another; a file's are one text."""
+        at = self.cursorPosition()
+        if self._panel.enter((self.text()[:at] + pasted + self.text()[at:]).strip()):
+            self.clear()
+
+    def _complete(self) -> None:
+        stem, found = self._panel.completions(self.text()[: self.cursorPosition()])
+        if len(found) == 1:
+            self._take(stem, found[0])
+        elif found:
+            self._popup.offer(stem, found, self.mapToGlobal(self.rect().bottomLeft()))
+
+    def _take(self, stem: str, text: str) -> None:
+        self.setSelection(self.cursorPosition() - len(stem), len(stem)) if stem else None
+        self.insert(text)
+        self.setFocus()

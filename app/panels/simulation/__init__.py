@@ -1,0 +1,1 @@
+"""The panel of simulations: settings, runs."""

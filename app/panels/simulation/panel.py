@@ -1,0 +1,294 @@
+"""The simulation panel: what is wished for, the run in the making, and the list of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.background.jobs import Jobs
+from app.background.slices import slices
+from app.document.session import Session
+from app.panels.simulation.run_list import RunsList
+from app.panels.simulation.start_rows import StartRows
+from app.plain_text import as_tip
+from app.preferences.settings import Settings
+from app.runs.job import Simulation
+from app.runs.run_settings import STARTS
+from app.widgets.elided import ElidedCombo
+from app.widgets.label import Label
+from app.widgets.note import Note
+from app.widgets.progress import ProgressBar
+from app.widgets.quantities.quantity import QuantityEdit
+from app.widgets.quantities.quantity_text import Measure
+from core.simulation import METHODS
+
+if TYPE_CHECKING:
+    from app.document.run_tree import Record
+
+LOOK = 100
+"""Milliseconds between two looks at the progress."""
+SECONDS = Measure("time")
+BUTTONS = ("simulation.run", "simulation.stop", "simulation.what_if", "simulation.interactive")
+
+LABELS = {"duration": "Duration", "rtol": "Relative tolerance", "atol": "Absolute tolerance", "step": "Step",
+          "output": "Output every"}  # fmt: skip
+"""What fields are called where they are refused."""
+
+
+class SimulationPanel(QWidget):
+    """Form, start values, progress, runs."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs, simulation: Simulation) -> None:
+        super().__init__()
+        self._session, self._settings, self.simulation = session, settings, simulation
+        self._fields: list[QuantityEdit] = []
+        self._problems: dict[str, str] = {}
+        """What is typed and refused, by field."""
+        self._row = QHBoxLayout()
+        self.rows = StartRows(session, simulation, settings)
+        self.runs = RunsList(session, jobs)
+        self.progress = ProgressBar(textVisible=False, maximum=1000)
+        self.progress.setFixedHeight(6)
+        self.words = Label(wordWrap=True)
+        self.words.setObjectName("muted")
+        self.note = Note(self)
+        self.note.setContentsMargins(10, 0, 8, 0)
+        split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
+        split.addWidget(self._upper())
+        split.addWidget(self.runs)
+        split.setSizes([420, 180])
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(split)
+        self._document = session.document
+        self._look = QTimer(self, interval=LOOK)
+        self._look.timeout.connect(self._show_progress)
+        self.rows.refused.connect(lambda words: self._refuse("rows", words))
+        simulation.changed.connect(self.refresh)
+        simulation.ended.connect(self._ended)
+        session.changed.connect(self._changed)
+        session.runs.changed.connect(self._show_starts)
+        self.refresh()
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        self._look.stop()
+        self.runs.close_list()
+        self.rows.close_rows()
+        slices().drop(self.rows)
+        self.simulation.changed.disconnect(self.refresh)
+        self.simulation.ended.disconnect(self._ended)
+        self._session.changed.disconnect(self._changed)
+        self._session.runs.changed.disconnect(self._show_starts)
+
+    def fill(self, actions: Mapping[str, QAction]) -> None:
+        """Make the buttons, from the table of commands."""
+        for name in BUTTONS:
+            if name not in actions:
+                continue
+            button = QToolButton(autoRaise=name != "simulation.run")
+            button.setDefaultAction(actions[name])
+            button.setIconSize(QSize(18, 18))
+            wide = name == "simulation.run"
+            style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
+            button.setToolButtonStyle(style)
+            self._row.addWidget(button)
+        self._row.addStretch(1)
+
+    # ------------------------------------------------------------------------------- building
+
+    def _upper(self) -> QWidget:
+        """What stands above the list of runs."""
+        upper = QWidget()
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 6, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(self._form())
+        column.addWidget(self.note)
+        column.addLayout(self._row)
+        column.addWidget(self.progress)
+        column.addWidget(self.words)
+        column.addWidget(self.rows, 1)
+        self._row.setContentsMargins(10, 2, 8, 0)
+        self.words.setContentsMargins(10, 0, 8, 2)
+        return upper
+
+    def _form(self) -> QFormLayout:
+        form = QFormLayout()
+        form.setContentsMargins(10, 0, 8, 0)
+        form.setVerticalSpacing(4)
+        self.duration = self._number("duration", "Simulated time")
+        self.method = ElidedCombo()
+        for method in METHODS.values():
+            self.method.addItem(method.title, method.id)
+            self.method.setItemData(self.method.count() - 1, as_tip(method.help), Qt.ItemDataRole.ToolTipRole)
+        self.method.setMinimumContentsLength(12)
+        self.method.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.method.activated.connect(lambda _: self.simulation.wish(method=self.method.currentData()))
+        self.method_words = Label(wordWrap=True)
+        self.method_words.setObjectName("muted")
+        self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
+        self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
+        self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
+        self.output = self._number("output", "Time between two samples; empty: a thousand or more, or every step",
+                                   optional=True, empty="automatic")  # fmt: skip
+        self.start = QComboBox(toolTip="What the run begins with")
+        for key, (title, words) in STARTS.items():
+            self.start.addItem(title, key)
+            self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
+        self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.start.activated.connect(lambda _: self.simulation.wish(start=self.start.currentData()))
+        self.closed_forms = QCheckBox("Closed forms for loops")
+        self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
+        self.closed_forms.toggled.connect(lambda on: self.simulation.wish(closed_forms=on))
+        self.accuracy = QStackedWidget()
+        self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
+        self.accuracy.addWidget(self.step)
+        self._place(form)
+        return form
+
+    def _place(self, form: QFormLayout) -> None:
+        """The editors in their rows."""
+        self.accuracy_label = Label()
+        form.addRow("Duration", self.duration)
+        form.addRow("Method", self.method)
+        form.addRow("", self.method_words)
+        form.addRow(self.accuracy_label, self.accuracy)
+        form.addRow("Output every", self.output)
+        form.addRow("Start from", self.start)
+        form.addRow("", self.closed_forms)
+
+    def _number(
+        self, field: str, tip: str, *, plain: bool = False, optional: bool = False, empty: str = ""
+    ) -> QuantityEdit:
+        def commit(value: Any, _: object) -> str:
+            if value is not None and not (isinstance(value, float | int) and value > 0):
+                return "A positive number is needed."
+            self.simulation.wish(**{field: None if value is None else float(value)})
+            return ""
+
+        measure = Measure("none") if plain else SECONDS
+        edit = QuantityEdit(measure, self._settings, commit, optional=optional, fold=True)
+        edit.setAccessibleName(tip)
+        edit.explained.connect(lambda words, severity: self._explain(edit, field, words if severity == "error" else ""))
+        if empty:
+            edit.setPlaceholderText(empty)
+        edit.setToolTip(as_tip(tip))
+        self._fields.append(edit)
+        return edit
+
+    def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
+        """Why what was typed in a field is refused."""
+        edit.setToolTip(as_tip(problem or edit.accessibleName()))
+        self._refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
+
+    def _refuse(self, place: str, problem: str) -> None:
+        """Say beneath the form what is refused in a place; no problem: nothing any more."""
+        self._problems.pop(place, None)
+        if problem:
+            self._problems[place] = problem
+        self.note.say("\n".join(self._problems.values()), "error" if self._problems else "")
+
+    def finish_typing(self) -> bool:
+        """Take what is typed in the fields, as Enter would; False if something typed cannot be taken."""
+        for edit in self._fields:
+            edit.finish()
+        wrong = next((edit for edit in self._fields if edit.problem), None)
+        if wrong is not None:
+            wrong.setFocus(Qt.FocusReason.OtherFocusReason)
+        return self.rows.finish_typing() and not self._problems
+
+    # ------------------------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        """Show the wishes and whether a run is in the making."""
+        wishes, method = self.simulation.wishes, METHODS[self.simulation.wishes.method]
+        for edit, value in ((self.duration, wishes.duration), (self.rtol, wishes.rtol), (self.atol, wishes.atol),
+                            (self.step, wishes.step), (self.output, wishes.output)):  # fmt: skip
+            edit.show_value(value)
+        self.method.setCurrentIndex(self.method.findData(wishes.method))
+        self.method.setToolTip(as_tip(f"{method.title}: {method.help}"))
+        self.method_words.setText(method.help)
+        self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
+        self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
+        self.closed_forms.setChecked(wishes.closed_forms)
+        self.closed_forms.setVisible(bool(self._session.mech.loops))
+        self._show_starts()
+        self.rows.refresh()
+        running = self.simulation.running
+        self.progress.setVisible(running)
+        if running and not self._look.isActive():
+            self._look.start()
+            self._show_progress()
+        elif not running:
+            self._look.stop()
+
+    def _show_starts(self) -> None:
+        """What needs a run can only be chosen when there is one."""
+        model: Any = self.start.model()
+        there = self._session.runs.current is not None
+        for key in ("moment", "moving"):
+            model.item(self.start.findData(key)).setEnabled(there)
+        start = self.simulation.wishes.start
+        self.start.setCurrentIndex(self.start.findData(start if there or start in ("pose", "rest") else "pose"))
+        self.start.setToolTip(as_tip(STARTS[self.start.currentData()][1]))
+
+    def _show_progress(self) -> None:
+        job = self.simulation.job
+        if job is None:
+            return
+        share = job.fraction
+        self.progress.setRange(0, 1000 if share > 0.0 else 0)
+        self.progress.setValue(round(1000 * share))
+        if share <= 0.0:
+            self.words.setText(job.text or "Preparing …")
+            return
+        left = job.time_left
+        self.words.setText(f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else ""))
+
+    def _ended(self, record: Record | None, words: str) -> None:
+        self.words.setText(words)
+
+    def _rebuild_rows(self, _seconds: float) -> bool:
+        self.rows.rebuild()
+        return True
+
+    def _changed(self, old: Any, new: Any) -> None:
+        if old.model is not new.model:
+            if self.rows.isVisible() and self._document == self._session.document:
+                slices().add(self.rows, self._rebuild_rows)  # an edit is seen first
+            else:
+                self.rows.rebuild()
+            self.refresh()
+            if self._document != self._session.document:
+                self._document = self._session.document
+                self.words.setText("")
+        elif self.isVisible():
+            self.rows.refresh()  # what follows from loops depends on the pose
+
+
+def _side_by_side(**edits: QWidget) -> QWidget:
+    """Editors in a row, each behind its word."""
+    widget = QWidget()
+    row = QHBoxLayout(widget)
+    row.setContentsMargins(0, 0, 0, 0)
+    for word, edit in edits.items():
+        label = Label(word)
+        label.setObjectName("muted")
+        row.addWidget(label)
+        row.addWidget(edit)
+    return widget

@@ -1,0 +1,353 @@
+"""Start speeds and joint forces of a simulation: a slider and a field for each speed of the machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPalette, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QScrollArea, QSlider, QTabWidget, QWidget
+
+from app.document.session import Session
+from app.plain_text import as_tip
+from app.preferences.settings import Settings
+from app.runs.job import Simulation
+from app.runs.run_settings import start_of
+from app.widgets.label import Label
+from app.widgets.note import severity_color
+from app.widgets.quantities.quantity_text import Measure, Units, number, quantity, read
+from core.errors import KinetostatError
+from core.model.formula.expression import names, parse
+from core.model.parameters import value_of
+from core.simulation.setup import start_state
+from core.simulation.start_speeds import start_speeds
+
+STEPS = 200
+"""Positions of a slider on each side of zero."""
+FASTEST = {"rotation": 4.0 * math.pi, "translation": 2.0}
+"""End of the slider of a start speed, rad/s and m/s."""
+MEASURES = {
+    "rotation": (Measure("angular_velocity"), Measure("torque")),
+    "translation": (Measure("velocity"), Measure("force")),
+}
+"""Of speeds and forces."""
+DIGITS = 6
+GRAVITY = 9.81
+STILL = 1e-9
+"""Speed (rad/s or m/s) that is none: what making others consistent left."""
+LEAST_FORCE = 10.0
+"""End of the slider of a force at least, N·m and N."""
+WORDS = {
+    "speeds": "Speed when the run begins, from a pose or from rest; other units may stand behind the number.",
+    "forces": "A number or a formula of t, joints and speeds, e.g. 10*sin(2*t) - 3*{name}.v",
+}
+
+
+class Axis(NamedTuple):
+    """One speed of the machine: its name, what it and its force measure, where the sliders end, its speed in the
+    model."""
+
+    name: str
+    speed: Measure
+    force: Measure
+    fastest: float
+    strongest: float
+    own: float = 0.0
+
+
+class _Line(QLineEdit):
+    """A line whose text is in the colour of errors, in the look that is on, while it is refused."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._refused = False
+
+    def refuse(self, refused: bool) -> None:
+        """Whether what stands in it cannot be taken."""
+        self._refused = refused
+        self._paint()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._paint()
+
+    def _paint(self) -> None:
+        palette = QPalette()  # the parent's
+        if self._refused:
+            palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
+        self.setPalette(palette)
+
+
+class WishRow(QObject):
+    """Label, slider and line of one value in the person's units; `edited(value)` with a number (SI) or the text of a
+    formula (SI). An empty line means the model's own value."""
+
+    edited = Signal(object)
+    refused = Signal()
+    """What was typed cannot be taken (`problem`), or can again."""
+
+    def __init__(self, name: str, measure: Measure, units: Units, end: float, formulas: bool, own: float = 0.0) -> None:
+        super().__init__()
+        self.measure, self.units = measure, units
+        self.end, self.formulas, self.own = end, formulas, own
+        self.label = Label(name)
+        self.label.setToolTip(as_tip(f"{name}, {measure.display(units).symbol}"))
+        self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
+        self.slider.setAccessibleName(name)
+        self.line = _Line()
+        self.line.setAccessibleName(name)
+        self.line.setFixedWidth(96)
+        self.line.setPlaceholderText(quantity(own, measure, units, DIGITS))
+        self.line.setToolTip(as_tip(WORDS["forces" if formulas else "speeds"].format(name=name)))
+        self.slider.valueChanged.connect(self._slid)
+        self.line.editingFinished.connect(self._typed)
+        self._shown: float | str = 0.0
+        self._written = ""
+        self._position = 0
+        self._problem = ""
+
+    def show_value(self, value: float | str) -> None:
+        """Show a value."""
+        self._shown = value
+        size = value if isinstance(value, float | int) else 0.0
+        self._position = round(STEPS * min(max(size / self.end, -1.0), 1.0))
+        self.slider.setValue(self._position)
+        self.slider.setEnabled(not isinstance(value, str))
+        self._write(value)
+        self._say("")
+
+    def expect(self, value: float) -> None:
+        """What the value will be as long as nobody sets it: told by the empty line, and by the slider."""
+        self.line.setPlaceholderText(quantity(value, self.measure, self.units, DIGITS))
+        if not self._written and not self.slider.isSliderDown():
+            self._position = round(STEPS * min(max(value / self.end, -1.0), 1.0))
+            self.slider.setValue(self._position)
+
+    def _write(self, value: float | str) -> None:
+        text = value if isinstance(value, str) else number(value, self.measure, self.units, DIGITS)
+        self._written = "" if value == self.own else text
+        self.line.setText(self._written)
+
+    @property
+    def problem(self) -> str:
+        """Why what is typed cannot be taken; empty if it can."""
+        return self._problem
+
+    def finish(self) -> None:
+        """Take what is typed."""
+        self._typed()
+
+    def _say(self, problem: str) -> None:
+        if problem == self._problem:
+            return
+        self._problem = problem
+        self.line.refuse(bool(problem))
+        self.refused.emit()
+
+    def _slid(self, position: int) -> None:
+        if position != self._position:
+            self._position = position
+            self._shown = value = self.end * position / STEPS
+            self._write(value)
+            self.edited.emit(value)
+
+    def _typed(self) -> None:
+        text = self.line.text().strip()
+        if text == self._written:  # the number it stands for has more digits
+            self._say("")
+            return
+        try:
+            value = self._read(text) if text else self.own
+        except KinetostatError as error:
+            self._say(str(error))
+            return
+        self._say("")
+        if value != self._shown:
+            self.show_value(value)
+            self.edited.emit(value)
+
+    def _read(self, text: str) -> float | str:
+        """A number, or the text of a formula where these are taken. Raises KinetostatError."""
+        if self.formulas and names(parse(text)):
+            return text
+        value = read(text, self.measure, self.units, {}, fold=True)
+        return value if isinstance(value, str) else float(value)
+
+
+class StartRows(QTabWidget):
+    """Tabs "Start speeds" and "Joint forces"."""
+
+    refused = Signal(str)
+    """Why what was typed in a row cannot be taken; empty when it can."""
+
+    def __init__(self, session: Session, simulation: Simulation, settings: Settings) -> None:
+        super().__init__(documentMode=True)
+        self._session, self._simulation, self._settings = session, simulation, settings
+        self.rows: dict[str, dict[str, WishRow]] = {"speeds": {}, "forces": {}}
+        self._made: tuple[Any, ...] = ()
+        self._pending: set[int] = set()
+        for title in ("Start speeds", "Joint forces"):
+            page = QScrollArea(widgetResizable=True)
+            page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            self.addTab(page, title)
+        self.setMinimumHeight(110)
+        self.currentChanged.connect(self._fill)
+        settings.changed.connect(self._setting_changed)
+
+    def close_rows(self) -> None:
+        """Listen no more."""
+        self._settings.changed.disconnect(self._setting_changed)
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.rebuild()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Rows are made when they are first seen."""
+        self.rebuild()
+        super().showEvent(event)
+
+    def rebuild(self) -> None:
+        """Rows for the machine as it is now; while nobody sees them, of another document or machine: none."""
+        if not (self._made or self.isVisible()):
+            return
+        axes = axes_of(self._session)
+        made = axes, self._session.document, self._settings.degrees, self._settings.millimetres
+        if made == self._made:
+            self.refresh()
+            return
+        self._made = made if self.isVisible() else ()
+        for index, kind in enumerate(self.rows):
+            page = self.widget(index)
+            assert isinstance(page, QScrollArea)
+            self.rows[kind] = {}
+            page.setWidget(QWidget())
+        self._pending = set(range(self.count()))
+        self._fill(self.currentIndex())
+        self._refused()  # what was typed is gone
+
+    def _fill(self, index: int) -> None:
+        """Make the rows of a page when it is first seen."""
+        if index in self._pending and self._made:
+            self._pending.remove(index)
+            page = self.widget(index)
+            assert isinstance(page, QScrollArea)
+            page.setWidget(self._page(list(self.rows)[index], self._made[0]))
+        self.refresh()
+
+    def _page(self, kind: str, axes: tuple[Axis, ...]) -> QWidget:
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(10, 6, 8, 6)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(1, 1)
+        rows = self.rows[kind] = {}
+        for place, axis in enumerate(axes):
+            speeds = kind == "speeds"
+            if speeds:
+                row = WishRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
+            else:
+                row = WishRow(axis.name, axis.force, self._settings, axis.strongest, True)
+            row.edited.connect(self._changer(kind, axis.name, row.own))
+            row.refused.connect(self._refused)
+            for column, widget in enumerate((row.label, row.slider, row.line)):
+                grid.addWidget(widget, place, column)
+            rows[axis.name] = row
+        if not axes:
+            grid.addWidget(Label("No joint can move."), 0, 0, 1, 3)
+        grid.setRowStretch(len(axes) + 1, 1)
+        return inside
+
+    def _changer(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
+        def change(value: float | str) -> None:
+            wishes = dict(getattr(self._simulation.wishes, kind))
+            if value == own:
+                wishes.pop(name, None)
+            else:
+                wishes[name] = value
+            self._simulation.wish(**{kind: wishes})
+
+        return change
+
+    def _refused(self) -> None:
+        every = [row for rows in self.rows.values() for row in rows.values()]
+        self.refused.emit("\n".join(f"{row.label.text()}: {row.problem}" for row in every if row.problem))
+
+    def finish_typing(self) -> bool:
+        """Take what is typed in the lines, as Enter would; False if something typed cannot be taken."""
+        every = [row for rows in self.rows.values() for row in rows.values()]
+        for row in every:
+            row.finish()
+        return not any(row.problem for row in every)
+
+    def refresh(self) -> None:
+        """Show the wishes."""
+        for kind, rows in self.rows.items():
+            wishes = getattr(self._simulation.wishes, kind)
+            for name, row in rows.items():
+                if not (row.slider.isSliderDown() or row.line.hasFocus()):
+                    row.show_value(wishes.get(name, row.own))
+        self._expect()
+        self.setTabText(0, _counted("Start speeds", len(self._simulation.wishes.speeds)))
+        self.setTabText(1, _counted("Joint forces", len(self._simulation.wishes.forces)))
+
+    def _expect(self) -> None:
+        """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
+        mech, rows = self._session.mech, self.rows["speeds"]
+        if not (rows and mech.held and self.isVisible() and list(rows) == list(mech.v_names)):
+            return
+        try:
+            start = start_of(self._simulation.wishes, self._session)
+            p = mech.parameter_values(dict(self._session.edited_parameters) or None)
+            state = start_state(mech, start.q, start.v, p, start.time)
+        except KinetostatError:  # told when the run is started
+            return
+        for row, speed in zip(rows.values(), state[mech.nq : mech.nq + mech.nv], strict=True):
+            row.expect(float(speed) if abs(speed) > STILL else 0.0)
+
+
+def _counted(title: str, count: int) -> str:
+    return f"{title} ({count})" if count else title
+
+
+def axes_of(session: Session) -> tuple[Axis, ...]:
+    """The speeds of the machine. The sliders of forces reach the joint's largest effort, else what a lever of one
+    metre needs to lift the machine."""
+    mech, model = session.mech, session.model.expanded
+    values = session.model.values()
+    mass = sum(_number(body.mass, values) for body in model.bodies)
+    usual = 10.0 ** math.ceil(math.log10(max(mass * GRAVITY, LEAST_FORCE)))
+    efforts = {joint.name: _number(joint.limits[0].effort, values) for joint in model.joints if joint.limits}
+    own = dict(zip(mech.v_names, start_speeds(mech).tolist(), strict=True))
+    axes = []
+    for name in mech.v_names:
+        turns = turning(session, name)
+        kind = "rotation" if turns else "translation"
+        measures = MEASURES[kind]
+        fastest = max(FASTEST[kind], 2.0 * abs(own[name]))
+        axes.append(Axis(name, *measures, fastest, efforts.get(name) or usual, own[name]))
+    return tuple(axes)
+
+
+def _number(value: Any, values: Mapping[str, float]) -> float:
+    """A field's value; 0 if there is none, or it is no finite number."""
+    try:
+        number = float(value_of(value, values)) if value is not None else 0.0
+    except KinetostatError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
+
+def turning(session: Session, speed: str) -> bool:
+    """Whether a speed is one of rotation."""
+    mech = session.mech
+    for joint in (*mech.implicit_joints, *session.model.expanded.joints):
+        if speed == joint.name or speed.startswith(f"{joint.name}."):
+            part = mech.joint_v(joint.name)
+            place = mech.v_names.index(speed) - part.start
+            dimensions = joint.info.speed_dimensions
+            return dimensions[place] == "angular_velocity"
+    return True

@@ -1,0 +1,1 @@
+"""The panel of sliders: joints and parameters."""

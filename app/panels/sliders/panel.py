@@ -1,0 +1,327 @@
+"""Sliders of joints and parameters. A slider and a handle are one mechanism: session preview, one commit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QScrollArea,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.document.session import Ref, Session, State
+from app.panels.sliders.row import Quantity, SliderRow
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.widgets.label import Label
+from core.errors import KinetostatError
+from core.mechanics import manifold
+from core.model import Parameter
+from core.model.parameters import value_of
+
+FREE_RANGE = {"angle": math.pi, "length": 1.0}
+"""Half range of a slider whose joint has no limits, rad or m."""
+FOLLOW = 20
+"""Milliseconds in which movements are shown together. None at all would mean never while pictures take all the time."""
+QUATERNION = (".qx", ".qy", ".qz", ".qw")
+ROTATION = ("rotation x", "rotation y", "rotation z")
+NO_JOINTS = "No joints yet. Each coordinate of each joint gets a slider here."
+NO_PARAMETERS = "No parameters yet. A named number used in formulas gets a slider here: Add ▸ Parameter."
+
+
+class _Entry(NamedTuple):
+    """A quantity with how it is read and previewed."""
+
+    quantity: Quantity
+    read: Callable[[], float]
+    preview: Callable[[float], object]
+
+
+class SlidersPanel(QWidget):
+    """Tabs "Joints" and "Parameters", unit switches and reset."""
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        super().__init__()
+        self._session, self._settings = session, settings
+        self._turns: dict[str, np.ndarray] = {}
+        self._p = session.p
+        self.joints, self.parameters = _Page(NO_JOINTS), _Page(NO_PARAMETERS)
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.addTab(self.joints, "Joints")
+        self.tabs.addTab(self.parameters, "Parameters")
+        self.tabs.setCornerWidget(self._corner())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.tabs)
+        self._shown = 0.0
+        self._soon = QTimer(self, singleShot=True, interval=FOLLOW)
+        self._soon.timeout.connect(self._show_values)
+        session.changed.connect(self._changed)
+        session.moved.connect(self._moved)
+        settings.changed.connect(self._settings_changed)
+        self._rebuild()
+
+    def close_panel(self) -> None:
+        """Listen no more."""
+        self._session.changed.disconnect(self._changed)
+        self._session.moved.disconnect(self._moved)
+        self._settings.changed.disconnect(self._settings_changed)
+
+    @property
+    def rows(self) -> dict[str, SliderRow]:
+        """All rows by the name of what they move."""
+        return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.complete()}
+
+    # ----------------------------------------------------------------------------- building
+
+    def _corner(self) -> QWidget:
+        corner = QWidget()
+        row = QHBoxLayout(corner)
+        row.setContentsMargins(0, 2, 6, 2)
+        row.setSpacing(4)
+        self.angle_unit, self.length_unit = QComboBox(), QComboBox()
+        for box, units, tip in (
+            (self.angle_unit, ("°", "rad"), "Unit of angles"), (self.length_unit, ("m", "mm"), "Unit of lengths"),
+        ):  # fmt: skip
+            box.addItems(units)
+            box.setToolTip(as_tip(tip))
+            box.setAccessibleName(tip)
+            row.addWidget(box)
+        self._show_units()
+        self.angle_unit.activated.connect(lambda index: setattr(self._settings, "degrees", index == 0))
+        self.length_unit.activated.connect(lambda index: setattr(self._settings, "millimetres", index == 1))
+        self.reset = QToolButton(icon=icon("reset"), autoRaise=True, toolTip="All joints to their rest position")
+        self.reset.clicked.connect(self._session.reset_pose)
+        row.addWidget(self.reset)
+        return corner
+
+    def _show_units(self) -> None:
+        self.angle_unit.setCurrentIndex(0 if self._settings.degrees else 1)
+        self.length_unit.setCurrentIndex(1 if self._settings.millimetres else 0)
+
+    def _rebuild(self) -> None:
+        self._turns, self._p = {}, self._session.p
+        self._model = self._session.model
+        for page, entries in ((self.joints, self._joint_entries()), (self.parameters, self._parameter_entries())):
+            page.show_entries(entries, self._session, self._settings)
+        self.reset.setEnabled(self._session.mech.nq > 0)
+        self._show_values()
+
+    def _joint_entries(self) -> list[_Entry]:
+        entries: list[_Entry] = []
+        for c in self._session.mech.coordinates:
+            if c.name.endswith(QUATERNION):
+                if c.name.endswith(QUATERNION[0]):
+                    entries += self._turn_entries(c.name.removesuffix(QUATERNION[0]), c.index, c.joint)
+                continue
+            half = FREE_RANGE.get(c.dimension, 1.0)
+            lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
+            upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
+            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), "",
+                                c.lower, c.upper)  # fmt: skip
+            entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
+        return entries + self._follower_entries()
+
+    def _follower_entries(self) -> list[_Entry]:
+        """Joints that follow another one: shown, moved by their leader only."""
+        session = self._session
+        entries = []
+        for joint in session.model.expanded.joints:
+            if joint.mimic is None or joint.name in session.mech.q_names:
+                continue
+            dimension = joint.info.coordinate_dimensions[0]
+            half = FREE_RANGE.get(dimension, 1.0)
+            ref, leader = Ref("joints", joint.name), joint.mimic.leader
+            quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, leader)
+            entries.append(_Entry(quantity, self._follower(joint.name), lambda value: None))
+        return entries
+
+    def _follower(self, name: str) -> Callable[[], float]:
+        return lambda: float(self._session.mech.coordinate(self._session.q, name)[0])
+
+    def _ref(self, joint: str) -> Ref:
+        """The joint, or the body of this name where a body moves freely without one."""
+        for free in self._session.mech.implicit_joints:
+            if free.name == joint:
+                return Ref("bodies", free.child)
+        return Ref("joints", joint)
+
+    def _reader(self, index: int) -> Callable[[], float]:
+        return lambda: float(self._session.q[index])
+
+    def _mover(self, name: str) -> Callable[[float], object]:
+        return lambda value: self._session.preview_coordinates({name: value})
+
+    def _parameter_entries(self) -> list[_Entry]:
+        session = self._session
+        table = {parameter.name: parameter for parameter in session.model.expanded.parameters}
+        values = session.model.values()
+        entries = []
+        for name in session.mech.p_names:
+            lower, upper = parameter_range(table[name], values)
+            quantity = Quantity(name, name, table[name].dimension, lower, upper, Ref("parameters", name))
+            preview = lambda value, name=name: session.preview(parameters={name: value})  # noqa: E731
+            entries.append(_Entry(quantity, lambda name=name: float(self._p[name]), preview))
+        return entries
+
+    # ----------------------------------------------------------------------------- rotations
+
+    def _turn_entries(self, stem: str, index: int, joint: str) -> list[_Entry]:
+        """Three sliders of the rotation vector in place of a quaternion's four numbers."""
+        ref = self._ref(joint)
+        return [
+            _Entry(
+                Quantity(f"{stem}.{ROTATION[i]}", f"{stem}.r{'xyz'[i]}", "angle", -math.pi, math.pi, ref),
+                lambda i=i: float(self._turn(stem, index)[i]),
+                lambda value, i=i: self._preview_turn(stem, index, i, value),
+            )
+            for i in range(3)
+        ]
+
+    def _turn(self, stem: str, index: int) -> np.ndarray:
+        """The rotation vector; the one a slider left, as long as it is the same rotation."""
+        now = manifold.unit(self._session.q[index : index + 4])
+        last = self._turns.get(stem)
+        if last is None or np.linalg.norm(manifold.product(manifold.exponential(-last), now)[:3]) > 5e-10:
+            self._turns[stem] = manifold.logarithm(now)
+        return self._turns[stem]
+
+    def _preview_turn(self, stem: str, index: int, i: int, value: float) -> None:
+        vector = self._turn(stem, index).copy()
+        vector[i] = value
+        self._turns[stem] = vector
+        quaternion = manifold.exponential(vector)
+        names = [stem + suffix for suffix in QUATERNION]
+        self._session.preview_coordinates(dict(zip(names, map(float, quaternion), strict=True)))
+
+    # ----------------------------------------------------------------------------- following
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is new.model:
+            return
+        wanted = [
+            [entry.quantity for entry in entries] for entries in (self._joint_entries(), self._parameter_entries())
+        ]
+        self._model = new.model
+        if wanted != [[entry.quantity for entry in page.entries] for page in (self.joints, self.parameters)]:
+            self._rebuild()
+
+    def _moved(self) -> None:
+        if self._soon.isActive():
+            return
+        if not self._session.previewing and monotonic() - self._shown > 1e-3 * FOLLOW:
+            self._show_values()  # together with the scene's next picture
+        else:
+            self._soon.start()
+
+    def _show_values(self) -> None:
+        if self._session.model is not self._model:  # the entries of this one come at once
+            return
+        self._shown = monotonic()
+        self._p = self._session.p
+        for page in (self.joints, self.parameters):
+            page.show_values()
+
+    def _settings_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self._show_units()
+            for row in (*self.joints.rows, *self.parameters.rows):
+                row.refresh(self._settings)
+
+
+class _Page(QScrollArea):
+    """A scrolling list of rows, or words that say what will be there. Rows are made when the page is first seen."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self._words = words
+        self.rows: list[SliderRow] = []
+        self.entries: list[_Entry] = []
+        self._make: Callable[[], None] | None = None
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def show_entries(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
+        """Have a row for each entry, at once or when the page is seen."""
+        self.entries = entries
+        self._make = lambda: self._build(entries, session, settings)
+        if self.isVisible():
+            self.complete()
+
+    def complete(self) -> list[SliderRow]:
+        """The rows, made if they were not yet."""
+        make, self._make = self._make, None
+        if make is not None:
+            make()
+            self.show_values()
+        return self.rows
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The page is seen."""
+        self.complete()
+        super().showEvent(event)
+
+    def _build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
+        """Make a row for each entry; rows of what stayed the same are kept."""
+        kept = {row.quantity: row for row in self.rows}
+        if self.rows and [entry.quantity for entry in entries] == list(kept):
+            for row, entry in zip(self.rows, entries, strict=True):
+                row.preview = entry.preview
+            return
+        self.rows = []
+        for entry in entries:
+            row = kept.get(entry.quantity) or SliderRow(entry.quantity, session, settings, entry.preview)
+            row.preview = entry.preview
+            self.rows.append(row)
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(10, 6, 8, 6)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(1, 1)
+        for number, row in enumerate(self.rows):
+            row.place(grid, number)
+        if not self.rows:
+            words = Label(self._words, wordWrap=True)
+            words.setObjectName("muted")
+            grid.addWidget(words, 0, 0, 1, 3)
+        grid.setRowStretch(len(self.rows) + 1, 1)
+        self.setWidget(inside)
+
+    def show_values(self) -> None:
+        """Show what is true now."""
+        if self._make is None:
+            for row, entry in zip(self.rows, self.entries, strict=True):
+                row.show_value(entry.read())
+
+
+def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:
+    """Range of a parameter's slider, SI: as the person said, else from its value."""
+    value = values[parameter.name]
+    if parameter.dimension == "angle":
+        lower, upper = -math.pi, math.pi
+    elif value == 0.0:
+        lower, upper = -1.0, 1.0
+    else:
+        lower, upper = sorted((0.0, 2.0 * value))
+    for bound, said in (("minimum", parameter.minimum), ("maximum", parameter.maximum)):
+        if said is None:
+            continue
+        try:
+            number = float(value_of(said, values))
+        except KinetostatError:
+            continue
+        lower, upper = (number, upper) if bound == "minimum" else (lower, number)
+    return (lower, upper) if lower < upper else (min(lower, value), max(lower, value) + 1.0)

@@ -1,0 +1,225 @@
+"""One row of the sliders panel: name, slider, spin box; a value in SI."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent
+from PySide6.QtWidgets import QGridLayout, QSlider, QStyle, QStyleOptionSlider
+
+from app.document.session import Ref, Session
+from app.plain_text import as_tip
+from app.preferences.settings import Settings
+from app.widgets.label import Label
+from app.widgets.passing_wheel import PassingWheel
+from app.widgets.quantities.quantity_box import QuantitySpinBox
+
+STEPS = 4000
+"""Positions of a slider over its range."""
+WIDEST = 116
+"""Pixels of the longest name shown whole."""
+PAUSE = 500
+"""Milliseconds after the last key or wheel step until the change is committed."""
+
+
+class Quantity(NamedTuple):
+    """What a row moves. lower, upper: SI range of the slider; hard: bounds that cannot be left."""
+
+    name: str
+    title: str
+    dimension: str
+    lower: float
+    upper: float
+    ref: Ref
+    follows: str = ""
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+LONGEST = "-0.0444444 m"
+"""What a value's box has room for."""
+FINEST = 2e-7
+"""Step (rad or m) to which a joint's value is shown, in round numbers of the unit: what is smaller closing loops
+or a run left."""
+BUTTONS = 30
+"""Pixels for the steps up and down, and the frame."""
+
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget as _Widget
+else:
+    _Widget = object  # a Qt object has one base of Qt; what stands beside it is plain Python
+
+
+class _Pointing(_Widget):
+    """Tells its row about the pointer. (An event filter in Python would be asked about every event of every row.)"""
+
+    row: SliderRow
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Point at what the row moves."""
+        self.row.point(True)
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point at nothing."""
+        self.row.point(False)
+        super().leaveEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """What was changed is finished."""
+        self.row.finish()
+        super().focusOutEvent(event)
+
+
+class _Label(_Pointing, Label):
+    """A name; a click selects what it names."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Select what the row moves."""
+        self.row.select()
+        super().mousePressEvent(event)
+
+
+class _Box(_Pointing, QuantitySpinBox):
+    """The number."""
+
+
+class _Slider(_Pointing, PassingWheel, QSlider):
+    """A slider that comes to where it is pressed and is dragged from there; it leaves the wheel to the list it stands
+    in unless it has the focus."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Bring the knob under the pointer, then take it."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        part = lambda which: self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)  # noqa: E731
+        knob, groove = part(QStyle.SubControl.SC_SliderHandle), part(QStyle.SubControl.SC_SliderGroove)
+        if event.button() == Qt.MouseButton.LeftButton and not knob.contains(event.position().toPoint()):
+            x, room = round(event.position().x()) - groove.x() - knob.width() // 2, groove.width() - knob.width()
+            self.setSliderPosition(
+                QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), x, room, option.upsideDown)
+            )
+        super().mousePressEvent(event)
+
+
+class SliderRow(QObject):
+    """Shows one quantity; `preview(value)` is called while it moves and the session commits when it rests."""
+
+    def __init__(
+        self, quantity: Quantity, session: Session, settings: Settings, preview: Callable[[float], object]
+    ) -> None:
+        super().__init__()
+        self.quantity = quantity
+        self._session, self._settings, self.preview = session, settings, preview
+        self._range = quantity.lower, quantity.upper
+        self._position = -1
+        self._value = math.nan
+        self.label = _Label()
+        self.label.setText(self.label.fontMetrics().elidedText(quantity.title, Qt.TextElideMode.ElideMiddle, WIDEST))
+        self.label.setAccessibleName(quantity.name)
+        self.label.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.slider = _Slider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, STEPS)
+        self.slider.setSingleStep(STEPS // 200)
+        self.slider.setPageStep(STEPS // 20)
+        self.slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.slider.setAccessibleName(quantity.name)
+        self.box = _Box(quantity.dimension, settings)
+        self.box.setAccessibleName(quantity.name)
+        self.box.setFixedWidth(self.box.fontMetrics().horizontalAdvance(LONGEST) + BUTTONS)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._connect()
+        self._explain(settings)
+
+    def _connect(self) -> None:
+        self.slider.valueChanged.connect(self._slid)
+        self.slider.sliderPressed.connect(self._pause.stop)
+        self.slider.sliderReleased.connect(self._commit)
+        self.box.valueEdited.connect(self._typed)
+        self.box.committed.connect(self._commit)
+        self._pause.timeout.connect(self._commit)
+        for widget in (self.label, self.slider, self.box):
+            widget.row = self
+        for widget in (self.slider, self.box):
+            widget.setEnabled(not self.quantity.follows)
+
+    def _explain(self, settings: Settings) -> None:
+        q = self.quantity
+        bounds = [settings.shown(x, q.dimension) for x in (q.lower_bound, q.upper_bound) if x is not None]
+        text = f"{q.name}: {' … '.join(bounds)}" if len(bounds) == 2 else f"{q.name}: no limits"
+        self.label.setToolTip(as_tip(f"{q.name} follows {q.follows}" if q.follows else text))
+        self.slider.setToolTip(self.label.toolTip())
+
+    def place(self, grid: QGridLayout, row: int) -> None:
+        """Put the widgets into a row of a grid."""
+        grid.addWidget(self.label, row, 0)
+        grid.addWidget(self.slider, row, 1)
+        grid.addWidget(self.box, row, 2)
+
+    def show_value(self, value: float) -> None:
+        """Show a value (SI)."""
+        if value == self._value:
+            return
+        self._value = value
+        low, high = self._range = min(self._range[0], value), max(self._range[1], value)
+        share = (value - low) / (high - low) if high > low else 0.0
+        self._position = round(share * STEPS)
+        self.slider.setValue(self._position)
+        self.box.show_value(self._seen(value))
+
+    def _seen(self, value: float) -> float:
+        """The value as the box shows it: of a joint without what no one set."""
+        if self.quantity.ref.collection == "parameters":
+            return value
+        factor = self._settings.display(self.quantity.dimension).factor
+        return round(value / factor, math.ceil(math.log10(factor / FINEST))) * factor
+
+    def refresh(self, settings: Settings) -> None:
+        """Show the value again after a change of unit."""
+        self._explain(settings)
+        if math.isfinite(self._value):
+            self.box.show_value(self._seen(self._value))
+        self.box.refresh()
+
+    @property
+    def busy(self) -> bool:
+        """True between the first movement and the commit."""
+        return self.slider.isSliderDown() or self._pause.isActive()
+
+    def _slid(self, position: int) -> None:
+        if position == self._position:
+            return
+        self._position = position
+        low, high = self._range
+        self.preview(low + (high - low) * position / STEPS)
+        if not self.slider.isSliderDown():
+            self._pause.start()
+
+    def _typed(self, value: float) -> None:
+        q = self.quantity
+        low = -math.inf if q.lower_bound is None else q.lower_bound
+        high = math.inf if q.upper_bound is None else q.upper_bound
+        self._value = math.nan
+        self.preview(min(max(value, low), high))
+
+    def _commit(self) -> None:
+        self._pause.stop()
+        if self._session.previewing:
+            self._session.commit(f"Move {self.quantity.name}")
+
+    def point(self, on: bool) -> None:
+        """Point at the element under the pointer, or at nothing."""
+        self._session.point_at(self.quantity.ref if on else None)
+
+    def select(self) -> None:
+        """Select what the row moves."""
+        self._session.select(self.quantity.ref)
+
+    def finish(self) -> None:
+        """Commit what was changed by keys or wheel."""
+        if self._pause.isActive():
+            self._commit()

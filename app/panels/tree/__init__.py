@@ -1,0 +1,1 @@
+"""The panel with the tree of the model."""

@@ -1,0 +1,329 @@
+"""The model tree: the machine from the ground outward, forces, sensors, constraints, parameters, materials."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QEvent,
+    QPoint,
+    QSize,
+    Qt,
+    QTimer,
+)
+from PySide6.QtGui import QBrush, QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QToolButton,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.commands import editing
+from app.document.chain_members import assembly_of
+from app.document.session import Ref, Session, State
+from app.document.validation import Diagnosis
+from app.panels.tree.machine_nodes import Node
+from app.panels.tree.menus import fill_add_menu, row_menu, tell_ground
+from app.panels.tree.rows import NODE, RenameDelegate, TreeView
+from app.panels.tree.sections import nodes
+from app.plain_text import as_tip
+from app.preferences.display_units import in_preferred_angles
+from app.preferences.icons import icon
+from app.widgets.fields.dialogs import remove
+from app.widgets.fields.text_editors import swatch
+from app.widgets.note import MARKS, Note, severity_color
+from app.widgets.plain_keys import FieldKeys
+from app.widgets.quantities.quantity_text import SIUnits, Units
+from core.errors import KinetostatError
+from core.model import WORDS, Finding
+from core.model.edits import edits
+from core.visible import visible
+
+NAMES_SHARE = 0.72
+"""Greatest part of the width that names take."""
+
+
+class ModelTree(QWidget):
+    """Shows and selects the elements of the document; renames, adds, duplicates and deletes them."""
+
+    def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.settings: Units = settings or SIUnits()
+        self.diagnosis = Diagnosis(self)
+        self.diagnosis.ready.connect(self.refresh)
+        self.items: dict[str, QTreeWidgetItem] = {}
+        self._folded: set[str] = set()
+        self._met: set[str] = set()
+        self._shown: tuple[list[Node], dict[Ref, Finding]] | None = None
+        self._updating = False
+        self._hovered: QTreeWidgetItem | None = None
+        self._build()
+        session.changed.connect(self._changed)
+        session.selected.connect(self._show_selection)
+        session.hovered.connect(self._show_hover)
+        if settings is not None and hasattr(settings, "changed"):
+            settings.changed.connect(self._settings_changed)
+        self.refresh()
+
+    def _build(self) -> None:
+        self.search = QLineEdit(self, placeholderText="Search", clearButtonEnabled=True)
+        self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        FieldKeys(self.search, self.search.isUndoAvailable)
+        self.search.textChanged.connect(self._filter)
+        self.add_button = QToolButton(self, icon=icon("add"), toolTip="Add to the model")
+        self.add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.add_menu = QMenu(self)
+        self.add_menu.aboutToShow.connect(lambda: fill_add_menu(self, self.add_menu))
+        self.add_button.setMenu(self.add_menu)
+        self.view = TreeView(self)
+        view = self.view
+        view.setColumnCount(2)
+        view.setHeaderHidden(True)
+        view.setUniformRowHeights(True)
+        view.setIndentation(14)
+        view.setIconSize(QSize(16, 16))
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.setItemDelegate(RenameDelegate(self))
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.header().setStretchLastSection(False)  # a hidden header would keep its width: fit_columns gives it
+        view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.customContextMenuRequested.connect(self._context_menu)
+        view.currentItemChanged.connect(self._chosen)
+        view.itemClicked.connect(lambda item: tell_ground(self, item.data(0, NODE)))
+        view.itemCollapsed.connect(lambda item: self._fold(item, True))
+        view.itemExpanded.connect(lambda item: self._fold(item, False))
+        self.note = Note(self)
+        self.note.setContentsMargins(8, 2, 8, 4)
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 6, 8, 4)
+        top.addWidget(self.search, 1)
+        top.addWidget(self.add_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.note)
+
+    # --------------------------------------------------------------------------- showing
+
+    def fit_columns(self) -> None:
+        """Names as wide as they need, but what stands beside them keeps a part of the width."""
+        width = self.view.viewport().width()
+        self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, int(NAMES_SHARE * width)))
+        self.view.setColumnWidth(1, width - self.view.columnWidth(0))
+
+    def refresh(self) -> None:
+        """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""
+        model = self.session.model
+        cut = {loop.cut for loop in self.session.mech.loops}
+        marks = _marks(self.diagnosis.findings(model))
+        rows = nodes(model, cut, self.settings)
+        if (rows, marks) == self._shown:
+            return
+        self._shown = (rows, marks)
+        self._updating = True
+        position = self.view.verticalScrollBar().value()
+        self.view.setUpdatesEnabled(False)
+        self.view.clear()
+        self.items.clear()
+        self._hovered = None
+        self._add_rows(self.view.invisibleRootItem(), rows, marks)
+        self.view.setUpdatesEnabled(True)
+        self._updating = False
+        self._filter(self.search.text())
+        self._show_selection(self.session.selection)
+        self.fit_columns()
+        self.view.verticalScrollBar().setValue(position)
+
+    def _add_rows(self, parent: QTreeWidgetItem, rows: list[Node], marks: dict[Ref, Finding]) -> None:
+        for node in rows:
+            item = QTreeWidgetItem([visible(node.text), visible(node.detail)])
+            item.setData(0, NODE, node)
+            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+            parent.addChild(item)
+            self.items[node.key] = item
+            self._add_rows(item, node.children, marks)
+            if node.folded and node.key not in self._met:
+                self._folded.add(node.key)
+            self._met.add(node.key)
+            item.setExpanded(node.key not in self._folded)
+
+    def _dress(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
+        item.setIcon(0, swatch(node.color) if node.color is not None else icon(node.icon))
+        muted = severity_color("", QGuiApplication.palette())
+        item.setForeground(1, QBrush(muted))
+        words = node.help
+        if node.derived:
+            font = item.font(0)
+            font.setItalic(True)
+            item.setFont(0, font)
+            words = "Comes from a DH chain or another file; edit that to change it."
+        elif node.ref is not None:
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
+        item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDropEnabled)
+        if not node.channels:
+            item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDragEnabled)
+        if finding is not None:
+            item.setText(1, visible(f"{MARKS[finding.severity]} {node.detail}".strip()))
+            item.setForeground(1, QBrush(severity_color(finding.severity, QGuiApplication.palette())))
+            words = in_preferred_angles(f"{finding.text} {finding.remedy}".strip(), self.settings.degrees)
+        item.setToolTip(0, as_tip(words or node.text))
+        item.setToolTip(1, as_tip(words or node.detail))
+
+    def _fold(self, item: QTreeWidgetItem, folded: bool) -> None:
+        if self._updating or self.search.text():
+            return
+        self.fit_columns()
+        key = item.data(0, NODE).key
+        self._folded.add(key) if folded else self._folded.discard(key)
+
+    def _filter(self, text: str) -> None:
+        wanted = text.strip().casefold()
+
+        def keep(item: QTreeWidgetItem) -> bool:
+            fits = wanted in f"{item.text(0)} {item.text(1)}".casefold()
+            inside = [keep(item.child(i)) for i in range(item.childCount())]
+            shown = not wanted or fits or any(inside)
+            item.setHidden(not shown)
+            if wanted and any(inside):
+                item.setExpanded(True)
+            return shown
+
+        for i in range(self.view.topLevelItemCount()):
+            keep(self.view.topLevelItem(i))
+        if not wanted:
+            for key, item in self.items.items():
+                item.setExpanded(key not in self._folded)
+
+    def _show_selection(self, ref: Ref | None) -> None:
+        key = "#world" if ref is None else f"{ref.collection}:{ref.name}"
+        item = self.items.get(key)
+        if item is self.view.currentItem() and item is not None:
+            return
+        self._updating = True
+        if item is None or (ref is None and not self.view.hasFocus()):
+            self.view.setCurrentItem(None)  # type: ignore[arg-type]
+            self.view.clearSelection()
+        else:
+            self.view.setCurrentItem(item)
+            self.view.scrollToItem(item)
+        self._updating = False
+
+    def _show_hover(self, ref: Ref | None) -> None:
+        if self._hovered is not None:
+            self._hovered.setBackground(0, QBrush())
+            self._hovered.setBackground(1, QBrush())
+            self._hovered = None
+        item = self.items.get(f"{ref.collection}:{ref.name}") if ref is not None else None
+        if item is not None:
+            color = self.palette().highlight().color()
+            color.setAlpha(45)
+            item.setBackground(0, QBrush(color))
+            item.setBackground(1, QBrush(color))
+            self._hovered = item
+
+    # --------------------------------------------------------------------------- hearing
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self.note.say("")
+            self.refresh()
+
+    def _settings_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange) and self.items:
+            QTimer.singleShot(0, self, self._recolour)  # once the palette of this panel is the new one
+
+    def _recolour(self) -> None:
+        """The rows in the colours of another look; a name that is being typed stays."""
+        marks = self._shown[1] if self._shown is not None else {}
+        for item in self.items.values():
+            node = item.data(0, NODE)
+            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+
+    def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
+        if self._updating or item is None:
+            return
+        node = item.data(0, NODE)
+        if node.ref is not None or node.selects_model:
+            self.session.select(node.ref)
+
+    # --------------------------------------------------------------------------- editing
+
+    def rename_selected(self) -> None:
+        """Begin renaming the selected row in place."""
+        item = self.view.currentItem()
+        if self.view.state() == QAbstractItemView.State.EditingState:
+            return
+        if item is not None and item.flags() & Qt.ItemFlag.ItemIsEditable:
+            self.view.setFocus()
+            self.view.scrollToItem(item)
+            self.view.editItem(item, 0)
+
+    def rename(self, ref: Ref, new: str) -> bool:
+        """Rename an element; references follow. A refusal is said beneath the tree."""
+        new = new.strip()
+        if new == ref.name:
+            return True
+        try:
+            model = edits.rename(self.session.model, ref.collection, ref.name, new)
+        except KinetostatError as error:
+            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+            return False
+        return self.session.apply(f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model,
+                                  select=Ref(ref.collection, new))  # fmt: skip
+
+    def remove_selected(self) -> None:
+        """Delete the selected element; what depends on it is listed first."""
+        ref = self.session.selection
+        if ref is None:
+            return
+        if editing.is_own(self.session, ref):
+            remove(self.session, ref, self)
+        else:
+            whole = assembly_of(self.session.model, ref)
+            what = "a DH chain. Edit or delete the chain" if whole is None else f"another file. Delete “{whole.name}”"
+            self.note.say(f"“{ref.name}” comes from {what} instead.", "hint")
+
+    # --------------------------------------------------------------------------- menus
+
+    def _context_menu(self, point: QPoint) -> None:
+        menu = self.menu_at(self.view.itemAt(point))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.view.viewport().mapToGlobal(point))
+
+    def menu_at(self, item: QTreeWidgetItem | None) -> QMenu:
+        """What can be done with a row."""
+        if item is not None:
+            self.view.setCurrentItem(item)
+        node = item.data(0, NODE) if item is not None else None
+        return row_menu(self, node if isinstance(node, Node) else None)
+
+    def fold_all(self, folded: bool) -> None:
+        """Fold or unfold every row but the ground."""
+        for key, item in self.items.items():
+            if item.childCount() and key != "#world":
+                item.setExpanded(not folded)
+
+
+def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
+    """The worst warning or error of each element."""
+    worst: dict[Ref, Finding] = {}
+    for finding in findings:
+        ref = Ref(finding.collection, finding.name)
+        if finding.severity != "hint" and (ref not in worst or finding.severity == "error"):
+            worst[ref] = finding
+    return worst

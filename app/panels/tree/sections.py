@@ -1,0 +1,131 @@
+"""What the model tree shows beneath the machine: forces, sensors, constraints, drivers, parameters, materials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+from app.document.chain_members import assembled
+from app.document.session import Ref
+from app.panels.tree.machine_nodes import Machine, Node, walk
+from app.preferences.element_icons import icon_of
+from app.widgets.quantities.quantity_text import Measure, Units, quantity, value_in
+from core.model import CONSTRAINT_KINDS, WORLD, Constraint, Driver, Force, Model, Parameter, Sensor
+
+
+def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
+    """The rows of the tree. `cut` names the joints that close loops."""
+    machine = Machine(model, frozenset(cut))
+    found = [machine.ground()]
+    for collection, title, drawing in SECTIONS:
+        rows = [_row(collection, element) for element in getattr(model, collection)]
+        if rows:
+            found.append(Node(f"#{collection}", title, str(len(rows)), drawing, children=rows))
+    for assembly in model.assemblies:
+        shown = {node.ref for node in walk(machine.assembly_row(assembly).children)}
+        machine.assembly_row(assembly).children += _brought(model, assembled(assembly), shown)
+    values = model.values()
+    if model.parameters:
+        rows = [_parameter(p, values.get(p.name), units) for p in model.parameters]
+        found.append(Node("#parameters", "Parameters", str(len(rows)), "parameter", children=rows))
+    if model.materials:
+        materials = [
+            Node(f"materials:{m.name}", m.name, icon="material", ref=Ref("materials", m.name), color=m.color)
+            for m in model.materials
+        ]
+        found.append(Node("#materials", "Materials", str(len(materials)), "material", children=materials))
+    if model.expanded.bodies:
+        found.append(_energies())
+    return found
+
+
+SECTIONS = (
+    ("junctions", "Junctions", "junction"),
+    ("forces", "Forces", "force"),
+    ("sensors", "Sensors", "sensor"),
+    ("constraints", "Constraints", "constraint"),
+    ("drivers", "Drivers", "driver"),
+)
+"""(collection, title, drawing) of the sections; one without rows is not shown."""
+
+
+def _row(collection: str, element: Any, derived: bool = False) -> Node:
+    drawing = icon_of(collection, element)
+    return Node(f"{collection}:{element.name}", element.name, _details[collection](element), drawing,
+                Ref(collection, element.name), derived, help=element.description,
+                channels=_channels(collection, element))  # fmt: skip
+
+
+def _brought(model: Model, refs: Iterable[Ref], shown: Collection[Ref | None]) -> list[Node]:
+    """Rows of what a sub-assembly brings beside bodies and joints."""
+    kinds = {collection for collection, _, _ in SECTIONS}
+    return [
+        _row(ref.collection, model.expanded.find(ref.collection, ref.name), True)
+        for ref in refs
+        if ref.collection in kinds and ref not in shown
+    ]
+
+
+def _channels(collection: str, element: Any) -> tuple[str, ...]:
+    name = element.name
+    if collection == "junctions":
+        return (f"{name}.position",)
+    return (name,) if collection == "sensors" else (f"{name}.force",)
+
+
+def _force(force: Force) -> str:
+    if force.kind in ("sensor", "joint"):
+        return f"along {force.sensor or force.joint}" if force.kind == "sensor" else f"in {force.joint}"
+    return f"{force.a or WORLD} – {force.b}"
+
+
+def _sensor(sensor: Sensor) -> str:
+    kind = sensor.kind.replace("_", " ")
+    if "b" in sensor.info.uses:
+        return f"{kind}, {sensor.a or WORLD} – {sensor.b}"
+    return f"{kind}, {sensor.joint or sensor.force}"
+
+
+def _constraint(constraint: Constraint) -> str:
+    if constraint.kind == "hold":
+        return f"holds {constraint.sensor}"
+    if constraint.kind == "gear":
+        return f"{constraint.joint} follows {constraint.leader}"
+    assert constraint.kind in CONSTRAINT_KINDS
+    return f"{constraint.a or WORLD} – {constraint.b}"
+
+
+def _driver(driver: Driver) -> str:
+    coordinate = f".{driver.coordinate}" if driver.coordinate else ""
+    motion = "" if driver.motion == "position" else f"{driver.motion} of "
+    return f"{motion}{driver.joint or driver.sensor}{coordinate}"
+
+
+_details: dict[str, Callable[[Any], str]] = {
+    "junctions": lambda _junction: "massless point",
+    "forces": _force,
+    "sensors": _sensor,
+    "constraints": _constraint,
+    "drivers": _driver,
+}
+"""What stands beside the name of an element of each section."""
+
+
+def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
+    value = value_in(parameter.value, {}) if parameter.independent else worth
+    shown = "" if value is None else quantity(value, Measure(parameter.dimension), units, 5)
+    detail = shown if parameter.independent else f"{parameter.value} = {shown}"
+    words = "The file gave this symbol no value; this one is assumed." if parameter.assumed else parameter.description
+    return Node(f"parameters:{parameter.name}", parameter.name, detail + (" ?" if parameter.assumed else ""),
+                "parameter", Ref("parameters", parameter.name), help=words)  # fmt: skip
+
+
+def _energies() -> Node:
+    """Quantities of the whole machine, to be dragged onto a plot."""
+    rows = [
+        Node(f"#energy.{kind}", title, icon="energy", channels=(f"energy.{kind}",), help="Drag it onto a plot")
+        for kind, title in (("kinetic", "Kinetic energy"), ("potential", "Potential energy"), ("total", "Total energy"))
+    ]
+    rows.append(Node("#residual", "Constraint residual", icon="constraint", channels=("constraint.residual",),
+                     help="How far constraints are from being met; drag it onto a plot"))  # fmt: skip
+    return Node("#whole", "Whole machine", icon="energy", children=rows, folded=True)

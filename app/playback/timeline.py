@@ -1,0 +1,276 @@
+"""The timeline below the viewport: one for runs and sequences of poses; visible while there is something to play."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+
+from app.plain_text import as_tip
+from app.playback.clock import SPEEDS
+from app.preferences.icons import icon
+from app.widgets.label import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.viewport.viewport import Viewport
+
+BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
+WIDE = 590
+"""Pixels below which speeds, ways to both ends and the whole time are left out; keys and the menu have them, too."""
+OPTIONAL = ("play.first", "play.last")
+MORE = (
+    "play.from_here", "play.to_here", "play.whole", "play.first", "play.last", "play.paced", "play.slower",
+    "play.faster",
+)  # fmt: skip
+NARROW = 455
+GRIP = 5.0
+"""Pixels from a mark within which the pointer takes hold of it."""
+EDGE = 7.0
+"""Pixels at both ends of the track, so that the playhead is seen whole."""
+
+
+class Scrubber(QWidget):
+    """The track with the playhead. `dragged(share)` while it is scrubbed, `spanned(a, b)` while a part is chosen with
+    Shift, shares of the whole."""
+
+    dragged = Signal(float)
+    spanned = Signal(float, float)
+
+    def __init__(self, view: Viewport) -> None:
+        super().__init__()
+        self._theme = view.theme
+        self.share = 0.0
+        self.color = ""
+        self.growing = False
+        self.span: tuple[float, float] | None = None
+        self.marks: tuple[tuple[float, str], ...] = ()
+        self._from: float | None = None
+        self.setMinimumWidth(60)
+        self.setFixedHeight(26)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setToolTip("Drag to any moment · Shift+drag chooses a part; drag its marks · double-click: the whole")
+        self.setAccessibleName("Timeline")
+
+    def sizeHint(self) -> QSize:
+        """Wide."""
+        return QSize(320, 26)
+
+    def _share(self, event: QMouseEvent) -> float:
+        return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
+
+    def _held(self, event: QMouseEvent) -> float | None:
+        """The end of the part that stays while the mark under the pointer is moved; None if there is no mark."""
+        if self.span is None:
+            return None
+        x, width = event.position().x() - EDGE, max(self.width() - 2 * EDGE, 1.0)
+        near = [abs(x - share * width) for share in (*self.span, self.share)]
+        if min(near[:2]) > GRIP or near[2] < min(near[:2]):
+            return None
+        return self.span[1] if near[0] <= near[1] else self.span[0]
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The playhead comes; with Shift a part begins, at one of its marks it is changed."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        share, held = self._share(event), self._held(event)
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._from = share
+        elif held is not None:
+            self._from = held
+        else:
+            self.dragged.emit(share)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The playhead follows."""
+        if self._from is not None:
+            self.spanned.emit(*sorted((self._from, self._share(event))))
+        elif event.buttons() & Qt.MouseButton.LeftButton:
+            self.dragged.emit(self._share(event))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Over."""
+        self._from = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The whole again."""
+        self.spanned.emit(0.0, 1.0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Track, part, branches, playhead."""
+        colors = self._theme.colors
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width, middle = self.width() - 2 * EDGE, self.height() / 2
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colors.line))
+        painter.drawRoundedRect(QRectF(EDGE, middle - 2.5, width, 5), 2.5, 2.5)
+        accent = QColor(self.color or colors.accent)
+        low, high = self.span or (0.0, 1.0)
+        done = QColor(accent)
+        painter.setBrush(done)
+        painter.drawRoundedRect(
+            QRectF(EDGE + low * width, middle - 2.5, max(self.share - low, 0.0) * width, 5), 2.5, 2.5
+        )
+        if self.span is not None:
+            painter.setPen(QPen(QColor(colors.text), 1.5))
+            for edge, turn in ((low, 1), (high, -1)):
+                x = EDGE + edge * width
+                painter.drawLine(QLineF(x, middle - 8, x, middle + 8))
+                painter.drawLine(QLineF(x, middle - 8, x + 3 * turn, middle - 8))
+                painter.drawLine(QLineF(x, middle + 8, x + 3 * turn, middle + 8))
+        for share, color in self.marks:
+            painter.setPen(QPen(QColor(color), 2.0))
+            x = EDGE + share * width
+            painter.drawLine(QLineF(x, middle + 5, x, middle + 11))
+        painter.setPen(QPen(QColor(colors.window), 1.5))
+        painter.setBrush(accent)
+        painter.drawEllipse(QRectF(EDGE + self.share * width - 6, middle - 6, 12, 12))
+        painter.end()
+
+
+class Timeline(QWidget):
+    """Buttons, track, time, speed."""
+
+    def __init__(self, view: Viewport) -> None:
+        super().__init__()
+        self._view, self._player = view, view.player
+        self._buttons: dict[str, QToolButton] = {}
+        self.setObjectName("timeline")
+        self.setMinimumWidth(NARROW)
+        self.scrubber = Scrubber(view)
+        self.label = Label()
+        self.label.setMinimumWidth(100)
+        self.label.setContentsMargins(0, 0, 4, 0)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.speed = QComboBox(toolTip="Speed: shown time per real time")
+        self.speed.setAccessibleName("Speed")
+        self.speed.setMaximumWidth(80)
+        self.speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys step
+        for value in SPEEDS:
+            self.speed.addItem(f"{value:g} ×", value)
+        self.speed.activated.connect(lambda index: self._player.set_speed(SPEEDS[index]))
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(8, 2, 8, 2)
+        self._row.setSpacing(2)
+        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time(share)))
+        self.scrubber.spanned.connect(self._span)
+        session = view.session
+        self._pairs = (
+            (view.player.changed, self.refresh), (view.playback.changed, self.refresh),
+            (session.runs.changed, self.refresh), (session.runs.moved, self._moved), (session.moved, self._moved),
+        )  # fmt: skip
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self.hide()
+
+    def fill(self, actions: Mapping[str, QAction]) -> None:
+        """Make the buttons, from the table of commands."""
+        self._actions = actions
+        self._buttons = {name: self._button(actions[name]) for name in BUTTONS}
+        for button in self._buttons.values():
+            self._row.addWidget(button)
+        self._row.addWidget(self.scrubber, 1)
+        self._row.addWidget(self.label)
+        self._row.addSpacing(6)
+        self._row.addWidget(self.speed)
+        for name in ("play.loop", "play.use_pose", "play.close"):
+            self._row.addWidget(self._button(actions[name]))
+        more = QToolButton(self, autoRaise=True, toolTip="More about playing", icon=icon("down"))
+        more.setAccessibleName(more.toolTip())
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        menu = QMenu(more)
+        for name in MORE:
+            menu.addAction(actions[name])
+        more.setMenu(menu)
+        self._row.addWidget(more)
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what there is no room for."""
+        super().resizeEvent(event)
+        wide = self.width() >= WIDE
+        for part in (self.speed, *(self._buttons[name] for name in OPTIONAL if name in self._buttons)):
+            part.setVisible(wide)
+        self.label.setMinimumWidth(100 if wide else 0)
+        self._moved()
+
+    def _button(self, action: QAction) -> QToolButton:
+        button = QToolButton(self, autoRaise=True)
+        button.setDefaultAction(action)
+        button.setIconSize(QSize(18, 18))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        return button
+
+    def close_timeline(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+
+    # ------------------------------------------------------------------------------- showing
+
+    def refresh(self) -> None:
+        """Bring everything up to date."""
+        player, runs = self._player, self._view.session.runs
+        self.setVisible(player.ready or self._view.playback.active or runs.current is not None)
+        record = None if self._of_sequence else runs.current
+        self.scrubber.setVisible(player.ready)
+        self.scrubber.color = record.color if record is not None else ""
+        self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
+        self.scrubber.span = None if player.span is None else tuple(map(self._part, player.ends))  # type: ignore[assignment]
+        self.scrubber.marks = () if record is None else tuple(
+            (self._part(child.from_time), child.color) for child in runs.children(record) if child.from_time is not None
+        )  # fmt: skip
+        self._show_icon()
+        self._moved()
+
+    @property
+    def _of_sequence(self) -> bool:
+        """Whether it stands for a sequence of poses; one that is not played leaves it to a run, if there is one."""
+        playback = self._view.playback
+        return playback.active and (self._player.strip is playback or not self._player.ready)
+
+    def _show_icon(self) -> None:
+        toggle = getattr(self, "_actions", {}).get("play.toggle")
+        if toggle is not None:
+            toggle.setIcon(icon("pause" if self._player.playing else "play"))
+
+    def _moved(self, *_: object) -> None:
+        if not self.isVisible() and not self.isVisibleTo(self.parentWidget()):
+            return
+        strip = self._player.strip
+        self.scrubber.share = self._part(strip.time)
+        if self._of_sequence:
+            self.label.setText(self._view.playback.words())
+            self.label.setToolTip("")
+            self.label.setEnabled(True)
+        else:
+            first, last = strip.ends
+            digits = 3 if last - first < 1000.0 else 1
+            more = " …" if strip.growing else ""
+            whole = f" / {last:.{digits}f}" if self.width() >= WIDE else ""
+            self.label.setText(f"{strip.time:.{digits}f}{whole} s{more}")
+            shown = self._view.session.following or self._view.session.runs.current is None
+            self.label.setToolTip(
+                as_tip(strip.words() if shown else "The edited pose is shown; play or scrub shows the run")
+            )
+            self.label.setEnabled(shown)
+        self.scrubber.update()
+
+    def _part(self, time: float) -> float:
+        first, last = self._player.strip.ends
+        return min(max((time - first) / (last - first), 0.0), 1.0) if last > first else 0.0
+
+    def _time(self, share: float) -> float:
+        first, last = self._player.strip.ends
+        return first + share * (last - first)
+
+    def _span(self, low: float, high: float) -> None:
+        whole = low <= 0.0 and high >= 1.0
+        self._player.set_span(None if whole else (self._time(low), self._time(high)))

@@ -1,0 +1,1 @@
+"""How a person wants the program: settings, theme, icons, units of display, folders."""

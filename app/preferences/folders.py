@@ -1,0 +1,38 @@
+"""Folders in which the program keeps what lasts, and what to say where one of them cannot be written."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.preferences import settings
+from core.errors import listed
+
+
+def reason_against(folder: Path) -> str:
+    """Why nothing can be kept in a folder, which is made if need be; "" if something can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"kept")
+            file.flush()
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    return ""
+
+
+def places() -> dict[str, Path]:
+    """What is kept, and where."""
+    return {"settings": settings.folder(), "recovery copies": settings.recovery_folder()}
+
+
+def obstacle(kept: Mapping[str, Path]) -> str:
+    """What cannot be kept, why, and what to do, in one message; "" if all can."""
+    against = {name: reason for name, folder in kept.items() if (reason := reason_against(folder))}
+    if not against:
+        return ""
+    first = next(iter(against))
+    names = listed(list(against))
+    return (f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
+            "save what you need yourself, or make your home folder writable.")  # fmt: skip

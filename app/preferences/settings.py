@@ -1,0 +1,177 @@
+"""What the person prefers: units, look, view, recent files. Kept in the platform's own folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from psygnal import Signal
+from PySide6.QtCore import QByteArray, QSettings
+
+from app.preferences.display_units import in_preferred_angles
+from core.model.formula.numerals import readable
+from core.model.units.units import Display, display
+
+RECENT_LIMIT = 12
+
+VIEW_FLAGS = {
+    "grid": True,
+    "axes": False,
+    "gravity": False,
+    "joints": False,
+    "frames": False,
+    "labels": False,
+    "com": False,
+    "inertia": False,
+    "collision": False,
+    "handles": False,
+    "forces": True,
+    "sensors": True,
+    "marks": True,
+}
+"""What the scene may show besides the machine, and whether it does at first."""
+
+
+def folder() -> Path:
+    """Folder of the settings file."""
+    return Path(platformdirs.user_config_dir("kinetostat", appauthor=False))
+
+
+def recovery_folder() -> Path:
+    """Folder of the copies that save unsaved work from a crash."""
+    return Path(platformdirs.user_state_dir("kinetostat", appauthor=False)) / "recovery"
+
+
+class Settings:
+    """Preferences; every change is kept at once and told by `changed(key)`."""
+
+    changed = Signal(str)
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._store = QSettings(str(path or folder() / "settings.ini"), QSettings.Format.IniFormat)
+        self._texts: dict[str, object] = {}  # what was read; units are asked for at every movement
+
+    # ----------------------------------------------------------------------------- any value
+
+    def value(self, key: str, default: Any = None) -> Any:
+        """A remembered value (anything JSON can hold), or the default."""
+        if key not in self._texts:
+            self._texts[key] = self._store.value(key)
+        text = self._texts[key]
+        if not isinstance(text, str):
+            return default
+        try:
+            return json.loads(text)
+        except ValueError:
+            return default
+
+    def remember(self, key: str, value: Any) -> None:
+        """Keep a value (anything JSON can hold) under a key."""
+        if self.value(key) != value:
+            text = self._texts[key] = json.dumps(value)
+            self._store.setValue(key, text)
+            self.changed.emit(key)
+
+    def bytes(self, key: str) -> QByteArray | None:
+        """Remembered bytes, such as the arrangement of the docks."""
+        value = self._store.value(key)
+        return value if isinstance(value, QByteArray) else None
+
+    def remember_bytes(self, key: str, value: QByteArray) -> None:
+        """Keep bytes under a key."""
+        self._store.setValue(key, value)
+
+    def forget(self, key: str) -> None:
+        """Drop a key and everything below it."""
+        self._store.remove(key)
+        self._texts.clear()
+
+    def flush(self) -> None:
+        """Write to disk now."""
+        self._store.sync()
+
+    # ----------------------------------------------------------------------------- units
+
+    @property
+    def degrees(self) -> bool:
+        """Angles are shown in degrees (else radians)."""
+        return bool(self.value("units/degrees", True))
+
+    @degrees.setter
+    def degrees(self, on: bool) -> None:
+        self.remember("units/degrees", bool(on))
+
+    @property
+    def millimetres(self) -> bool:
+        """Lengths are shown in millimetres (else metres)."""
+        return bool(self.value("units/millimetres", False))
+
+    @millimetres.setter
+    def millimetres(self, on: bool) -> None:
+        self.remember("units/millimetres", bool(on))
+
+    def display(self, dimension: str) -> Display:
+        """Symbol and factor in which a dimension is shown (shown = SI / factor)."""
+        return display(dimension, degrees=self.degrees, millimetres=self.millimetres)
+
+    def shown(self, value: float, dimension: str) -> str:
+        """A value in the preferred unit, e.g. "30.0°" or "0.500 m"."""
+        unit = self.display(dimension)
+        digits = {"°": 1, "mm": 1, "rad": 4, "m": 4, "": 4}.get(unit.symbol)
+        amount = value / unit.factor + 0.0
+        number = f"{amount:.4g}" if digits is None else f"{amount:.{digits}f}"
+        number = "0" + number[2:] if not float(number) and number.startswith("-0") else number
+        gap = "" if unit.symbol.startswith("°") or not unit.symbol else "\u202f"
+        return f"{readable(number)}{gap}{unit.symbol}"
+
+    def spoken(self, text: str) -> str:
+        """What the kernel says, with its angles in the preferred unit."""
+        return in_preferred_angles(text, self.degrees)
+
+    # ----------------------------------------------------------------------------- look and view
+
+    @property
+    def look(self) -> str:
+        """ "system", "light" or "dark"."""
+        look = self.value("look", "system")
+        return look if look in ("system", "light", "dark") else "system"
+
+    @look.setter
+    def look(self, look: str) -> None:
+        self.remember("look", look)
+
+    def flag(self, name: str) -> bool:
+        """Whether the scene shows one of `VIEW_FLAGS`."""
+        return bool(self.value(f"view/{name}", VIEW_FLAGS[name]))
+
+    def set_flag(self, name: str, on: bool) -> None:
+        """Show one of `VIEW_FLAGS` in the scene, or not."""
+        self.remember(f"view/{name}", bool(on))
+
+    # ----------------------------------------------------------------------------- files
+
+    @property
+    def keeps_older(self) -> bool:
+        """Saving keeps the version before it as name.kst~."""
+        return bool(self.value("files/older", True))
+
+    @keeps_older.setter
+    def keeps_older(self, on: bool) -> None:
+        self.remember("files/older", bool(on))
+
+    @property
+    def recent(self) -> tuple[Path, ...]:
+        """Files opened lately that still exist, newest first."""
+        return tuple(path for path in map(Path, self.value("recent", [])) if path.is_file())
+
+    def add_recent(self, path: str | Path) -> None:
+        """Put a file on top of the recent ones."""
+        new = str(Path(path).resolve())
+        kept = [new, *(old for old in self.value("recent", []) if old != new)]
+        self.remember("recent", kept[:RECENT_LIMIT])
+
+    def clear_recent(self) -> None:
+        """Forget all recent files."""
+        self.remember("recent", [])

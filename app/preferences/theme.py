@@ -1,0 +1,207 @@
+"""Light and dark: palette and style sheet. Follows the system unless the person chose otherwise."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from psygnal import Signal
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+
+from app.background.slices import slices
+from app.preferences.dotted import dotted
+from app.preferences.settings import Settings
+
+
+@dataclass(frozen=True)
+class Colors:
+    """The colours of one look, as "#rrggbb"."""
+
+    window: str
+    base: str
+    raised: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    error: str
+    warning: str
+    done: str
+    hover: str
+
+
+LIGHT = Colors(
+    window="#f4f5f7", base="#ffffff", raised="#fbfbfc", line="#d9dde3", text="#20262e", muted="#6b7480",
+    accent="#1f7ae0", on_accent="#ffffff", error="#c3342c", warning="#9a6700", done="#2a7d46", hover="#e6eaf0",
+)  # fmt: skip
+DARK = Colors(
+    window="#23262b", base="#1b1d21", raised="#2a2e34", line="#3a3f47", text="#e4e7eb", muted="#98a1ad",
+    accent="#4aa3ff", on_accent="#10151c", error="#f0857d", warning="#e0b457", done="#7cc795", hover="#343941",
+)  # fmt: skip
+PALETTES = {"light": LIGHT, "dark": DARK}
+ROLES = {
+    "window": "window", "base": "base", "raised": "light", "line": "mid", "text": "text",
+    "muted": "placeholder-text", "accent": "highlight", "hover": "midlight",
+}  # fmt: skip
+"""In style sheets the colours are roles of `palette`, so that the sheet is the same in every look."""
+
+SHEET = """
+QMainWindow::separator {{ background: {line}; width: 1px; height: 1px; }}
+QMainWindow::separator:hover {{ background: {accent}; }}
+QToolBar {{ background: {window}; border: 0; border-bottom: 1px solid {line}; spacing: 1px; padding: 2px 6px; }}
+QToolBar::separator {{ background: {line}; width: 1px; margin: 5px 6px; }}
+QToolButton {{ border: 0; border-radius: 5px; padding: 4px; }}
+QToolButton:hover {{ background: {hover}; }}
+QToolButton:checked {{ background: {hover}; border-bottom: 2px solid {accent}; border-radius: 5px; }}
+QToolButton:pressed {{ background: {line}; }}
+QToolButton#section, QToolButton#section:checked, QToolButton#section:hover {{ border: 0; font-weight: 600;
+  padding: 3px 0; background: transparent; }}
+QToolButton#small {{ padding: 2px; }}
+QMenuBar {{ background: {window}; }}
+QMenuBar::item {{ padding: 4px 9px; border-radius: 4px; background: transparent; }}
+QMenuBar::item:selected {{ background: {hover}; }}
+QMenu {{ background: {raised}; border: 1px solid {line}; padding: 4px; }}
+QMenu::item {{ padding: 5px 26px 5px 10px; border-radius: 4px; }}
+QMenu::item:selected {{ background: {hover}; color: {text}; }}
+QMenu::item:disabled {{ color: {muted}; }}
+QMenu::separator {{ height: 1px; background: {line}; margin: 4px 8px; }}
+QMenu::icon {{ padding-left: 6px; }}
+QDockWidget {{ titlebar-close-icon: none; titlebar-normal-icon: none; }}
+QDockWidget::title {{ background: {window}; padding: 5px 10px; text-align: left; }}
+QTabBar::tab {{ background: transparent; border: 0; border-bottom: 2px solid transparent; padding: 5px 10px;
+               color: {muted}; }}
+QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
+QTabBar::tab:hover {{ color: {text}; }}
+QTabWidget::pane {{ border: 0; }}
+QStatusBar {{ background: {window}; border-top: 1px solid {line}; }}
+QStatusBar::item {{ border: 0; }}
+QScrollArea, QTreeView, QListView {{ border: 0; }}
+QComboBox QAbstractItemView, #completions {{ background: {raised}; border: 1px solid {line}; }}
+QHeaderView::section {{ background: {window}; border: 0; border-bottom: 1px solid {line}; padding: 4px; }}
+QToolTip {{ background: {raised}; color: {text}; border: 1px solid {line}; padding: 4px 6px; }}
+QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
+QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
+QScrollBar::handle {{ background: {line}; border-radius: 4px; min-height: 24px; min-width: 24px; margin: 1px; }}
+QScrollBar::handle:hover {{ background: {muted}; }}
+QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QAbstractScrollArea::corner {{ background: transparent; }}
+QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+#finder {{ background: {base}; border: 1px solid {line}; border-radius: 6px; color: {muted}; padding: 4px 12px; }}
+#finder:hover {{ border-color: {accent}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+#overlay {{ background: {raised}; border: 1px solid {line}; border-radius: 8px; }}
+#message {{ border-radius: 8px; border: 1px solid {line}; background: {raised}; }}
+#muted, QLabel[muted="true"], #chartHint {{ color: {muted}; }}
+#chartTitle {{ color: {muted}; background: {base}; }}
+#chartNote {{ background: {raised}; color: {text}; border: 1px solid {line}; border-radius: 4px; padding: 1px 5px; }}
+""".format(**{color: f"palette({role})" for color, role in ROLES.items()})
+
+
+class Theme:
+    """The look of the whole program; `changed("light" | "dark")` when it switches."""
+
+    changed = Signal(str)
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.name = ""
+        application().setStyle("Fusion")
+        application().setFont(dotted(application().font()))
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._system_changed)
+        settings.changed.connect(self._settings_changed)
+        self.refresh()
+
+    @property
+    def colors(self) -> Colors:
+        """The colours now in use."""
+        return PALETTES[self.name]
+
+    def refresh(self) -> None:
+        """Take the look from the settings and the system."""
+        wanted = self._settings.look
+        name = system_look() if wanted == "system" else wanted
+        if name == self.name:
+            return
+        self.name = name
+        app = application()
+        app.setPalette(palette(self.colors))
+        if app.styleSheet() != SHEET:
+            app.setStyleSheet(SHEET)
+        else:
+            dress(app)
+        self.changed.emit(name)
+
+    def close(self) -> None:
+        """Listen no more."""
+        QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
+        self._settings.changed.disconnect(self._settings_changed)
+
+    def _system_changed(self, scheme: Qt.ColorScheme) -> None:
+        self.refresh()
+
+    def _settings_changed(self, key: str) -> None:
+        if key == "look":
+            self.refresh()
+
+
+def dress(app: QApplication) -> None:
+    """Have the style sheet find the colours of a new palette: for what is seen at once, for the rest in slices.
+
+    Qt remembers the colours that it found for a widget until that is polished. Setting the sheet anew would polish each
+    as often as there are widgets around it.
+    """
+    widgets = app.allWidgets()
+    seen = {id(widget) for widget in widgets if widget.isVisible()}
+    for widget in widgets:
+        if id(widget) in seen and isValid(widget):  # what is polished first may have replaced it
+            widget.style().polish(widget)
+    hidden = [widget for widget in widgets if id(widget) not in seen]
+
+    def work(seconds: float) -> bool:
+        until = time.perf_counter() + seconds
+        while hidden:
+            widget = hidden.pop()
+            if isValid(widget):
+                widget.style().polish(widget)
+                widget.update()
+            if time.perf_counter() > until:
+                break
+        return not hidden
+
+    slices().add(app, work)
+
+
+def application() -> QApplication:
+    """The running application."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app
+
+
+def system_look() -> str:
+    """The look of the system, "dark" or "light"."""
+    return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
+
+
+def palette(colors: Colors) -> QPalette:
+    """The Qt palette of a look."""
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    table = {
+        role.Window: colors.window, role.WindowText: colors.text, role.Base: colors.base,
+        role.AlternateBase: colors.raised, role.Text: colors.text, role.Button: colors.raised,
+        role.ButtonText: colors.text, role.BrightText: colors.error, role.ToolTipBase: colors.raised,
+        role.ToolTipText: colors.text, role.Highlight: colors.accent, role.HighlightedText: colors.on_accent,
+        role.Link: colors.accent, role.LinkVisited: colors.accent, role.PlaceholderText: colors.muted,
+        role.Mid: colors.line, role.Midlight: colors.hover, role.Dark: colors.line, role.Light: colors.raised,
+        role.Shadow: colors.line, role.Accent: colors.accent,
+    }  # fmt: skip
+    made = QPalette()
+    for each, color in table.items():
+        made.setColor(each, QColor(color))
+    for each in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(group.Disabled, each, QColor(colors.muted))
+    return made

@@ -1,0 +1,1 @@
+"""Computing runs: jobs, what-if, interactive dynamics, films."""

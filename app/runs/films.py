@@ -1,0 +1,109 @@
+"""Films of runs and of sequences of poses, made beside the window: what they show is gathered in a thread, the drawing
+is another process's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+
+from app.background.jobs import Job, Jobs
+from app.document.run_tree import Record
+from app.playback.scene_results import Filmed
+from viz.camera import View
+from viz.film import sequence_footage
+from viz.film.film import Footage
+from viz.film.run_footage import footage
+from viz.look import LookName
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+
+ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision")
+"""What the viewport shows besides the machine, and a film from it, too."""
+
+
+@dataclass(frozen=True)
+class FilmWish:
+    """What a person wants filmed.
+
+    view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run or the sequence
+    overlays : vectors, ways of points and other runs, as the viewport shows them
+    """
+
+    path: Path
+    size: tuple[int, int] = (1280, 720)
+    fps: float = 30.0
+    speed: float = 1.0
+    start: float | None = None
+    end: float | None = None
+    view: str | None = None
+    turn: float = 0.0
+    look: LookName = "light"
+    caption: bool = True
+    overlays: bool = True
+
+
+class Films(QObject):
+    """One film after another; simulations and functions do not wait for them."""
+
+    def __init__(self, view: Viewport, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._view = view
+        self.jobs = Jobs(self)
+
+    @property
+    def running(self) -> Job | None:
+        """The film that is being made."""
+        return self.jobs.running[0] if self.jobs.running else None
+
+    def start(self, wish: FilmWish, source: Record | Filmed) -> Job:
+        """Begin a film of a run, or of a sequence of poses."""
+        gather = self._gatherer(wish, source)
+
+        def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
+            from core.functions.function import Cancelled
+            from viz.film.process import film
+
+            frames = film(gather(), wish.path, fps=wish.fps, size=wish.size, look=wish.look, progress=progress,
+                          cancelled=cancelled)  # fmt: skip
+            if not frames:
+                raise Cancelled
+            return frames
+
+        return self.jobs.start(f"Film {wish.path.name}", work)
+
+    def _gatherer(self, wish: FilmWish, source: Record | Filmed) -> Callable[[], Footage]:
+        """What the window shows now, taken down; the thread then asks the window for nothing."""
+        scene, run_scene = self._view.scene, self._view.run_scene
+        display = {name: getattr(scene.display, name) for name in ADDED}
+        options: dict[str, Any] = {
+            "fps": wish.fps, "speed": wish.speed, "start": wish.start, "end": wish.end,
+            "view": wish.view or self._camera(wish), "turn": wish.turn, "caption": wish.caption,
+        }  # fmt: skip
+        if isinstance(source, Filmed):
+            return lambda: sequence_footage.footage(
+                source.poses, source.mech, interval=source.interval, field=source.field if wish.overlays else None,
+                **options, **display,
+            )  # fmt: skip
+        if wish.overlays:
+            shown = run_scene.kinds and dict(run_scene.scale)
+            options |= {"traces": run_scene.tracings, "arrows": run_scene.wanted, "scales": shown or None,
+                            "others": [other.run for other in run_scene.others(source) if not other.faint]}  # fmt: skip
+        run = source.run
+        return lambda: footage(run, **options, **display)
+
+    def _camera(self, wish: FilmWish) -> View:
+        """The camera of the viewport; a film of another shape shows at least what the viewport shows."""
+        from viz import camera
+
+        width, height = self._view.scene.size
+        narrower = (width / height) / (wish.size[0] / wish.size[1])
+        return camera.zoom(self._view.scene.view, min(1.0, 1.0 / narrower))
+
+    def close(self) -> None:
+        """Stop; nothing half-written stays."""
+        self.jobs.close()

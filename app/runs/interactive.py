@@ -1,0 +1,300 @@
+"""Interactive dynamics: the machine moves in real time, is pulled, held, rearranged by hand and let go."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+from PySide6.QtCore import QObject, QTimer
+
+from app.runs.integrator_code import integrators, stages_for
+from app.runs.job import Simulation
+from app.runs.run_settings import matched_speeds, speeds_at
+from app.viewport.annotations import line
+from core.errors import KinetostatError
+from core.simulation.live import SLICE, Live
+
+if TYPE_CHECKING:
+    from app.background.jobs import Jobs
+    from app.viewport.viewport import Viewport
+
+Array = NDArray[np.float64]
+
+TICK = 16
+"""Milliseconds between two pictures at most."""
+BUDGET = 0.02
+"""Seconds of calculation in a tick; what is missing then is missing: the motion is slower than real time."""
+SHARE = 0.8
+"""Share of the time that calculation may take where pictures take longer than a tick: they come less often then, the
+motion keeps its pace."""
+HICCUP = 0.5
+"""Seconds that are made up for after a picture that took long."""
+HAND = 0.1
+"""Seconds of a movement by hand that tell its speed."""
+LEAST = 3
+"""Poses of a movement by hand that are kept, however far apart slow pictures set them."""
+DAMPINGS = {"none": ("No damping", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
+HINT = "Running: drag a body to pull it · Space pauses, to move it by hand · Esc ends and keeps the run"
+PAUSED = "Paused: drag a body or handle by hand · Space goes on, with the hand's speed · Esc ends and keeps the run"
+
+
+class Interactive(QObject):
+    """Off, running or paused. Records itself; the record becomes a run of the session when it ends."""
+
+    changed = Signal()
+
+    def __init__(self, view: Viewport, simulation: Simulation, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._view, self._session, self._simulation, self._jobs = view, view.session, simulation, jobs
+        self.live: Live | None = None
+        self.starting = False
+        self.damping = "light"
+        self.pace = 1.0
+        """Simulated per real time, over the last ticks."""
+        self._timer = QTimer(self, interval=TICK)
+        self._timer.timeout.connect(self._tick)
+        self._last = 0.0
+        self.clock = time.monotonic
+        """Seconds, by which the speed of the hand is taken."""
+        self._hand: deque[tuple[float, Array]] = deque()
+        self._document = 0
+        self._own = False
+        self._tool = "select"
+        self._tool_waits = False
+        """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
+        self._session.changed.connect(self._changed)
+        self._session.moved.connect(self._moved)
+
+    def close(self) -> None:
+        """Stop for good."""
+        self._timer.stop()
+        self._session.changed.disconnect(self._changed)
+        self._session.moved.disconnect(self._moved)
+        self.live = None
+
+    @property
+    def on(self) -> bool:
+        """Running or paused."""
+        return self.live is not None
+
+    @property
+    def running(self) -> bool:
+        """The machine moves."""
+        return self._timer.isActive()
+
+    # ------------------------------------------------------------------------------- verbs
+
+    def start(self) -> None:
+        """Begin, or end if it is on."""
+        if self.on:
+            self.stop()
+            return
+        session = self._session
+        if self.starting or session.mech.nv == 0:
+            return
+        self.starting, self._document = True, session.document
+        self._view.player.hold()
+        self._view.say("Preparing …")
+        q, v = session.q.copy(), self._present_speeds()
+        mech, p = session.mech, dict(session.p)
+        forces = {name: value for name, value in self._simulation.wishes.forces.items() if name in mech.v_names}
+        damping = DAMPINGS[self.damping][1]
+
+        def work(progress: Any, cancelled: Any) -> Live:
+            integrators().wait(cancelled, *stages_for(mech))
+            live = Live(mech, q, v, parameters=p, torque=forces or None, damping=damping)
+            trial = Live(mech, live.q, live.v, parameters=p, damping=1.0)  # all machine code is made here
+            trial.grab(mech.frame_names[-1], np.zeros(3), np.zeros(3))
+            trial.advance(SLICE)
+            return live
+
+        job = self._jobs.start("Preparing interactive dynamics", work)
+        job.succeeded.connect(self._begin)
+        job.failed.connect(self._failed)
+        job.stopped.connect(self._dropped)
+
+    def _present_speeds(self) -> Array:
+        """Those of the run at the playhead while it is shown; else none."""
+        session = self._session
+        record = session.runs.current
+        if not session.following or record is None:
+            return np.zeros(session.mech.nv)
+        return matched_speeds(session.mech, record.run.mech, speeds_at(record.run, session.runs.time))
+
+    def _begin(self, live: Live) -> None:
+        self.starting = False
+        if self._document != self._session.document or live.mech is not self._session.mech:
+            return
+        self.live = live
+        self._tool = self._view.gestures.tool.id
+        self._tool_waits = True
+        self._take_tool()
+        self.resume()
+
+    def _failed(self, error: BaseException) -> None:
+        self._dropped()
+        if not isinstance(error, KinetostatError):
+            raise error
+        self._session.told.emit("error", str(error))
+
+    def _dropped(self) -> None:
+        self.starting = False
+        self._view.say()
+        self.changed.emit()
+
+    def resume(self) -> None:
+        """Go on from what is shown; with the hand's speed if the hand has just let go."""
+        if self.live is None or self.running:
+            return
+        self._last = time.monotonic()
+        self._timer.start()
+        self._stand(HINT)
+        self.changed.emit()
+
+    def pause(self) -> None:
+        """Hold; the machine can be rearranged by hand."""
+        if self.running:
+            self._timer.stop()
+            self._stand(PAUSED)
+            self.changed.emit()
+
+    def _stand(self, words: str) -> None:
+        """Words for the status line as long as it goes on like this."""
+        self._view.standing = words
+        self._view.say()
+
+    def toggle(self) -> None:
+        """Run or pause."""
+        self.pause() if self.running else self.resume()
+
+    def set_damping(self, which: str) -> None:
+        """One of `DAMPINGS`."""
+        self.damping = which
+        if self.live is not None:
+            self.live.damping = DAMPINGS[which][1]
+        self.changed.emit()
+
+    def stop(self, words: str = "") -> None:
+        """End; what moved becomes a run."""
+        live, self.live = self.live, None
+        self._tool_waits = False
+        self._timer.stop()
+        if live is None:
+            return
+        self._view.annotations.clear()
+        self._view.standing = ""
+        if self._view.gestures.tool.id == "pull":
+            self._view.gestures.choose(self._tool)
+        self._view.say(words)
+        run = live.run()
+        if run is not None and self._document == self._session.document:
+            record = self._session.runs.add(run, "Interactive")
+            self._session.runs.seek(float(record.run.time[-1]))
+        else:
+            self._session.follow(None)
+        self.changed.emit()
+
+    # ------------------------------------------------------------------------------- in time
+
+    def _tick(self) -> None:
+        live = self.live
+        if live is None:
+            return
+        now = time.monotonic()
+        passed, self._last = now - self._last, now
+        if self._session.previewing:  # in the hand
+            return
+        wanted, done, began = min(passed, HICCUP), 0.0, time.perf_counter()
+        budget = max(BUDGET, SHARE * passed)
+        try:
+            while done + 0.5 * SLICE < wanted and time.perf_counter() - began < budget:
+                live.advance(SLICE)
+                done += SLICE
+        except KinetostatError as error:
+            self.stop()
+            self._session.told.emit("error", f"{error} The motion until then is kept as a run.")
+            return
+        self._last -= max(wanted - done, 0.0) if wanted - done < SLICE else 0.0
+        self.pace += 0.1 * (done / max(passed, 1e-6) - self.pace)
+        self._own = True
+        self._session.follow(live.q, live.parameters, live.states)
+        self._own = False
+        self._show_pull()
+
+    def _show_pull(self) -> None:
+        """The line from the gripped point to the hand, with the force."""
+        view, live = self._view, self.live
+        if live is None or live.pull is None:
+            return
+        force = float(f"{np.linalg.norm(live.pull.force):.3g}")
+        at = live.point()
+        x, y, z = map(float, at)
+        view.annotations.lines = (line(at, live.pull.target, view.settings.shown(force, "force")),)
+        view.annotations.points = ((x, y, z),)
+        view.annotations.update()
+
+    def let_go(self) -> None:
+        """The pull ends."""
+        if self.live is not None:
+            self.live.release()
+        self._view.annotations.clear()
+        QTimer.singleShot(0, self, self._take_tool)
+
+    def _take_tool(self) -> None:
+        """Choose the pull tool once no gesture is under way."""
+        if self._tool_waits and self.on and not self._view.gestures.running:
+            self._tool_waits = False
+            self._view.gestures.choose("pull")
+
+    # ------------------------------------------------------------------------------- the hand
+
+    def _moved(self) -> None:
+        """A handle or a slider moves the machine by hand: remember how fast."""
+        if self.live is None or self._own:
+            return
+        if not self._session.previewing:
+            if not self._session.following and not np.allclose(self.live.q, self._session.q):
+                self.take_over()  # it was put where the document has it: nothing was changed there
+            return
+        now, q = self.clock(), self._session.q.copy()
+        if self._hand and np.array_equal(q, self._hand[-1][1]):
+            return
+        self._hand.append((now, q))
+        while len(self._hand) > LEAST and now - self._hand[0][0] > HAND:
+            self._hand.popleft()
+
+    def _hand_speed(self) -> Array:
+        """(nv,) how fast the hand moved when it let go; none if it had come to rest."""
+        still = np.zeros(self._session.mech.nv)
+        if len(self._hand) < 2:
+            return still
+        (t0, q0), (t1, q1) = self._hand[0], self._hand[-1]
+        between = (t1 - t0) / (len(self._hand) - 1)
+        if self.clock() - t1 > max(HAND, 2.0 * between):
+            return still
+        return np.asarray(self._session.mech.difference(q0, q1)) / max(t1 - t0, 1e-3)
+
+    def _changed(self, old: Any, new: Any) -> None:
+        """The hand let go (a committed pose), or the model was edited."""
+        if self.live is None:
+            return
+        if old.model is not new.model or self.live.mech is not self._session.mech:
+            self.stop("The model was changed: interactive dynamics ended")
+            return
+        if old.pose != new.pose:
+            self.take_over()
+
+    def take_over(self) -> None:
+        """Go on from the pose the hand left, with its speed."""
+        live, session = self.live, self._session
+        assert live is not None
+        v = self._hand_speed()
+        self._hand.clear()
+        try:
+            live.place(session.q, v)
+        except KinetostatError as error:
+            session.told.emit("warning", str(error))

@@ -1,0 +1,242 @@
+"""Simulating in the window: a job that makes a run, which grows in the session while it is computed."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from psygnal import Signal
+from PySide6.QtCore import QObject, QTimer
+
+from app.background.jobs import Job, Jobs
+from app.document.growing_run import GrowingRun
+from app.document.run_tree import Record
+from app.document.session import Session
+from app.preferences.settings import Settings
+from app.runs.integrator_code import integrators, stages_for
+from app.runs.run_settings import Wishes, arguments, start_of
+from core.errors import KinetostatError, SimulationError
+from core.simulation import Run, simulate
+from core.simulation.methods.tableaux import RECORDED
+from core.simulation.run.run import CANCELLED
+
+GROW = 60
+"""Milliseconds between two looks at a growing run."""
+SHARE = 0.25
+"""Of the window's time that showing a growing run may take: looks at a long run become rarer."""
+KEY = "simulation"
+
+
+class Simulation(QObject):
+    """The wishes, and the run in the making."""
+
+    changed = Signal()
+    """The wishes changed, or a run began or ended."""
+    began = Signal(object)
+    """A run (`Record`) has its first samples."""
+    ended = Signal(object, str)
+    """A run (or None) is over, and what is to be said about it."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._settings, self._jobs = session, settings, jobs
+        self.wishes = Wishes.recalled(settings.value(KEY))
+        self.job: Job | None = None
+        self.record: Record | None = None
+        self._pieces: deque[Run] = deque()
+        """Those that were not looked at yet; the job's thread adds to them."""
+        self._grown: GrowingRun | None = None
+        self._whole: list[Run] = []
+        """The run as it ended, also when it was stopped: the job itself drops what it made then."""
+        self._origin: tuple[str, Record | None, float | None] = ("", None, None)
+        self._lent: dict[str, Any] = {}
+        """The person's wishes in whose place those of the open example stand."""
+        self._wished_for = session.document
+        self._document = session.document
+        self._timer = QTimer(self, interval=GROW)
+        self._timer.timeout.connect(self._grow)
+        session.changed.connect(self._changed)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._timer.stop()
+        self._session.changed.disconnect(self._changed)
+
+    def wish(self, **values: Any) -> None:
+        """Change wishes, e.g. `wish(duration=5.0)`."""
+        wishes = dataclasses.replace(self.wishes, **values)
+        if wishes != self.wishes:
+            self.wishes = wishes
+            self._lent = {name: value for name, value in self._lent.items() if name not in values}
+            self._settings.remember(KEY, {**wishes.kept(), **self._lent})
+            self.changed.emit()
+
+    def suggest(self, values: Mapping[str, Any]) -> None:
+        """Wishes that suit the machine just opened, as long as it is open: what the person had comes back then."""
+        if values or self._lent:
+            own = {**self.wishes.kept(), **self._lent}
+            self._lent = {name: own[name] for name in values}
+            self.wishes = dataclasses.replace(self.wishes, **{**own, **values})
+            self.changed.emit()
+
+    @property
+    def running(self) -> bool:
+        """True while a run is computed."""
+        return self.job is not None
+
+    # ------------------------------------------------------------------------------- verbs
+
+    def start(self) -> None:
+        """Make a run as wished."""
+        if self.running:
+            return
+        session = self._session
+        if session.mech.nv == 0:
+            session.told.emit("error", "Nothing can move: the model has no joint with a coordinate. Add a joint first.")
+            return
+        start = start_of(self.wishes, session)
+        wanted = arguments(self.wishes, session, start)
+        branch = start.parent is not None
+        self._origin = ("", start.parent, session.runs.time if branch else None)
+        self._pieces, self._grown, self._whole, self.record = deque(), None, [], None
+        pieces, whole, mech = self._pieces, self._whole, session.mech
+        stages = stages_for(mech, self.wishes.method)
+
+        def work(progress: Any, cancelled: Any) -> Run:
+            if integrators().busy(*stages):
+                progress(0.0, "Preparing the integrators (once on this machine) …")
+                integrators().wait(cancelled, *stages)
+            progress(0.0, "Compiling the equations …")
+            whole.append(simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
+                                  watch=pieces.append))  # fmt: skip
+            return whole[0]
+
+        self._document = session.document
+        self.job = self._jobs.start("Simulating", work)
+        self.job.succeeded.connect(self._succeeded)
+        self.job.failed.connect(self._failed)
+        self.job.stopped.connect(self._stopped)
+        self._timer.start(GROW)
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Stop; what there is stays as a run."""
+        if self.job is not None:
+            self.job.cancel()
+
+    def finish(self) -> None:
+        """Stop, and wait until what there is has become a run."""
+        if self.job is not None:
+            self._jobs.finish(self.job)
+
+    # ------------------------------------------------------------------------------- inside
+
+    @property
+    def _is_stale(self) -> bool:
+        """Another document was opened meanwhile."""
+        return self._document != self._session.document
+
+    def _grow(self) -> None:
+        """Show the pieces that came since."""
+        if self._is_stale:
+            return
+        began = time.perf_counter()
+        pieces = [self._pieces.popleft() for _ in range(len(self._pieces))]
+        if not pieces:
+            return
+        if self._grown is None:
+            self._grown = GrowingRun(pieces.pop(0))
+        run = self._grown.extend(pieces)
+        if len(run) > 1:
+            self._keep(run, growing=True)
+        self._timer.setInterval(max(GROW, round(1e3 * (time.perf_counter() - began) / SHARE)))
+
+    def _keep(self, run: Run, growing: bool) -> Record:
+        runs = self._session.runs
+        if self.record is None:
+            name, parent, when = self._origin
+            self.record = runs.add(run, name, parent, when, growing=growing)
+            self.began.emit(self.record)
+        elif self.record in runs.items:
+            runs.replace(self.record, run, growing)
+        else:  # deleted meanwhile: undo finds what there is of it
+            self.record.run, self.record.growing = run, growing
+            self.cancel()
+        return self.record
+
+    def _succeeded(self, run: Run) -> None:
+        self._finish(run, statistics(run))
+
+    def _stopped(self) -> None:
+        run = next((run for run in self._whole if len(run) > 1), None)
+        self._finish(run, statistics(run) if run is not None else "Stopped before there was anything to keep.")
+
+    def _failed(self, error: BaseException) -> None:
+        run = error.run if isinstance(error, SimulationError) else None
+        self._finish(run if run is not None and len(run) > 1 else None, str(error))
+        if isinstance(error, KinetostatError):
+            kept = " The motion until then is kept as a run." if run is not None and len(run) > 1 else ""
+            self._session.told.emit("error", f"{error}{kept}")
+        else:
+            raise error
+
+    def _finish(self, run: Run | None, words: str) -> None:
+        self._timer.stop()
+        self.job = None
+        if self._is_stale:
+            run, words = None, ""
+        if run is not None:
+            self._keep(run, growing=False)
+        elif self.record is not None and self.record in self._session.runs.items:
+            self._session.runs.replace(self.record, self.record.run)
+        record, self.record = self.record, None
+        self._pieces, self._grown, self._whole = deque(), None, []
+        self.ended.emit(record, words)
+        self.changed.emit()
+
+    def _changed(self, old: Any, new: Any) -> None:
+        """Start speeds and forces of joints that are gone are dropped; another document begins without any."""
+        if self._wished_for != self._session.document:
+            self._wished_for = self._session.document
+            self.suggest({})
+        if old.model is new.model:
+            return
+        if self._is_stale:
+            self.cancel()
+        names = set(self._session.mech.v_names)
+        speeds = {name: value for name, value in self.wishes.speeds.items() if name in names}
+        forces = {name: value for name, value in self.wishes.forces.items() if name in names}
+        if old.model.name != new.model.name and not names & {*self.wishes.speeds, *self.wishes.forces}:
+            speeds, forces = {}, {}
+        if speeds != self.wishes.speeds or forces != self.wishes.forces:
+            self.wishes = dataclasses.replace(self.wishes, speeds=speeds, forces=forces)
+        self.changed.emit()
+
+
+def statistics(run: Run) -> str:
+    """What a run cost, in words."""
+    s = run.statistics
+    if run.settings.rule is RECORDED:
+        return f"{len(run)} samples from {run.time[0]:.6g} to {run.time[-1]:.6g} s"
+    span = float(run.time[-1] - run.time[0])
+    rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
+    ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
+    text = f"{len(run)} samples, {s.steps:,} steps{rejected} · {lasting(s.seconds)}{ratio}"
+    if s.ended == CANCELLED:
+        return f"Stopped at {run.time[-1]:.6g} s: {text}"
+    return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text
+
+
+def _times(ratio: float) -> str:
+    """A ratio with two digits at least."""
+    return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
+
+
+def lasting(seconds: float) -> str:
+    """A time that was measured, in the unit in which it is read best."""
+    if seconds < 0.9995:
+        return f"{1e3 * seconds:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 99.95 else f"{seconds:.0f} s"

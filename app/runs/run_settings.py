@@ -1,0 +1,129 @@
+"""What a person wants of a simulation: plain data, and what `simulate` takes of it. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.document.run_pose import matched
+from core.simulation import METHODS
+from core.simulation.start_speeds import start_speeds
+
+if TYPE_CHECKING:
+    from app.document.run_tree import Record
+    from app.document.session import Session
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+STARTS = {
+    "pose": ("Pose set by hand",
+             "From the pose as you set it by handles or sliders, not the one a run is shown in, with the start speeds "
+             "below. “Use this pose” in the timeline makes the pose of a run the one you set."),
+    "rest": ("Rest", "From the rest pose, with the start speeds below."),
+    "moment": ("Moment of the run", "From the playhead: the run branches there with its own speeds, and time goes on."),
+    "moving": ("Pose set by hand, speeds of the run",
+               "From the pose as you set it, with the speeds the run has at the playhead."),
+}  # fmt: skip
+"""What a run begins with: id → title, explanation."""
+REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms")
+"""What holds for other machines, too."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """duration, step, output : s (None: chosen); rtol, atol : tolerances; start : one of `STARTS`;
+    speeds : start speeds by name, rad/s or m/s; forces : joint forces by speed, numbers (N·m, N) or formulas;
+    closed_forms : solve loops explicitly where they allow it.
+    """
+
+    duration: float = 10.0
+    method: str = "rk54"
+    rtol: float = 1e-7
+    atol: float = 1e-8
+    step: float | None = None
+    output: float | None = None
+    start: str = "pose"
+    speeds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    forces: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
+    closed_forms: bool = True
+
+    def kept(self) -> dict[str, Any]:
+        """What is remembered between sessions."""
+        return {name: getattr(self, name) for name in REMEMBERED}
+
+    @staticmethod
+    def recalled(data: Any) -> Wishes:
+        """Wishes as remembered; what does not fit is left out."""
+        first = Wishes()
+        if not isinstance(data, dict):
+            return first
+        known = {each.name: data[each.name] for each in fields(Wishes) if each.name in REMEMBERED and each.name in data}
+        if known.get("method", first.method) not in METHODS:
+            known.pop("method")
+        numbers = ("duration", "rtol", "atol", "step", "output")
+        good = {
+            name: value for name, value in known.items()
+            if name not in numbers or (isinstance(value, float | int) and value > 0)
+            or (value is None and name in ("step", "output"))
+        }  # fmt: skip
+        return Wishes(**good)
+
+
+class Start(NamedTuple):
+    """State a run begins with: q (nq,), v (nv,), time (s), and the run it branches from."""
+
+    q: Array
+    v: Array
+    time: float = 0.0
+    parent: Record | None = None
+
+
+def start_of(wishes: Wishes, session: Session) -> Start:
+    """The state that is wished for. What does not exist any more is left out.
+
+    A pose in which the playhead shows a run is no start, so that runs made one after another can be compared.
+    """
+    mech, runs = session.mech, session.runs
+    own = dict(zip(mech.v_names, start_speeds(mech), strict=True))
+    v = np.array([float(wishes.speeds.get(name, own[name])) for name in mech.v_names])
+    record = runs.current
+    if wishes.start in ("moment", "moving") and record is not None:
+        k = record.run
+        moment = matched_speeds(mech, k.mech, speeds_at(k, runs.time))
+        if wishes.start == "moment":
+            q = matched(session, k, k.at(runs.time))
+            return Start(q, moment, runs.time, record)
+        return Start(session.q.copy(), moment, 0.0, record)
+    if wishes.start == "rest":
+        return Start(session.rest.copy(), v)
+    return Start(session.q.copy() if session.previewing else session.edited_pose, v)
+
+
+def speeds_at(run: Any, time: float) -> Array:
+    """(nv,) speeds of a run at a time, between samples in proportion."""
+    return np.array([np.interp(time, run.time, column) for column in run.v.T])
+
+
+def matched_speeds(mech: Mechanism, other: Mechanism, v: Array) -> Array:
+    """(nv,) speeds of another machine as this one's: those of the same name."""
+    values = dict(zip(other.v_names, v, strict=True))
+    return np.array([values.get(name, 0.0) for name in mech.v_names])
+
+
+def arguments(wishes: Wishes, session: Session, start: Start) -> dict[str, Any]:
+    """Keywords for `core.simulation.simulate`, of a machine `session.mech` with the parameters of the document."""
+    mech = session.mech
+    adaptive = METHODS[wishes.method].adaptive
+    forces = {name: value for name, value in wishes.forces.items() if name in mech.v_names}
+    return {
+        "duration": wishes.duration, "method": wishes.method, "rtol": wishes.rtol, "atol": wishes.atol,
+        "step": wishes.step if wishes.step is not None or adaptive else 1e-3, "output": wishes.output,
+        "q0": start.q, "v0": start.v, "start": start.time, "parameters": dict(session.edited_parameters) or None,
+        "torque": forces or None, "closed_forms": wishes.closed_forms,
+    }  # fmt: skip

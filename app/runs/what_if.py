@@ -1,0 +1,314 @@
+"""Live what-if: while a slider moves, the whole run is computed anew, beside the window; the last few stay faint.
+
+Wishes come faster than runs: the newest waits until the thread is free, those between are never computed. While the
+hand moves, runs are computed in the way that keeps up with it (`app.runs.draft_run`); as wished when it rests.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from psygnal import Signal
+from PySide6.QtCore import QObject, QTimer
+
+from app.document.run_pose import matched
+from app.document.run_tree import Record
+from app.runs.draft_run import Draft, Way
+from app.runs.integrator_code import integrators, stages_for
+from app.runs.job import Simulation
+from app.runs.run_settings import Wishes, arguments, start_of
+from core.errors import KinetostatError, SimulationError
+from core.functions.function import Cancelled
+from core.simulation import Run, simulate
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+    from core.mechanism import Mechanism
+
+LOOK = 3
+"""Milliseconds between two looks at what the thread has made."""
+PAUSE = 700
+"""Milliseconds after the last movement from which the next one begins a new comparison."""
+NAME = "What-if"
+GHOST = 0.35
+"""Opacity of the machine as the run shows it."""
+
+TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms")
+"""What of a wish decides how long its run takes."""
+
+
+class _Wanted(NamedTuple):
+    mech: Mechanism
+    arguments: dict[str, Any]
+    asked: float
+    draft: bool = False
+    """The hand still moves."""
+
+
+class _Made(NamedTuple):
+    run: Run | None
+    words: str
+    asked: float
+
+
+class _Worker:
+    """One thread that always takes the newest wish. Knows no Qt object."""
+
+    def __init__(self) -> None:
+        self._free = threading.Condition()
+        self._wanted: _Wanted | None = None
+        self._made: _Made | None = None
+        self._draft: Draft | None = None
+        self._key: tuple[Any, ...] = ()
+        self._over = False
+        self._thread = threading.Thread(target=self._work, name="what-if", daemon=True)
+        self._thread.start()
+
+    def want(self, wanted: _Wanted) -> None:
+        """Ask for a run in place of what was asked before."""
+        with self._free:
+            self._wanted = wanted
+            self._free.notify()
+
+    def take(self) -> _Made | None:
+        """The newest run (or why there is none), and when it was asked for."""
+        with self._free:
+            made, self._made = self._made, None
+            return made
+
+    @property
+    def idle(self) -> bool:
+        """Nothing asked for, nothing made."""
+        with self._free:
+            return self._wanted is None and self._made is None and not self._busy
+
+    _busy = False
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._free:
+            self._over, self._wanted = True, None
+            self._free.notify()
+        self._thread.join(5.0)
+
+    def _work(self) -> None:
+        while True:
+            with self._free:
+                while self._wanted is None and not self._over:
+                    self._free.wait()
+                if self._over:
+                    return
+                wanted, self._wanted, self._busy = self._wanted, None, True
+            assert wanted is not None
+            made = self._run(wanted)
+            with self._free:
+                self._made, self._busy = made or self._made, False
+            self._try_ways(wanted)
+
+    def _run(self, wanted: _Wanted) -> _Made | None:
+        """None: something newer is wanted by now."""
+        try:
+            integrators().wait(lambda: self._over, *stages_for(wanted.mech, wanted.arguments["method"]))
+            draft = self._draft_of(wanted)
+            if wanted.draft and draft.best != draft.ways[0]:
+                run = self._timed(wanted, draft.best)
+                if run is not None:
+                    return _Made(run, "", wanted.asked)
+            run = simulate(wanted.mech, **wanted.arguments,
+                           cancelled=lambda: self._over or (not wanted.draft and self._wanted is not None))  # fmt: skip
+            if run.statistics.ended:
+                return None
+            draft.note(draft.ways[0], run.statistics.cpu)
+            return _Made(run, "", wanted.asked)
+        except SimulationError as error:
+            kept = error.run if error.run is not None and len(error.run) > 1 else None
+            return _Made(kept, str(error), wanted.asked)
+        except KinetostatError as error:
+            return _Made(None, str(error), wanted.asked)
+        except Exception as error:  # told in the window
+            return _Made(None, f"{type(error).__name__}: {error}", wanted.asked)
+
+    def _draft_of(self, wanted: _Wanted) -> Draft:
+        """What is known of this machine with these tolerances."""
+        key = wanted.mech, *(wanted.arguments[name] for name in TELLING)
+        if self._draft is None or key != self._key:
+            self._draft, self._key = Draft(wanted.arguments), key
+        return self._draft
+
+    @property
+    def _stale(self) -> bool:
+        return self._over or self._wanted is not None
+
+    def _timed(self, wanted: _Wanted, way: Way) -> Run | None:
+        """The run in this way; None if it fails."""
+        assert self._draft is not None
+        try:
+            run = simulate(wanted.mech, **way.of(wanted.arguments), cancelled=lambda: self._over)
+        except SimulationError:
+            self._draft.note(way, float("inf"))
+            return None
+        self._draft.note(way, run.statistics.cpu)
+        return run
+
+    def _try_ways(self, wanted: _Wanted) -> None:
+        """While nothing is wanted, find a way that is quick enough."""
+        draft = self._draft
+        while draft is not None and (way := draft.untried) is not None and not self._stale:
+            if way == draft.ways[0]:  # failed as wished: nothing to be quicker than
+                return
+            try:
+                integrators().wait(lambda: self._stale)
+                self._timed(wanted, way)
+                self._timed(wanted, way)  # without the making of machine code
+            except (KinetostatError, Cancelled):
+                draft.note(way, float("inf"))
+                return
+
+
+class WhatIf(QObject):
+    """Listens to sliders (the session's previews) and to the wishes while it is on."""
+
+    changed = Signal()
+    made = Signal(float)
+    """A run is shown; seconds since its slider moved."""
+
+    def __init__(self, view: Viewport, simulation: Simulation, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._view, self._session, self._simulation = view, view.session, simulation
+        self._worker: _Worker | None = None
+        self.record: Record | None = None
+        self._wishes: Wishes = simulation.wishes
+        self._document = self._session.document
+        self._last = 0.0
+        self._seen: tuple[Any, ...] = ()
+        self._timer = QTimer(self, interval=LOOK)
+        self._timer.timeout.connect(self._look)
+        self._pairs = (
+            (self._session.moved, self._moved), (self._session.changed, self._changed),
+            (simulation.changed, self._wished), (self._session.runs.moved, self._ghost),
+        )  # fmt: skip
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+
+    def close(self) -> None:
+        """Stop for good."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+        self.switch(False)
+
+    @property
+    def on(self) -> bool:
+        """Whether runs follow the sliders."""
+        return self._worker is not None
+
+    def switch(self, on: bool) -> None:
+        """Follow the sliders, or not."""
+        if on == self.on:
+            return
+        if on:
+            self._worker = _Worker()
+            self._wishes, self._document = self._simulation.wishes, self._session.document
+            self._ask()
+        elif self._worker is not None:
+            self._timer.stop()
+            self._worker.close()
+            self._worker = None
+            self._view.scene.overlays.ghosts((), [], source="what-if")
+            self._view.update()
+        self._view.player.keeps_on = on
+        self.changed.emit()
+
+    # ------------------------------------------------------------------------------- inputs
+
+    def _moved(self) -> None:
+        """A slider or a handle moves. That its run is shown is no movement."""
+        session = self._session
+        if not self.on or not session.previewing:
+            self._seen = ()
+            return
+        seen = session.mech, session.q.tobytes(), *session.edited_parameters.items()
+        if seen != self._seen:
+            self._seen = seen
+            self._ask()
+
+    def _changed(self, old: Any, new: Any) -> None:
+        """The model was edited: the run of the new one."""
+        if not self.on:
+            return
+        if self._document != self._session.document:
+            self.switch(False)
+            return
+        if old.model is not new.model or old.pose != new.pose:
+            self._ask()
+
+    def _wished(self) -> None:
+        if self.on and self._simulation.wishes != self._wishes:
+            self._wishes = self._simulation.wishes
+            self._ask()
+
+    def _ask(self) -> None:
+        """The run of what is shown now."""
+        session = self._session
+        if self._worker is None or session.mech.nv == 0:
+            return
+        now = time.monotonic()
+        if 1e3 * (now - self._last) > PAUSE:
+            self._set_aside()
+        self._last = now
+        wishes = self._simulation.wishes
+        if wishes.start in ("moment", "moving"):  # these would begin where the run itself is shown
+            wishes = dataclasses.replace(wishes, start="pose")
+        start = start_of(wishes, session)
+        self._worker.want(_Wanted(session.mech, arguments(wishes, session, start), now, session.previewing))
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _set_aside(self) -> None:
+        """What was shown before this movement stays, faint."""
+        runs = self._session.runs
+        if self.record is not None and self.record in runs.items:
+            runs.add(self.record.run, f"{NAME} before", faint=True, select=False)
+
+    # ------------------------------------------------------------------------------- outputs
+
+    def _look(self) -> None:
+        worker = self._worker
+        if worker is None:
+            return
+        made = worker.take()
+        if made is None:
+            if worker.idle:
+                self._timer.stop()
+            return
+        run, words, asked = made
+        if words:
+            self._view.say(words)
+        if run is None:
+            return
+        runs = self._session.runs
+        if self.record is None or self.record not in runs.items:
+            self.record = runs.add(run, NAME)
+        else:
+            runs.replace(self.record, run)
+            runs.select(self.record)
+        self.made.emit(time.monotonic() - asked)
+
+    def _ghost(self, *_: object) -> None:
+        """The machine as the run has it at the playhead, while the edited pose is in front."""
+        session, runs = self._session, self._session.runs
+        if not self.on or self._view.playback.active:
+            return
+        record = runs.current
+        if record is None or not session.previewing:
+            self._view.scene.overlays.ghosts((), [], source="what-if")
+            return
+        run = record.run
+        at = runs.time if runs.time > run.time[0] else float(run.time[-1])
+        q = matched(session, run, np.asarray(run.at(at)))
+        arrays = [np.asarray(session.mech.poses(q, p=session.p))]
+        self._view.scene.overlays.ghosts(session.mech.frame_names, arrays, GHOST, source="what-if")
+        self._view.update()

@@ -1,0 +1,138 @@
+"""Flat drawing over the viewport: the value beside the pointer while something is dragged, and measured distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+
+YELLOW = "#f5b400"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line between two points (3,) in m, world, with words at its middle."""
+
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name beside a point (m, world); a quiet one stands back."""
+
+    point: tuple[float, float, float]
+    text: str
+    quiet: bool = False
+
+
+def line(start: ArrayLike, end: ArrayLike, text: str = "") -> Line:
+    """A line between any two arrays of three numbers."""
+    (a, b, c), (d, e, f) = (map(float, point) for point in (start, end))  # type: ignore[arg-type]
+    return Line((a, b, c), (d, e, f), text)
+
+
+class Annotations(QWidget):
+    """Transparent to the mouse. Set `value`, `lines`, `points`; it redraws with every picture."""
+
+    def __init__(self, view: Viewport) -> None:
+        super().__init__(view)
+        self._view = view
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self.value = ""
+        self.at: tuple[float, float] = (0.0, 0.0)
+        self.lines: tuple[Line, ...] = ()
+        self.points: tuple[tuple[float, float, float], ...] = ()
+        self.names: tuple[Name, ...] = ()
+        """Names beside points, until they are set anew."""
+
+    def show_value(self, text: str, x: float, y: float) -> None:
+        """A value beside the pointer (device pixels)."""
+        ratio = self.devicePixelRatioF()
+        self.value, self.at = text, (x / ratio, y / ratio)
+        self.update()
+
+    def clear(self) -> None:
+        """Nothing any more."""
+        self.value, self.lines, self.points = "", (), ()
+        self.update()
+
+    def _pixel(self, point: tuple[float, float, float]) -> QPointF | None:
+        x, y = self._view.scene.project(point)
+        ratio = self.devicePixelRatioF()
+        return QPointF(x / ratio, y / ratio) if isfinite(x) and isfinite(y) else None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw."""
+        if not (self.value or self.lines or self.points or self.names):
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_names(painter)
+        for each in self.lines:
+            self._draw_line(painter, each)
+        painter.setPen(QPen(QColor("#20262e"), 1.0))
+        painter.setBrush(QColor(YELLOW))
+        for point in self.points:
+            place = self._pixel(point)
+            if place is not None:
+                painter.drawEllipse(place, 4.0, 4.0)
+        if self.value:
+            self._draw_label(painter, self.value, QPointF(self.at[0] + 18.0, self.at[1] - 18.0))
+        painter.end()
+
+    def _draw_line(self, painter: QPainter, each: Line) -> None:
+        start, end = self._pixel(each.start), self._pixel(each.end)
+        if start is None or end is None:
+            return
+        painter.setPen(QPen(QColor(YELLOW), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.drawLine(start, end)
+        if each.text:
+            self._draw_label(painter, each.text, (start + end) / 2.0)
+
+    def _draw_names(self, painter: QPainter) -> None:
+        """Names right above their points; those whose place is taken go up by lines."""
+        colors = self._view.theme.colors
+        metrics = QFontMetricsF(painter.font())
+        taken: list[QRectF] = []
+        for name in sorted(self.names, key=lambda each: each.quiet):
+            place = self._pixel(name.point)
+            if place is None:
+                continue
+            box = QRectF(place.x() + 7.0, place.y() - metrics.height() - 3.0,
+                         metrics.horizontalAdvance(name.text) + 8.0, metrics.height())  # fmt: skip
+            while any(box.intersects(other) for other in taken):
+                box.translate(0.0, -metrics.height())
+            taken.append(box)
+            back = QColor(colors.raised)
+            back.setAlphaF(0.5 if name.quiet else 0.85)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(back)
+            painter.drawRoundedRect(box, 4.0, 4.0)
+            painter.setPen(QColor(colors.muted if name.quiet else colors.text))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, name.text)
+
+    def _draw_label(self, painter: QPainter, text: str, place: QPointF) -> None:
+        colors = self._view.theme.colors
+        rows = text.split("\n")
+        metrics = QFontMetricsF(painter.font())
+        width = max(metrics.horizontalAdvance(row) for row in rows) + 16.0
+        height = metrics.height() * len(rows) + 8.0
+        x = min(max(place.x(), 4.0), self.width() - width - 4.0)
+        y = min(max(place.y() - height / 2.0, 4.0), self.height() - height - 4.0)
+        box = QRectF(x, y, width, height)
+        painter.setPen(QPen(QColor(colors.line), 1.0))
+        painter.setBrush(QColor(colors.raised))
+        painter.drawRoundedRect(box, 6.0, 6.0)
+        painter.setPen(QColor(colors.text))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)

@@ -1,0 +1,113 @@
+"""The picture of a derivation's step in the scene: frames, axes, velocities, weights, scaled to the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from app.viewport.annotations import Name
+from core.symbolic.derivation_pictures import Arrow, Picture
+from viz.camera import extent
+from viz.scene.arrows import VectorGlyph
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+
+SOURCE = "derivation"
+
+
+class Look(NamedTuple):
+    """How a kind of arrow is drawn: colour, words of the legend, length as a share of the machine (None: its own, m),
+    whether all of a picture share one scale, and two heads."""
+
+    color: str
+    words: str
+    share: float | None = None
+    scaled: bool = False
+    double: bool = False
+
+
+LOOKS: dict[str, Look] = {
+    "x": Look("#d64545", "x", 0.13), "y": Look("#3f9e4d", "y", 0.13), "z": Look("#3b73d1", "z", 0.13),
+    "axis": Look("#1f9fb5", "joint axis", 0.34),
+    "offset": Look("#8a929c", "vector between origins"),
+    "linear": Look("#e8891c", "linear velocity", 0.30, True),
+    "turning": Look("#9b59c6", "angular velocity", 0.24, True, True),
+    "weight": Look("#b5762c", "weight", 0.26, True),
+    "torque": Look("#c7357e", "what the joint holds", 0.26, True, True),
+}  # fmt: skip
+FAINT = 0.55
+"""How far the colours of frames already known are mixed with grey, and how much shorter they are."""
+POINT = 0.018
+"""Radius of a centre of mass as a share of the machine."""
+SHORTEST = 1e-9
+
+
+def glyphs(picture: Picture, size: float) -> list[VectorGlyph]:
+    """The arrows of a picture for a machine of a size (m)."""
+    largest: dict[str, float] = {}
+    for arrow in picture.arrows:
+        largest[arrow.kind] = max(largest.get(arrow.kind, 0.0), float(np.linalg.norm(arrow.vector)))
+    made = []
+    for arrow in picture.arrows:
+        look = LOOKS[arrow.kind]
+        length = float(np.linalg.norm(arrow.vector))
+        if length < SHORTEST:
+            continue
+        factor = 1.0
+        if look.share is not None:
+            factor = look.share * size / (largest[arrow.kind] if look.scaled else length)
+        if arrow.faint:
+            factor *= 0.75
+        made.append(VectorGlyph(arrow.origin, factor * arrow.vector, _color(arrow), look.double))
+    return made
+
+
+def _color(arrow: Arrow) -> tuple[float, ...]:
+    color = LOOKS[arrow.kind].color
+    parts = [int(color[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
+    return tuple(FAINT * 0.6 + (1.0 - FAINT) * part for part in parts) if arrow.faint else tuple(parts)
+
+
+def legend(picture: Picture) -> str:
+    """What the colours mean, as rich text."""
+    kinds = dict.fromkeys(arrow.kind for arrow in picture.arrows if np.linalg.norm(arrow.vector) > SHORTEST)
+    parts = [f'<span style="color:{LOOKS[kind].color}">⬤</span> {LOOKS[kind].words}' for kind in kinds]
+    if picture.centers is not None:
+        parts.append("⚫ centre of mass")
+    return "&nbsp;&nbsp; ".join(parts)
+
+
+class DerivationScene:
+    """Shows one picture at a time."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        self.size = 0.0
+        self._named = False
+
+    def measure(self) -> None:
+        """Take the machine's size, for the lengths of arrows."""
+        self.size = extent(self._view.scene.bounds())
+
+    def show(self, picture: Picture | None) -> None:
+        """Show a picture, or nothing."""
+        if picture is not None and not self.size:
+            self.measure()
+        arrows = glyphs(picture, self.size) if picture is not None else []
+        self._view.scene.overlays.vectors(arrows, SOURCE, self.size or None)
+        centers = picture.centers if picture is not None and picture.centers is not None else ()
+        radii = np.full(3, POINT * self.size)
+        self._view.show_ellipsoids(SOURCE, [(center, np.eye(3), radii, "velocity") for center in centers])
+        self._name(picture.names if picture is not None else ())
+        self._view.update()
+
+    def _name(self, names: Sequence[tuple[Any, str, bool]]) -> None:
+        """Write names beside places; those of others stay as long as there are none."""
+        if names or self._named:
+            written = tuple(Name(tuple(map(float, place)), name, quiet) for place, name, quiet in names)  # type: ignore[arg-type]
+            self._view.annotations.names = written
+            self._view.annotations.update()
+        self._named = bool(names)

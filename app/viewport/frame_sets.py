@@ -1,0 +1,112 @@
+"""The frames of a Denavit–Hartenberg table and the robot's own, ghosted in the scene while their table is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.document.session import State
+from app.viewport.annotations import Name
+from core.functions.results import FrameTable
+from viz.camera import extent
+from viz.scene.arrows import VectorGlyph
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+
+Array = NDArray[np.float64]
+SOURCE = "frame sets"
+AXES = ((0.84, 0.27, 0.27), (0.25, 0.62, 0.30), (0.23, 0.45, 0.82))
+"""Colours of x, y, z."""
+AXIS = (0.12, 0.62, 0.71)
+SIZE, OWN, LIT = 0.11, 0.06, 0.17
+"""Lengths of the table's frames, the robot's own and the ones of the row that is pointed at: shares of the machine."""
+AXIS_LENGTH = 0.5
+"""Length of the joint axis that is pointed at, as a share of the machine."""
+GHOST, OWN_GHOST, FAINT = 0.6, 0.35, 0.22
+"""How opaque the frames are; faint: while another row is pointed at."""
+
+
+class FrameSet(NamedTuple):
+    """What is shown: the table, the row that is pointed at (from 1; 0: none)."""
+
+    table: FrameTable
+    row: int = 0
+
+
+class FrameSets:
+    """Shows one set at a time, as the session says, at the pose of the machine."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view, self._session = view, view.session
+        self._shown: FrameSet | None = None
+        self._pairs = ((self._session.framed, self.show), (self._session.moved, self._moved),
+                       (self._session.changed, self._changed))  # fmt: skip
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+
+    def close(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+
+    def show(self, wanted: FrameSet | None) -> None:
+        """Show a set, or none."""
+        if wanted is None and self._shown is None:
+            return
+        self._shown = wanted
+        arrows, names = self._picture()
+        self._view.scene.overlays.vectors(arrows, SOURCE, extent(self._view.scene.bounds()) if arrows else None)
+        self._view.annotations.names = tuple(names)
+        self._view.annotations.update()
+        self._view.update()
+
+    def _moved(self) -> None:
+        if self._shown is not None:
+            self.show(self._shown)
+
+    def _changed(self, old: State, new: State) -> None:
+        shown = self._shown
+        if shown is not None and old.model is not new.model:
+            known = set(self._session.mech.frame_names)
+            if any(frame.body not in known for frame in shown.table.frames):
+                self._session.framed.emit(None)
+
+    def _picture(self) -> tuple[list[VectorGlyph], list[Name]]:
+        if self._shown is None:
+            return [], []
+        table, row = self._shown
+        mech, size = self._session.mech, extent(self._view.scene.bounds())
+        poses = dict(zip(mech.frame_names, mech.poses(self._session.q, p=self._session.p), strict=True))
+        placed = [np.asarray(poses[frame.body]) @ np.array(frame.pose) for frame in table.frames]
+        arrows: list[VectorGlyph] = []
+        names: list[Name] = []
+        for body in dict.fromkeys(table.own):
+            X = np.asarray(poses[body])
+            arrows += _triad(X, OWN * size, OWN_GHOST if not row else FAINT)
+            if not any(np.allclose(X, Y, atol=1e-9) for Y in placed):
+                names.append(Name(_point(X), body, quiet=True))
+        for i, X in enumerate(placed):
+            lit = bool(row) and i in (row - 1, row)
+            arrows += _triad(X, (LIT if i == row and row else SIZE) * size, 1.0 if lit else GHOST if not row else FAINT)
+            names.append(Name(_point(X), f"{{{i}}}", quiet=bool(row) and not lit))
+        if row:
+            arrows += _axis(placed[row if table.axis_after else row - 1], AXIS_LENGTH * size)
+        return arrows, names
+
+
+def _point(X: Array) -> tuple[float, float, float]:
+    x, y, z = map(float, X[:3, 3])
+    return x, y, z
+
+
+def _triad(X: Array, length: float, opacity: float) -> list[VectorGlyph]:
+    return [VectorGlyph(X[:3, 3], length * X[:3, k], AXES[k], opacity=opacity) for k in range(3)]
+
+
+def _axis(X: Array, length: float) -> list[VectorGlyph]:
+    """A joint axis: along z, through the origin."""
+    z = length * X[:3, 2]
+    return [VectorGlyph(X[:3, 3] - 0.5 * z, z, AXIS, opacity=0.85)]

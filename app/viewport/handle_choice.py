@@ -1,0 +1,137 @@
+"""Which joints show their handles: the selected one, and the one whose part the pointer rested on.
+
+In the viewport that one stays, so that its handle can be reached; pointed at in a list or a formula it goes with the
+pointer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+
+from app.document.moving_joint import joint_of
+from app.document.session import Ref, State
+from core.errors import ModelError
+
+if TYPE_CHECKING:
+    from app.viewport.pointer import Pointer
+    from app.viewport.viewport import Viewport
+    from viz.drawlist.joint_handles import Part
+
+REST = 180
+"""Milliseconds the pointer must rest on a part until its handle appears."""
+POINTING = ("connect", "measure")
+"""Tools that point at parts and move none: no handle appears under the pointer."""
+
+
+class HandleChoice:
+    """Follows selection and hover of the session."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        self._near: str | None = None
+        self._coming: str | None = None
+        self._afar = False
+        """Whether the one nearby was pointed at outside of the viewport."""
+        self._document = view.session.document
+        self._rest = QTimer(view, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._arrive)
+        session = view.session
+        session.changed.connect(self._changed)
+        session.selected.connect(self._selected)
+        session.hovered.connect(self._hovered)
+        view.settings.changed.connect(self._settings)
+        self.refresh()
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._rest.stop()
+        session = self._view.session
+        session.changed.disconnect(self._changed)
+        session.selected.disconnect(self._selected)
+        session.hovered.disconnect(self._hovered)
+        self._view.settings.changed.disconnect(self._settings)
+
+    def refresh(self) -> None:
+        """Show the handles that are due."""
+        view = self._view
+        model, free = view.session.model.expanded, view.session.mech.implicit_joints
+        if view.settings.flag("handles"):
+            wanted = [joint.name for joint in (*free, *model.joints) if joint.info.nq and self._moves(joint.name)]
+        else:
+            chosen = joint_of(model, view.session.selection, free, self._moves)
+            wanted = [name for name in dict.fromkeys((chosen, self._near)) if name is not None]
+        if tuple(wanted) != view.scene.handles.shown:
+            view.scene.show_handles(*wanted)
+            view.update()
+
+    def _moves(self, joint: str) -> bool:
+        """Whether a handle can move the joint: one that closes a loop has no coordinates, others of the loop have."""
+        try:
+            self._view.session.mech.joint_q(joint)
+        except ModelError:
+            return False
+        return True
+
+    def under(self, pointer: Pointer) -> Part | None:
+        """The ring or arrow under the pointer."""
+        met = self._view.scene.handles.pick(self._view.scene.ray(pointer.x, pointer.y))
+        return None if met is None else met.meaning  # type: ignore[return-value]
+
+    def light(self, part: Part | None) -> bool:
+        """Make a part yellow (None: none); True if there is one."""
+        handles = self._view.scene.handles
+        if part != handles.hovered:
+            handles.hover(part)
+            handles.say(self._value(part) if part is not None else "")
+            self._view.update()
+        if part is not None:
+            self._rest.stop()
+        return part is not None
+
+    def _value(self, part: Part) -> str:
+        view = self._view
+        if part.coordinate is None:
+            return part.joint
+        mech = view.session.mech
+        index = mech.joint_q(part.joint).start + part.coordinate
+        shown = view.settings.shown(float(view.session.q[index]), mech.coordinates[index].dimension)
+        return f"{mech.coordinates[index].name}  {shown}"
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            session = self._view.session
+            known = {joint.name for joint in (*session.mech.implicit_joints, *new.model.expanded.joints)}
+            if self._near not in known or self._document != session.document:
+                self._near = self._coming = None
+            self._document = session.document
+            self.refresh()
+
+    def _selected(self, ref: Ref | None) -> None:
+        if ref is None:
+            self._near = self._coming = None
+            self._rest.stop()
+        self.refresh()
+
+    def _hovered(self, ref: Ref | None) -> None:
+        if self._view.gestures.running or self._view.gestures.tool.id in POINTING:
+            return
+        session = self._view.session
+        self._coming = joint_of(session.model.expanded, ref, session.mech.implicit_joints, self._moves)
+        if self._coming is not None and self._coming != self._near:
+            self._rest.start()
+        else:
+            self._rest.stop()
+            if self._coming is None and self._afar:
+                self._near, self._afar = None, False
+                self.refresh()
+
+    def _arrive(self) -> None:
+        if self._coming is not None:
+            self._near, self._afar = self._coming, not self._view.gestures.inside
+            self.refresh()
+
+    def _settings(self, key: str) -> None:
+        if key == "view/handles":
+            self.refresh()

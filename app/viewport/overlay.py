@@ -1,0 +1,129 @@
+"""The small toolbar in the viewport: looks, fit, projection, what is shown."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QToolButton
+
+from app.preferences.icons import icon
+from viz.scene.cube import shown_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.viewport.viewport import Viewport
+
+BUTTONS = ("view.fit", "view.iso", "view.front", "view.right", "view.top", "view.ortho", "-",
+           "view.show_grid", "view.show_frames", "view.show_labels", "view.show_joints", "view.show_forces",
+           "view.show_sensors", "view.show_com", "view.show_inertia", "-", "view.trace", "view.ellipsoid")  # fmt: skip
+"""Commands in the toolbar; "-" is a gap."""
+VIEWS = ("view.iso", "view.front", "view.right", "view.top")
+"""Commands that are left to the orientation cube where not all stand in one column."""
+MARGIN = 12
+TOP = 126
+"""Below the orientation cube."""
+CUBE = 126
+"""Room for the orientation cube in the corner."""
+GAP = 8
+EDGES = 6
+MOST = 3
+"""Columns below the cube."""
+
+
+class Overlay(QFrame):
+    """Stands at the right edge of the viewport; filled by the window from the table of commands. Where the viewport is
+    low, the buttons stand in several columns, without those for which there is the cube."""
+
+    def __init__(self, view: Viewport) -> None:
+        super().__init__(view)
+        self.setObjectName("overlay")
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(EDGES // 2, EDGES // 2, EDGES // 2, EDGES // 2)
+        self._grid.setSpacing(0)
+        self._buttons: list[QToolButton | None] = []
+        self._views: list[QToolButton] = []
+        """Buttons for what the cube does, too."""
+        self._laid_out = 0, 0
+        """Columns and number of buttons."""
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+
+    def fill(self, actions: Mapping[str, QAction], ellipsoids: QMenu) -> None:
+        """Make the buttons."""
+        for name in BUTTONS:
+            if name == "-":
+                self._buttons.append(None)
+                continue
+            button = QToolButton(self, autoRaise=True)
+            button.setDefaultAction(actions[name])
+            button.setIconSize(QSize(18, 18))
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+            self._buttons.append(button)
+            if name in VIEWS:
+                self._views.append(button)
+        more = QToolButton(self, autoRaise=True, toolTip="Which ellipsoid", icon=icon("down"))
+        more.setAccessibleName(more.toolTip())
+        more.setIconSize(QSize(12, 12))
+        more.setMenu(ellipsoids)
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self._buttons.append(more)
+        self.place()
+
+    def place(self) -> None:
+        """Stay at the right edge, below the orientation cube, in the middle where there is room. In a viewport too low
+        for that it stands to the left of the cube."""
+        host = self.parentWidget()
+        room = max(host.height() - TOP - MARGIN, MARGIN)
+        cube = shown_in(host.width(), host.height())
+        buttons, wanted = self._buttons, self._columns_in(room, self._buttons)
+        if wanted > 1 and cube:
+            buttons = [button for button in self._buttons if button not in self._views]
+            wanted = self._columns_in(room, buttons)
+        beside = wanted > MOST
+        if beside:
+            wanted = self._columns_in(max(host.height() - 2 * MARGIN, MARGIN), buttons)
+        self._lay_out(buttons, wanted)
+        self.adjustSize()
+        right = CUBE if beside and cube else MARGIN
+        top = MARGIN if beside else max(TOP, (host.height() - self.height()) // 2)
+        self.move(max(host.width() - self.width() - right, MARGIN), top)
+
+    @staticmethod
+    def _columns_in(room: int, buttons: list[QToolButton | None]) -> int:
+        """Columns that buttons need in so many pixels of height."""
+        heights = [GAP if button is None else button.sizeHint().height() for button in buttons]
+        if sum(heights) + EDGES <= room:
+            return 1
+        count = sum(button is not None for button in buttons)
+        return ceil(count / max((room - EDGES) // max(heights), 1))
+
+    def _lay_out(self, buttons: list[QToolButton | None], columns: int) -> None:
+        """Put buttons in so many columns; gaps only in a single one."""
+        if (columns, len(buttons)) == self._laid_out or not self._buttons:
+            return
+        self._laid_out = columns, len(buttons)
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(row, 0)
+        for button in self._buttons:
+            if button is not None:
+                self._grid.removeWidget(button)
+                button.setVisible(button in buttons)
+        shown = buttons if columns == 1 else [button for button in buttons if button is not None]
+        rows = ceil(len(shown) / columns)
+        for number, button in enumerate(shown):
+            if button is None:
+                self._grid.setRowMinimumHeight(number, GAP)
+            else:
+                self._grid.addWidget(button, number % rows, number // rows, Qt.AlignmentFlag.AlignCenter)
+        self._grid.invalidate()
+
+    def close_overlay(self) -> None:
+        """Drop the buttons (they refer to actions of the window)."""
+        for button in self._buttons:
+            if button is not None:
+                button.deleteLater()
+        self._buttons = []

@@ -1,0 +1,296 @@
+"""What runs show in the scene beside the pose: vectors, the ways of points, other visible runs as ghosts.
+
+Follows the playhead; without a run vectors are those of the present pose, held still by its joint forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+
+from app.document.run_pose import shared_parameters
+from core.errors import KinetostatError
+from core.simulation.run.resampling import at_rest, resampled
+from viz.camera import extent
+from viz.film.film import Trace, drawn
+from viz.film.run_footage import Tracing, names, poses, trace
+from viz.look import Colour
+from viz.scene import vectors
+from viz.scene.vectors import KINDS, Wanted
+
+if TYPE_CHECKING:
+    from app.document.run_tree import Record
+    from app.document.session import Ref, Session, State
+    from app.viewport.viewport import Viewport
+    from core.simulation.run.run import Run
+
+SOURCE = "runs"
+MOST_GHOSTS = 6
+"""Other runs shown at once; the newest ones."""
+GHOST, FAINT_GHOST = 0.28, 0.14
+"""Opacity."""
+FACTORS = (0.1, 10.0)
+"""By how much a person may shorten or lengthen arrows."""
+
+
+class RunScene:
+    """`changed`: which vectors are shown, or how long they are."""
+
+    changed = Signal()
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        self.session, self.runs = view.session, view.session.runs
+        self.whole_kinds: frozenset[str] = frozenset()
+        """Kinds of which all elements show their vectors."""
+        self.single: frozenset[Wanted] = frozenset()
+        """Vectors of single elements."""
+        self.scale: dict[str, float] = {}
+        """Metres of arrow per SI unit, by kind."""
+        self.size = 1.0
+        self._followed = False
+        self._drawn: tuple[object, ...] = ()
+        self._scaled_for: tuple[object, ...] = ()
+        self._places: dict[Run, tuple[float, NDArray[np.float64]]] = {}
+        self._traced: dict[tuple[Run, Tracing], Trace] = {}
+        self._listening = (
+            (self.runs.moved, self._moved),
+            (self.runs.changed, self._runs_changed),
+            (self.session.moved, self._pose_moved),
+            (self.session.changed, self._document_changed),
+            (view.settings.changed, self._setting_changed),
+        )
+        for signal, slot in self._listening:
+            signal.connect(slot)
+
+    def close(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._listening:
+            signal.disconnect(slot)
+
+    # ----------------------------------------------------------------------------- which vectors
+
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """All vectors that are shown, in a steady order."""
+        every: dict[Wanted, None] = {}
+        for kind in KINDS:
+            if kind in self.whole_kinds:
+                every.update(dict.fromkeys(vectors.possible(self.session.model, kind)))
+        every.update(dict.fromkeys(sorted(self.single)))
+        return tuple(every)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds that are shown."""
+        shown = {each.kind for each in self.wanted}
+        return tuple(kind for kind in KINDS if kind in shown)
+
+    def shows(self, kind: str, ref: Ref | None = None) -> bool:
+        """Whether all vectors of a kind, or that of one element, are shown."""
+        return kind in self.whole_kinds or (ref is not None and Wanted(kind, *ref) in self.single)
+
+    def toggle(self, kind: str, ref: Ref | None = None) -> None:
+        """Show or hide all vectors of a kind, or that of one element."""
+        if ref is None:
+            self.whole_kinds = self.whole_kinds ^ {kind}
+            self.single = frozenset(each for each in self.single if each.kind != kind)
+        elif kind in self.whole_kinds:
+            self.whole_kinds = self.whole_kinds - {kind}
+            rest = set(vectors.possible(self.session.model, kind)) - {Wanted(kind, *ref)}
+            self.single = self.single | rest
+        else:
+            self.single = self.single ^ {Wanted(kind, *ref)}
+        self.refresh()
+        self.changed.emit()
+
+    def show(self, whole_kinds: frozenset[str], single: frozenset[Wanted]) -> None:
+        """Show these vectors, and no others."""
+        self.whole_kinds, self.single = whole_kinds, single
+        self.refresh()
+        self.changed.emit()
+
+    def hide(self, kind: str) -> None:
+        """No vectors of a kind."""
+        self.show(self.whole_kinds - {kind}, frozenset(each for each in self.single if each.kind != kind))
+
+    def hide_all(self) -> None:
+        """No vectors."""
+        self.show(frozenset(), frozenset())
+
+    def factor(self, kind: str) -> float:
+        """By how much the person lengthens the arrows of a kind."""
+        return float(self._view.settings.value(f"vectors/{kind}", 1.0))
+
+    def lengthen(self, kind: str, factor: float) -> None:
+        """Make the arrows of a kind longer or shorter."""
+        low, high = FACTORS
+        self._view.settings.remember(f"vectors/{kind}", min(max(factor, low), high))
+
+    # ----------------------------------------------------------------------------- drawing
+
+    def refresh(self) -> None:
+        """Draw everything for the playhead, or the pose."""
+        self._followed = self.session.following
+        self._drawn = self._moment()
+        record = self._record()
+        time = self.runs.time
+        self._show_vectors(record, time)
+        self._show_traces(record, time)
+        self._show_ghosts(record, time)
+        self._view.update()
+
+    def _record(self) -> Record | None:
+        """The run that is shown; None if the pose is not one of it."""
+        record = self.runs.current
+        shown = record is not None and self.session.following and len(record.run.time) > 0
+        return record if shown else None
+
+    def _show_vectors(self, record: Record | None, time: float) -> None:
+        overlays, wanted = self._view.scene.overlays, self.wanted
+        if not wanted:
+            overlays.vectors((), source=SOURCE)
+            return
+        try:
+            run = at_rest(self.session.mech, self.session.q, self.session.p) if record is None else record.run
+            self._scale(run, wanted, record)
+            moment = run if record is None else resampled(run, [time])
+            glyphs = vectors.glyphs(vectors.fields(moment, wanted), self.scale, 0)
+        except KinetostatError:
+            glyphs = []
+        overlays.vectors(glyphs, SOURCE, self.size)
+
+    def _scale(self, run: Run, wanted: tuple[Wanted, ...], record: Record | None) -> None:
+        """Lengths by the usual arrows of the whole run; anew when there is another run or other vectors."""
+        factors = {kind: self.factor(kind) for kind in KINDS}
+        key = (run.settings, len(run.time), wanted, tuple(factors.values())) if record is not None else ()
+        if key and key == self._scaled_for:
+            return
+        self._scaled_for = key
+        self.size = extent(self._view.scene.bounds())
+        largest = vectors.usual(vectors.fields(vectors.thinned(run), wanted))
+        before, self.scale = self.scale, vectors.scales(largest, self.size, factors)
+        if before != self.scale:
+            self.changed.emit()
+
+    # ----------------------------------------------------------------------------- ways of points
+
+    @property
+    def tracings(self) -> tuple[Tracing, ...]:
+        """The points whose ways are drawn."""
+        whole = bool(self._view.settings.value("traces/whole", False))
+        tracks = self._view.scene.tracks
+        return tuple(Tracing(frame, point, whole=whole) for frame, point in tracks.points)
+
+    def _show_traces(self, record: Record | None, time: float) -> None:
+        """Of a run the ways are known: they are drawn as it says, not as the playhead happened to be moved."""
+        scene = self._view.scene
+        if record is None or not scene.tracks.frames:
+            self._pause(False)
+            scene.overlays.traces({}, source=SOURCE)
+            self._traced = {}
+            return
+        self._pause(True)
+        shown = [each for each in (record, *self.others(record)) if not each.faint]
+        ways, kept = {}, {}
+        colours: dict[str, Colour] = {}
+        for each in shown:
+            for tracing in self.tracings:
+                if tracing.frame not in each.run.mech.frame_names:
+                    continue
+                key = each.run, tracing
+                kept[key] = self._traced.get(key) or trace(each.run, tracing)
+                name = f"{each.id} {tracing.frame} {tracing.point}"
+                ways[name] = drawn(kept[key], time)
+                colours[name] = rgb(each.color) if len(shown) > 1 else "trace"
+        self._traced = kept
+        scene.overlays.traces(ways, colours, source=SOURCE)
+
+    def _pause(self, paused: bool) -> None:
+        """Show the ways that are recorded while something moves, or not."""
+        scene = self._view.scene
+        if paused != scene.tracks.paused:
+            scene.tracks.paused = paused
+            scene.overlays.traces(scene.tracks.ways)
+
+    # ----------------------------------------------------------------------------- other runs
+
+    def others(self, record: Record) -> list[Record]:
+        """Visible runs of machines with the same bodies, the newest few."""
+        bodies = record.run.mech.frame_names
+        found = [
+            other for other in self.runs.items
+            if other is not record and other.visible and len(other.run.time) and other.run.mech.frame_names == bodies
+        ]  # fmt: skip
+        return found[-MOST_GHOSTS:]
+
+    def _show_ghosts(self, record: Record | None, time: float) -> None:
+        overlays = self._view.scene.overlays
+        others = self.others(record) if record is not None else []
+        if record is None or not others or record.run.mech.frame_names != self.session.mech.frame_names:
+            for source in (SOURCE, f"{SOURCE} faint"):
+                overlays.ghosts((), (), source=source)
+            return
+        shown = names(record.run)
+        self._places = {run: self._places_at(run, time) for run in (other.run for other in others)}
+        for source, faint, opacity in ((SOURCE, False, GHOST), (f"{SOURCE} faint", True, FAINT_GHOST)):
+            chosen = [other.run for other in others if other.faint is faint]
+            overlays.ghosts(
+                shown, [self._places[run][1] for run in chosen], opacity,
+                parameters=[_differing(run, record.run, self.session) for run in chosen], source=source,
+            )  # fmt: skip
+
+    def _places_at(self, run: Run, time: float) -> tuple[float, NDArray[np.float64]]:
+        """The time, and (n, 4, 4) where everything of a run is then: computed once."""
+        known = self._places.get(run)
+        return known if known is not None and known[0] == time else (time, poses(resampled(run, [time]))[0])
+
+    # ----------------------------------------------------------------------------- hearing
+
+    def _moment(self) -> tuple[object, ...]:
+        """What of the runs is drawn."""
+        record = self.runs.current
+        return record, record and record.run, self.runs.time, self.session.following
+
+    def _moved(self, _time: float) -> None:
+        if self._moment() != self._drawn:  # a run that is put in place of another tells both
+            self.refresh()
+
+    def _runs_changed(self) -> None:
+        self.refresh()
+
+    def _pose_moved(self) -> None:
+        if self.session.following != self._followed:
+            self.refresh()
+        elif not self._followed and self.wanted:
+            self._show_vectors(None, 0.0)
+
+    def _document_changed(self, old: State, new: State) -> None:
+        if (old.model.name, old.model.origin) != (new.model.name, new.model.origin):
+            self.whole_kinds, self.single = frozenset(), frozenset()
+            self.changed.emit()
+        self._scaled_for = ()
+        self.refresh()
+
+    def _setting_changed(self, key: str) -> None:
+        if key.startswith(("vectors/", "traces/")):
+            self.refresh()
+
+
+def _differing(run: Run, shown: Run, session: Session) -> dict[str, float]:
+    """Parameter values of a run where it was made with others than the one shown; of those the machine still has."""
+    return dict(shared_parameters(session, run)) if run.settings.parameters != shown.settings.parameters else {}
+
+
+def rgb(color: str) -> tuple[float, float, float]:
+    """Red, green, blue (0 … 1) of "#rrggbb"."""
+    return int(color[1:3], 16) / 255.0, int(color[3:5], 16) / 255.0, int(color[5:7], 16) / 255.0
+
+
+def kinds_of(ref: Ref | None) -> Iterable[str]:
+    """Kinds of vectors that an element may show."""
+    return [kind.id for kind in KINDS.values() if ref is not None and ref.collection in kind.collections]

@@ -1,0 +1,127 @@
+"""The scene follows the session: model, pose, selection, theme, view settings. Nothing flows back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+
+from app.document.session import Ref, State
+from viz.camera import sees
+from viz.drawlist.junction_items import junctions
+
+if TYPE_CHECKING:
+    from app.viewport.viewport import Viewport
+
+DISPLAY = {
+    "grid": "ground", "axes": "axes", "gravity": "gravity", "frames": "frames", "labels": "labels",
+    "com": "centers_of_mass", "inertia": "inertia", "collision": "collision",
+    "forces": "forces", "sensors": "sensors", "marks": "marks",
+}  # fmt: skip
+"""Settings flag → field of the scene's display."""
+
+
+NARROW = "\u202f"
+"""The narrow gap before a unit, which the scene's letters lack."""
+
+
+class SceneFollower:
+    """Connects a viewport's scene to its session, settings and theme."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        session = view.session
+        self._pairs = (
+            (session.changed, self._changed),
+            (session.moved, self._moved),
+            (session.selected, self._selected),
+            (session.hovered, self._hovered),
+            (view.settings.changed, self._settings),
+            (view.theme.changed, self._look),
+        )
+        for signal, slot in self._pairs:
+            signal.connect(slot)
+        self._shown_p: dict[str, float] = {}
+        self._settles = self._fits = False
+        """Whether the ground and the view wait for the pose of a model that has come anew or was edited."""
+        view.scene.words = lambda value, dimension: view.settings.shown(value, dimension).replace(NARROW, " ")
+        self._units()
+        self._display()
+        self._show()
+        self._moved()
+
+    def close(self) -> None:
+        """Listen no more."""
+        for signal, slot in self._pairs:
+            signal.disconnect(slot)
+
+    def _show(self) -> None:
+        session = self._view.session
+        self._shown_p = dict(session.p)
+        self._view.scene.handles.extra = session.mech.implicit_joints
+        self._view.scene.show(session.model, self._shown_p)
+
+    def _changed(self, old: State, new: State) -> None:
+        if old.model is not new.model:
+            self._show()
+            self._settles = True
+            if old.model.origin != new.model.origin or not old.model.bodies + old.model.chains:
+                self._fits = True
+            elif len(new.model.expanded.bodies) > len(old.model.expanded.bodies):
+                known = {body.name for body in old.model.expanded.bodies}
+                added = [body.name for body in new.model.expanded.bodies if body.name not in known]
+                QTimer.singleShot(0, self._view, lambda: self._bring_in(added))
+
+    def _bring_in(self, added: list[str]) -> None:
+        """Widen the view if something new was added where it is not seen."""
+        view = self._view
+        boxes = (view.scene.bounds(Ref("bodies", name)) for name in added)
+        if not all(sees(view.scene.view, view.scene.size, box) for box in boxes):
+            view.viewpoint.fit()
+
+    def _moved(self) -> None:
+        view, session = self._view, self._view.session
+        if dict(session.p) != self._shown_p:
+            self._show()
+        mech = session.mech
+        poses = dict(zip(mech.frame_names, mech.poses(session.q, p=session.p), strict=True))
+        view.scene.move({**poses, **junctions(mech, session.q, session.p, session.x)})
+        if self._settles:
+            self._settles = False
+            view.scene.settle()
+        if self._fits:  # not before: a picture drawn meanwhile would show other poses, and be fitted to them
+            self._fits = False
+            view.viewpoint.fit_at_once()
+        view.update()
+
+    def _selected(self, ref: Ref | None) -> None:
+        self._view.scene.select(ref)
+        self._view.update()
+
+    def _hovered(self, ref: Ref | None) -> None:
+        self._view.scene.hover(ref)
+        self._view.update()
+
+    def _settings(self, key: str) -> None:
+        if key.startswith("view/"):
+            self._display()
+            self._view.update()
+        elif key.startswith("units/"):
+            self._units()
+            self._show()
+            self._moved()
+
+    def _units(self) -> None:
+        settings = self._view.settings
+        self._view.scene.range_box.unit = settings.display("length")
+        self._view.session.millimetres = settings.millimetres
+
+    def _display(self) -> None:
+        settings = self._view.settings
+        flags: dict[str, bool | None] = {field: settings.flag(flag) for flag, field in DISPLAY.items()}
+        flags["joints"] = True if settings.flag("joints") else None
+        self._view.scene.set_display(None, **flags)
+
+    def _look(self, name: str) -> None:
+        self._view.scene.look("dark" if name == "dark" else "light")
+        self._view.update()

@@ -1,0 +1,122 @@
+"""Where the viewport is looked into from: the camera moves, at once or in flight, to what shall be in the picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from psygnal import Signal
+from PySide6.QtCore import QVariantAnimation
+
+from viz import camera
+from viz.camera import View
+
+if TYPE_CHECKING:
+    from app.document.session import Ref
+    from app.viewport.viewport import Viewport
+
+FLIGHT = 220
+"""Milliseconds of a camera movement."""
+
+
+class Viewpoint:
+    """The camera of a viewport."""
+
+    looked = Signal()
+    """The camera moved."""
+
+    def __init__(self, view: Viewport) -> None:
+        self._view = view
+        self._fit_wanted = True
+        self._way: tuple[View, View] | None = None
+        self._flight = QVariantAnimation(view, startValue=0.0, endValue=1.0, duration=FLIGHT)
+        self._flight.valueChanged.connect(self._fly)
+
+    # ----------------------------------------------------------------------------- moving
+
+    def look(self, view: View) -> None:
+        """Move the camera at once."""
+        self.stop()
+        self._look(view)
+
+    def recall(self, view: View) -> None:
+        """Look as one did before, and do not fit the machine into the picture when it is first drawn."""
+        self._fit_wanted = False
+        self.look(view)
+
+    def fly_to(self, view: View) -> None:
+        """Move the camera smoothly."""
+        if not self._view.ready or not self._view.isVisible():
+            self._look(view)
+            return
+        self.stop()
+        self._way = self._view.scene.view, view
+        self._flight.start()
+
+    def stop(self) -> None:
+        """Stay where a flight has come to."""
+        self._flight.stop()
+
+    def _fly(self, share: float) -> None:
+        if self._way is not None:
+            self._look(self._way[1] if share >= 1.0 else camera.between(*self._way, share))
+
+    def _look(self, view: View) -> None:
+        self._view.scene.view = view
+        self.looked.emit()
+        self._view.update()
+
+    @property
+    def goal(self) -> View:
+        """Where the camera is, or flies to."""
+        flying = self._flight.state() == QVariantAnimation.State.Running
+        return self._way[1] if flying and self._way is not None else self._view.scene.view
+
+    def look_from(self, name: str) -> None:
+        """Look from a named side (`camera.PRESETS`)."""
+        self.fly_to(camera.preset(self.goal, name))
+
+    @property
+    def ortho(self) -> bool:
+        """Parallel projection."""
+        return self.goal.parallel
+
+    def set_ortho(self, on: bool) -> None:
+        """Choose parallel or perspective projection."""
+        self.look(replace(self.goal, parallel=on))
+
+    # ----------------------------------------------------------------------------- fitting
+
+    def fitted(self, view: View, ref: Ref | None = None) -> View:
+        """A view moved so that an element, or everything, is in the picture."""
+        scene = self._view.scene
+        now, scene.view = scene.view, view
+        wanted = scene.fit(ref)
+        scene.view = now
+        return wanted
+
+    def fit(self, ref: Ref | None = None) -> None:
+        """Bring an element, or everything, into the picture."""
+        if self._view.ready:
+            self.fly_to(self.fitted(self.goal, ref))
+        else:
+            self._fit_wanted = True
+
+    def keep_in_view(self) -> None:
+        """Step back if machine, poses or ellipsoids reach beyond the picture."""
+        scene = self._view.scene
+        if not camera.sees(self.goal, scene.size, scene.bounds(overlays=True)):
+            self.fit()
+
+    def fit_at_once(self) -> None:
+        """Fit everything with the next picture, seen from where a flight leads."""
+        self._view.scene.view = self.goal
+        self.stop()
+        self._fit_wanted = True
+        self._view.update()
+
+    def prepare(self) -> None:
+        """Fit what waits to be, before a picture is drawn."""
+        if self._fit_wanted:
+            self._fit_wanted = False
+            self._view.scene.view = self._view.scene.fit()

@@ -1,0 +1,290 @@
+"""The 3-D view: VTK's scene in a QOpenGLWidget, Qt events as pointers, and what floats over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QImage,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from app.document.run_pose import RunPose
+from app.document.session import Ref, Session
+from app.playback.clock import Player
+from app.playback.scene_results import Playback
+from app.preferences.settings import Settings
+from app.preferences.theme import Theme
+from app.viewport.annotations import Annotations
+from app.viewport.frame_sets import FrameSets
+from app.viewport.gestures import Gestures, Tool
+from app.viewport.handle_choice import HandleChoice
+from app.viewport.navigate import WHEEL_STEP, other_buttons, set_centre, zoom_to
+from app.viewport.overlay import Overlay
+from app.viewport.pointer import Pointer
+from app.viewport.run_scene import RunScene
+from app.viewport.scene_follower import SceneFollower
+from app.viewport.surface import Surface
+from app.viewport.vector_legend import VectorLegend
+from app.viewport.viewpoint import Viewpoint
+from viz import camera
+from viz.scene.scene import Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.runs.interactive import Interactive
+
+Glyph = tuple[Any, Any, Any, str]
+"""Centre (3,), axes (3, 3) as columns, radii (3,) in m, and "velocity" or "force"."""
+CALM = 150
+"""Milliseconds without a new picture after which the scene counts as still and gets its smoothest picture."""
+BUTTONS = {
+    Qt.MouseButton.LeftButton: "left",
+    Qt.MouseButton.MiddleButton: "middle",
+    Qt.MouseButton.RightButton: "right",
+}
+
+
+class Viewport(Surface):
+    """Hosts the scene; `expects` says what the tool expects, `place` the point under the pointer (or None)."""
+
+    expects = Signal(str)
+    place = Signal(object)
+    run_scene: RunScene
+    scene: Scene
+    viewpoint: Viewpoint
+    legend: VectorLegend
+
+    def __init__(
+        self,
+        session: Session,
+        settings: Settings,
+        theme: Theme,
+        tools: Mapping[str, Tool],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.session, self.settings, self.theme = session, settings, theme
+        self.menu_point: NDArray[np.float64] | None = None  # (3,) m, where the context menu was last opened
+        self.interactive: Interactive | None = None
+        self.open_menu_at: Callable[[Ref | None, QPoint], object] | None = None
+        self.scene = Scene(self.vtk, "dark" if theme.name == "dark" else "light", self.devicePixelRatioF())
+        self.viewpoint = Viewpoint(self)
+        self._ellipsoids: dict[str, list[Glyph]] = {}
+        self._again = QTimer(self, singleShot=True, interval=60)
+        self.viewpoint.looked.connect(lambda: self._again.start())
+        self._calm = QTimer(self, singleShot=True, interval=CALM)
+        self._calm.timeout.connect(self._rest)
+        self._resting = True
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(240, 180)
+        self.annotations = Annotations(self)
+        self.gestures = Gestures(self, tools, other_buttons)
+        self._again.timeout.connect(self.gestures.again)
+        self.standing = ""  # words of a state that outlasts gestures
+        self.gestures.chosen.connect(lambda _tool: self.say())
+        self.follower = SceneFollower(self)
+        self.handles = HandleChoice(self)
+        self.player = Player(session.runs, self)
+        self.playback = Playback(self)
+        self.run_pose = RunPose(session)
+        self.overlay = Overlay(self)
+        self.run_scene = RunScene(self)
+        self.legend = VectorLegend(self, self.run_scene)
+        self.frame_sets = FrameSets(self)
+
+    # ----------------------------------------------------------------------------- drawing
+
+    def paintGL(self) -> None:
+        """Draw the scene into Qt's framebuffer."""
+        if not self.ready:
+            return
+        self.scene.pixel_ratio = self.devicePixelRatioF()
+        self.prepare()
+        self.viewpoint.prepare()
+        self.scene.render(hasty=not self._resting)
+        self.annotations.update()
+        self._resting = False
+        self._calm.start()
+
+    def _rest(self) -> None:
+        """Nothing moved for a while: what was drawn in haste is drawn once more, smoothly."""
+        self._resting = True
+        if self.scene.hasty:
+            self.update()
+
+    def close_view(self) -> None:
+        """Listen no more and free the scene's memory."""
+        self.gestures.close()
+        self.viewpoint.stop()
+        self._again.stop()
+        self._calm.stop()
+        self.player.close()
+        self.playback.close_sequence()
+        self.playback.close()
+        self.run_pose.close()
+        self.handles.close()
+        self.follower.close()
+        self.overlay.close_overlay()
+        self.legend.close_legend()
+        self.run_scene.close()
+        self.frame_sets.close()
+        self.free()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what floats in its place."""
+        super().resizeEvent(event)
+        self.annotations.resize(self.size())
+        self.overlay.place()
+
+    def picture(self, scale: int = 1) -> QImage:
+        """What is seen, `scale` times as fine, without handles and buttons."""
+        from app.viewport.picture import picture
+
+        return picture(self, scale)
+
+    # ----------------------------------------------------------------------------- places
+
+    def point_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
+        """(3,) the point of the machine, or else of the ground, under a pixel; None if neither is there (m, world)."""
+        hit = self.scene.pick(pointer.x, pointer.y)
+        return hit.position if hit is not None else self.ground_under(pointer)
+
+    def ground_under(self, pointer: Pointer) -> NDArray[np.float64] | None:
+        """(3,) where the line of sight meets the ground grid; None if it does not, or far away."""
+        ray = self.scene.ray(pointer.x, pointer.y)
+        if abs(ray.direction[2]) < 1e-9:
+            return None
+        distance = (self.scene.floor - ray.origin[2]) / ray.direction[2]
+        near = 0.0 < distance < 30.0 * self.scene.view.distance
+        return np.asarray(ray.at(distance)) if near else None
+
+    # ----------------------------------------------------------------------------- orientation cube, ellipsoids
+
+    def press_cube(self, pointer: Pointer) -> bool:
+        """Look from the face, edge or corner of the orientation cube under the pointer, if there is one."""
+        direction = self.scene.cube.pick(pointer.x, pointer.y)
+        if direction is not None:
+            self.viewpoint.fly_to(camera.toward(self.viewpoint.goal, direction))
+        return direction is not None
+
+    def hover_cube(self, pointer: Pointer | None) -> bool:
+        """Light up the part of the cube under the pointer."""
+        direction = self.scene.cube.pick(pointer.x, pointer.y) if pointer is not None else None
+        if direction != self.scene.cube.hovered:
+            self.scene.cube.hover(direction)
+            self.update()
+        return direction is not None
+
+    def show_ellipsoids(self, source: str, glyphs: list[Glyph]) -> None:
+        """Show the ellipsoids of one source (the live one, a result) beside those of the others."""
+        if not glyphs and source not in self._ellipsoids:
+            return
+        self._ellipsoids[source] = glyphs
+        colours = {"velocity": "ellipsoid", "force": "ellipsoid_force"}
+        every = [each for source in self._ellipsoids.values() for each in source]
+        self.scene.overlays.ellipsoids([(c, axes, radii, colours[kind]) for c, axes, radii, kind in every])
+        self.update()
+
+    # ----------------------------------------------------------------------------- events
+
+    def pointer(
+        self,
+        position: QPointF,
+        button: Qt.MouseButton = Qt.MouseButton.LeftButton,
+        keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+        double: bool = False,
+    ) -> Pointer:
+        """A Qt position as tools see it."""
+        ratio, modifier = self.devicePixelRatioF(), Qt.KeyboardModifier
+        return Pointer(
+            position.x() * ratio, position.y() * ratio, ratio, BUTTONS.get(button, "left"),
+            bool(keys & modifier.ShiftModifier), bool(keys & modifier.ControlModifier),
+            bool(keys & modifier.AltModifier), double,
+        )  # fmt: skip
+
+    def _of(self, event: QMouseEvent, double: bool = False) -> Pointer:
+        return self.pointer(event.position(), event.button(), event.modifiers(), double)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A gesture begins."""
+        self.viewpoint.stop()
+        if event.button() in BUTTONS:
+            self.gestures.press(self._of(event))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """A gesture goes on, or the pointer looks around."""
+        pointer = self._of(event)
+        self.gestures.move(pointer)
+        if not self.gestures.running:
+            self.place.emit(self.point_under(pointer))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A gesture ends."""
+        self.gestures.release(self._of(event))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The point under the pointer becomes the centre of orbiting."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            set_centre(self, self._of(event, double=True))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu key: what can be done with the selection (the right button is a gesture)."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard and self.open_menu_at is not None:
+            self.open_menu_at(self.session.selection, event.globalPos())
+
+    def open_menu(self, pointer: Pointer) -> None:
+        """The menu of what is under the pointer."""
+        hit = self.scene.pick(pointer.x, pointer.y)
+        ref = Ref(*hit.ref) if hit is not None and hit.ref is not None else None
+        self.menu_point = hit.position if hit is not None else None
+        if ref is not None:
+            self.session.select(ref)
+        if self.open_menu_at is not None:
+            position = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
+            self.open_menu_at(ref, self.mapToGlobal(position.toPoint()))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Wheel: zoom to the pointer. Trackpad: two fingers pan, with Ctrl zoom, with Shift orbit."""
+        pointer = self.pointer(event.position(), keys=event.modifiers())
+        pixels = event.pixelDelta()
+        height = max(self.height(), 1)
+        if pixels.isNull():
+            steps = (event.angleDelta().y() or event.angleDelta().x()) / 120.0
+            zoom_to(self, pointer, WHEEL_STEP**steps)
+        elif pointer.ctrl:
+            zoom_to(self, pointer, WHEEL_STEP ** (pixels.y() / 40.0))
+        elif pointer.shift:
+            turn = 3.0 / height
+            self.viewpoint.look(camera.orbit(self.scene.view, -pixels.x() * turn, pixels.y() * turn))
+        else:
+            self.viewpoint.look(camera.pan(self.scene.view, pixels.x() / height, -pixels.y() / height))
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        """Pinch on a trackpad zooms."""
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            zoom_to(self, self.pointer(event.position()), 1.0 + event.value())
+            return True
+        return super().event(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is under the pointer any more."""
+        self.gestures.leave()
+        self.place.emit(None)
+
+    def say(self, text: str = "") -> None:
+        """What the tool expects now; '' for what it expects at first, or for the `standing` words."""
+        self.expects.emit(text or self.standing or self.gestures.tool.expects)

@@ -1,0 +1,279 @@
+"""Editors that choose: one of a few words, another element, yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QSizePolicy, QWidget
+
+from app.plain_text import as_tip
+from app.preferences.element_icons import option_icon
+from app.preferences.icons import icon
+from app.widgets.fields.field_editor import Commit, Context, FieldEditor
+from app.widgets.passing_wheel import PassingWheel
+from app.widgets.plain_keys import FieldKeys, PlainKeys
+from core.model import CONSTRAINT_KINDS, FORCE_KINDS, SENSOR_KINDS, WORLD, Constraint, Force, Joint, Model, Sensor
+from core.model.edits.rewiring import geometric_sensors, scalar_sensors
+from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
+
+
+class Combo(PassingWheel, QComboBox):
+    """A combo box that the wheel does not change in passing, and that may become narrow."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(6)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        PlainKeys(self)
+
+
+class ChoiceEditor(FieldEditor):
+    """One of a few words."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, ChoiceKind)
+        self.combo = Combo(self)
+        for option in field.kind.options:
+            self.combo.addItem(icon(option_icon(owner, option)), option_title(owner, field.name, option), option)
+            title = kind_title(owner, option) if field.name == "kind" else ""
+            self.combo.setItemData(self.combo.count() - 1, as_tip(title), Qt.ItemDataRole.ToolTipRole)
+        self.combo.activated.connect(self._chosen)
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+        self.value = ""
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        self.value = value
+        self.combo.setCurrentIndex(self.combo.findData(value))
+        self.combo.setEnabled(not context.read_only)
+        self.explain("")
+
+    def _chosen(self, index: int) -> None:
+        option = self.combo.itemData(index)
+        if option != self.value and self.attempt(option):
+            self.combo.setCurrentIndex(self.combo.findData(self.value))
+
+
+def option_title(owner: type, field: str, option: str) -> str:
+    """An option in words; the kinds of sensors and forces are short enough to stand as they are."""
+    words = {("Force", "wrench"): "force and torque", ("Force", "line"): "on a line", ("Force", "series"): "in series",
+             ("Force", "sensor"): "along a sensor", ("Force", "joint"): "in a joint",
+             ("Constraint", "hold"): "hold a sensor", ("LineMass", "from_a"): "distance from the first end",
+             ("LineMass", "from_b"): "distance from the second end",
+             ("LineMass", "fraction"): "fraction of the length"}  # fmt: skip
+    return words.get((owner.__name__, option), option.replace("_", " "))
+
+
+def kind_title(owner: type, option: str) -> str:
+    """What a kind of force, sensor or constraint is."""
+    if owner is Sensor:
+        return SENSOR_KINDS[option].title
+    if owner is Force:
+        return FORCE_KINDS[option].title
+    return CONSTRAINT_KINDS[option][0] if owner is Constraint else ""
+
+
+def names_for(model: Model, target: str) -> list[str]:
+    """Names an element reference may hold, the ground first where it may be meant."""
+    expanded = model.expanded
+    bodies = [body.name for body in expanded.bodies]
+    match target:
+        case "body":
+            return [WORLD, *bodies]
+        case "frame":
+            return [WORLD, *bodies, *(frame.name for frame in expanded.frames)]
+        case "point":
+            return [*names_for(model, "frame"), *(junction.name for junction in expanded.junctions)]
+        case "joint":
+            return [joint.name for joint in expanded.joints]
+        case "sensor":
+            return [sensor.name for sensor in expanded.sensors]
+        case "force":
+            return [force.name for force in expanded.forces]
+        case _:
+            return [material.name for material in model.materials]
+
+
+class NameCombo(Combo):
+    """A combo box of element names with search; `names` is asked for when it is opened or entered. Escape takes back
+    what was typed or refused."""
+
+    taken_back = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names: Callable[[], list[str]] = list
+        self.refused = False
+        self.setEditable(True)
+        FieldKeys(self, self.edited)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.setCompleter(None)  # type: ignore[arg-type]
+
+    def edited(self) -> bool:
+        """Whether something else than the value stands here."""
+        return self.refused or self.lineEdit().isModified()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.edited():
+            self.taken_back.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def showPopup(self) -> None:
+        self.fill()
+        super().showPopup()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            self.fill()
+        super().focusInEvent(event)
+
+    def fill(self) -> None:
+        """Take the present names, keeping the text."""
+        names = self.names()
+        if names == [self.itemText(i) for i in range(self.count())]:
+            return
+        text, modified = self.currentText(), self.lineEdit().isModified()
+        self.clear()
+        self.addItems(names)
+        completer = QCompleter(names, self)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.popup().setObjectName("completions")
+        self.setCompleter(completer)
+        self.setCurrentIndex(self.findText(text))
+        self.setEditText(text)
+        self.lineEdit().setModified(modified)
+
+
+class NameEditor(FieldEditor):
+    """A name, chosen or typed; `names` of the combo lists those there are."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.combo = NameCombo(self)
+        self.combo.activated.connect(lambda _index: self._finish())
+        self.combo.lineEdit().editingFinished.connect(self._typed)
+        self.combo.taken_back.connect(self._write)
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+        self.value, self.problem = "", ""
+        self.words = ""
+        """Explain the name that is taken."""
+
+    def show_name(self, value: str, context: Context) -> None:
+        """Show the model's name, unless another is being typed or was refused."""
+        self.combo.setEnabled(not context.read_only)
+        if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
+            self.value = value
+            self._write()
+
+    def forget(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        self.problem, self.combo.refused = "", False
+        self.combo.setEditText(self.value)
+        self.combo.lineEdit().setModified(False)
+        self.combo.lineEdit().setCursorPosition(0)
+        self.explain(self.words)
+
+    def _typed(self) -> None:
+        if self.combo.lineEdit().isModified():
+            self._finish()
+
+    def _finish(self) -> None:
+        text = self.combo.currentText().strip()
+        if text == self.value:
+            self._write()
+            return
+        self.problem = ""
+        self.combo.lineEdit().setModified(False)
+        self.problem = self.attempt(text)
+        self.combo.refused = bool(self.problem)
+        if self.problem:
+            self.combo.setEditText(text)
+            self.combo.lineEdit().setModified(False)
+
+
+class ReferenceEditor(NameEditor):
+    """The name of another element."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, ReferenceKind)
+        self.kind: ReferenceKind = field.kind
+        if self.kind.optional:
+            place = self.kind.target in ("frame", "point")
+            self.combo.lineEdit().setPlaceholderText("world" if place else "none")
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        itself = getattr(owner, "name", "")
+        child = owner.child if isinstance(owner, Joint) else ""
+
+        def names() -> list[str]:
+            found = [name for name in names_for(context.model, self.kind.target) if name != itself]
+            if self.kind.target == "sensor":
+                found = [name for name in found if name in fitting_sensors(context.model, owner)]
+            if self.field.name == "child":
+                found = [name for name in found if name != WORLD]
+            elif child and self.kind.target == "frame":
+                found = [name for name in found if name != child]
+            return ["", *found] if self.kind.optional and WORLD not in found else found
+
+        self.combo.names = names
+        self.show_name(value, context)
+
+
+def fitting_sensors(model: Model, owner: Element) -> list[str]:
+    """Names of the sensors that an element can refer to."""
+    if isinstance(owner, Sensor):
+        return [sensor.name for sensor in model.expanded.sensors if sensor.kind == owner.kind]
+    return scalar_sensors(model) if isinstance(owner, Force) else geometric_sensors(model)
+
+
+class CoordinateEditor(FieldEditor):
+    """Which coordinate of a joint is meant."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.combo = Combo(self)
+        self.combo.activated.connect(self._chosen)
+        self.column.addWidget(self.combo)
+        self.setFocusProxy(self.combo)
+
+    def show_value(self, value: str, owner: Element, context: Context) -> None:
+        named = getattr(owner, "joint", "")
+        joint = next((each for each in context.model.expanded.joints if each.name == named), None)
+        names = joint.info.coordinates if joint is not None else ()
+        if [self.combo.itemText(i) for i in range(self.combo.count())] != list(names):
+            self.combo.clear()
+            self.combo.addItems(list(names))
+        self.combo.setCurrentIndex(self.combo.findText(value))
+        self.combo.setEnabled(not context.read_only)
+        self.explain("")
+
+    def _chosen(self, index: int) -> None:
+        self.attempt(self.combo.itemText(index))
+
+
+class FlagEditor(FieldEditor):
+    """Yes or no."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.box = QCheckBox(self)
+        self.box.clicked.connect(self.attempt)
+        PlainKeys(self.box)
+        self.column.addWidget(self.box)
+        self.setFocusProxy(self.box)
+
+    def show_value(self, value: bool, owner: Element, context: Context) -> None:
+        self.box.setChecked(value)
+        self.box.setEnabled(not context.read_only)
+        self.explain("")

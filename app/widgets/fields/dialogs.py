@@ -1,0 +1,192 @@
+"""Small dialogs of the editing commands: what goes along with a deletion, and the draft of a new element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QListWidget,
+    QListWidgetItem,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.document.session import Ref, Session
+from app.plain_text import as_title
+from app.preferences.element_icons import icon_of
+from app.preferences.icons import icon
+from app.widgets.fields.element_form import ElementForm, replaced
+from app.widgets.fields.field_editor import Context, Together
+from app.widgets.fields.titles import coordinates_of
+from app.widgets.label import Label
+from app.widgets.note import Note
+from app.widgets.quantities.quantity_text import Units
+from core.errors import KinetostatError
+from core.model import WORDS, Model
+from core.model.edits import edits
+from core.model.edits.rewiring import together
+from core.model.fields import Element, fields_of
+
+
+class RemovalDialog(QDialog):
+    """Asks before an element goes that others depend on, and lists them."""
+
+    def __init__(self, session: Session, ref: Ref, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session, self.ref = session, ref
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        word = WORDS[ref.collection]
+        self.setWindowTitle(as_title(f"Delete {word} {ref.name}"))
+        keeps = ref.collection in ("parameters", "materials")
+        used = edits.users if keeps else edits.dependents
+        found = used(session.model, ref.collection, ref.name)
+        what = "keep its present value" if ref.collection == "parameters" else "keep its colour"
+        lead = f"These {what}:" if keeps else "These depend on it and go along:"
+        text = Label(f"Delete the {word} “{ref.name}”? {lead}", self)
+        text.setWordWrap(True)
+        self.list = QListWidget(self)
+        self.list.setSelectionMode(QListWidget.SelectionMode.NoSelection)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for collection, element in found:
+            drawing = icon(icon_of(collection, element))
+            self.list.addItem(QListWidgetItem(drawing, f"{WORDS[collection]} {element.name}"))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, parent=self)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(icon("cancel"))
+        delete = buttons.addButton("Delete", QDialogButtonBox.ButtonRole.AcceptRole)
+        delete.setIcon(icon("delete"))
+        delete.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(text)
+        column.addWidget(self.list)
+        after = freed(session.model, ref)
+        left = f"Left without a joint, floating freely: {', '.join(after)}. " if after else ""
+        consequence = Label(f"{left}It can be undone.", self)
+        consequence.setWordWrap(True)
+        column.addWidget(consequence)
+        column.addWidget(buttons)
+        self.resize(360, min(420, 180 + 22 * len(found)))
+
+    def accept(self) -> None:
+        """Delete it, in one undo step."""
+        remove_now(self.session, self.ref)
+        super().accept()
+
+
+def freed(model: Model, ref: Ref) -> tuple[str, ...]:
+    """Bodies that a deletion leaves without any joint."""
+    after = edits.remove(model, ref.collection, ref.name)
+
+    def carried(machine: Model) -> set[str]:
+        parents = {frame.name: frame.parent for frame in machine.expanded.frames}
+        found = set()
+        for joint in machine.expanded.joints:
+            name = joint.child
+            while name in parents:
+                name = parents[name]
+            found.add(name)
+        return found
+
+    kept = {body.name for body in after.expanded.bodies}
+    return tuple(sorted((carried(model) - carried(after)) & kept))
+
+
+def remove_now(session: Session, ref: Ref) -> bool:
+    """Delete an element with what depends on it."""
+    return session.apply(f"Delete {WORDS[ref.collection]} {ref.name}",
+                         lambda model: edits.remove(model, ref.collection, ref.name))  # fmt: skip
+
+
+def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> RemovalDialog | None:
+    """Delete an element; when others depend on it, list them first (the dialog returned is already open)."""
+    model = session.model
+    if edits.dependents(model, *ref) or edits.users(model, *ref):
+        dialog = RemovalDialog(session, ref, parent)
+        dialog.open()
+        return dialog
+    remove_now(session, ref)
+    return None
+
+
+class DraftDialog(QDialog):
+    """A new element before it is added: its main fields, checked as they are typed."""
+
+    def __init__(
+        self,
+        session: Session,
+        settings: Units,
+        title: str,
+        draft: Element,
+        fields: tuple[str, ...],
+        added: Callable[[Model, Any], Model] = edits.add,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.session, self.settings, self.draft = session, settings, draft
+        self.added = added
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(as_title(title))
+        skip = tuple(field.name for field in fields_of(type(draft)) if field.name not in fields)
+        self.form = ElementForm(type(draft), self._put, skip=skip)
+        self.note = Note(self)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        holder = QWidget()
+        inner = QVBoxLayout(holder)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addWidget(self.form)
+        inner.addStretch(1)
+        area.setWidget(holder)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, parent=self)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(icon("cancel"))
+        self.add_button = buttons.addButton("Add", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.add_button.setIcon(icon("add"))
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(area, 1)
+        column.addWidget(self.note)
+        column.addWidget(buttons)
+        self._show()
+        self.resize(420, min(560, self.form.sizeHint().height() + 110))
+
+    def _show(self) -> None:
+        model = self.session.model
+        self.form.show_element(self.draft, Context(model=model, settings=self.settings, values=model.values(),
+                                                   coordinates=coordinates_of(self.draft, model) or ()))  # fmt: skip
+
+    def _put(self, name: str, value: Any, gesture: object) -> str:
+        try:
+            fields = value if isinstance(value, Together) else together(self.session.model, self.draft, name, value)
+        except KinetostatError as error:
+            return f"{error.what} {error.remedy}".strip()
+        new, problem = replaced(self.draft, name, Together(fields))
+        if not problem:
+            self.draft = new
+            self._show()
+        return problem
+
+    def keyPressEvent(self, event: Any) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self.add_button.hasFocus():
+            return  # Enter finishes the field, not the dialog
+        super().keyPressEvent(event)
+
+    def accept(self) -> None:
+        """Add the element; a refusal is shown here."""
+        element: Any = self.draft
+        try:
+            new = self.added(self.session.model, element)
+        except KinetostatError as error:
+            self.note.say(f"{error.what} {error.remedy}".strip(), "error")
+            return
+        collection = edits.collection_of(element)
+        ref = Ref(collection, element.name)
+        if self.session.apply(f"Add {WORDS[collection]} {element.name}", lambda _m: new, select=ref):
+            super().accept()

@@ -1,0 +1,340 @@
+"""By what a driver moves: a formula of time, a table of times and values, or a recorded trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFileDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QToolButton,
+    QWidget,
+)
+
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
+from app.widgets.fields.formula_edit import FormulaEdit, known_names
+from app.widgets.fields.titles import measure_of
+from app.widgets.fields.trace_editors import beside, following
+from app.widgets.plain_keys import PlainKeys
+from app.widgets.quantities.quantity_text import Measure, number, read, value_in
+from core.errors import KinetostatError
+from core.model import Driver
+from core.model.fields import Element, Field, FormulaKind, Value, VectorKind
+from core.model.formula.numerals import without_noise
+
+SOURCES = ("Formula", "Table", "Recorded trace")
+SAMPLES = 11
+"""Rows of the table that a formula is turned into."""
+VISIBLE_ROWS = 8
+
+
+class SourceEditor(FieldEditor):
+    """The choice between formula, table and trace, and the line of the formula."""
+
+    broad = True
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, FormulaKind)
+        self.kind: FormulaKind = field.kind
+        self.driver: Driver | None = None
+        self.context: Context | None = None
+        self.combo = Combo(self)
+        for title, drawing in zip(SOURCES, ("driver", "table", "plot"), strict=True):
+            self.combo.addItem(icon(drawing), title)
+        self.combo.activated.connect(self._choose)
+        self.edit = FormulaEdit(optional=False, parent=self)
+        self.edit.commit = self.commit
+        self.edit.explained.connect(self.explain)
+        self.column.addWidget(self.combo)
+        self.column.addWidget(self.edit)
+        self.setFocusProxy(self.edit)
+
+    def forget(self) -> None:
+        self.edit.forget()
+
+    def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
+        assert isinstance(owner, Driver)
+        self.driver, self.context = owner, context
+        source = 2 if owner.file else 1 if owner.times else 0
+        self.combo.setCurrentIndex(source)
+        self.combo.setEnabled(not context.read_only)
+        self.edit.setVisible(source == 0)
+        coordinate = context.coordinates[0] if context.coordinates else "none"
+        self.edit.settings, self.edit.values = context.settings, context.values
+        self.edit.measure = measure_of(Driver, "function", self.kind, owner, coordinate)
+        self.edit.setReadOnly(context.read_only)
+        self.edit.allow(known_names(context, self.kind))
+        if source == 0:
+            self.edit.show_value(value, context.values)
+        else:
+            self.explain("")
+
+    def _choose(self, index: int) -> None:
+        driver = self.driver
+        assert driver is not None
+        assert self.context is not None
+        present = 2 if driver.file else 1 if driver.times else 0
+        if index == present:
+            return
+        if index == 2:
+            self.combo.setCurrentIndex(present)
+            self._browse()
+            return
+        values = sampled(driver, self.context)
+        if index == 1:
+            times = tuple(without_noise(float(t)) for t in np.linspace(0.0, 1.0, len(values)))
+            wish = Together(function=None, file="", times=times, values=values)
+        else:
+            wish = Together(function=values[0], file="", times=(), values=())
+        if self.attempt(wish):
+            self.combo.setCurrentIndex(present)
+
+    def _browse(self) -> None:
+        assert self.context is not None
+        folder = str(Path(self.context.model.origin).parent)
+        dialog = QFileDialog(self, "Choose a recorded trace", folder, TRACES)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.take)
+        dialog.open()
+
+    def take(self, path: str) -> None:
+        """Move by a recorded trace from now on."""
+        assert self.context is not None
+        assert self.driver is not None
+        model = self.context.model
+        self.attempt(following(self.driver, beside(path, model.origin), model))
+
+
+TRACES = "Recorded traces (*.csv *.txt *.dat *.t *.sim);;All files (*)"
+
+
+def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:
+    """What a driver's formula or table gives in its first second; zeros where that is no number."""
+    if driver.times:
+        return driver.values
+    times = np.linspace(0.0, 1.0, SAMPLES)
+    with np.errstate(all="ignore"):
+        found = [value_in(driver.function, {**context.values, "t": t, "time": t}) for t in times]
+    return tuple(0.0 if x is None or not np.isfinite(x) else without_noise(float(x)) for x in found)
+
+
+class Curve(QWidget):
+    """A small picture of the table: its points and the cubic spline between them."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(84)
+        self.points = np.zeros((0, 2))
+
+    def show_points(self, points: np.ndarray) -> None:
+        """Draw points (n, 2) of time and value."""
+        self.points = points
+        self.update()
+
+    def line(self) -> np.ndarray:
+        """(m, 2) the drawn line: a cubic spline, straight with two points."""
+        from scipy.interpolate import CubicSpline
+
+        t, y = self.points.T
+        if len(t) < 3:
+            return self.points
+        fine = np.linspace(t[0], t[-1], 160)
+        return np.column_stack([fine, CubicSpline(t, y)(fine)])
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if len(self.points) < 2 or not np.isfinite(self.points).all() or (np.diff(self.points[:, 0]) <= 0).any():
+            return
+        line = self.line()
+        low, high = line.min(axis=0), line.max(axis=0)
+        span = np.where(high - low > 0.0, high - low, 1.0)
+        area = QRectF(self.rect()).adjusted(6.0, 6.0, -6.0, -6.0)
+
+        def pixel(point: np.ndarray) -> QPointF:
+            x, y = (point - low) / span
+            return QPointF(area.left() + x * area.width(), area.bottom() - y * area.height())
+
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        faint = self.palette().mid().color()
+        painter.setPen(QPen(faint, 1.0))
+        painter.drawRect(area)
+        accent = self.palette().highlight().color()
+        painter.setPen(QPen(accent, 1.6))
+        painter.drawPolyline(QPolygonF([pixel(point) for point in line]))
+        painter.setBrush(accent)
+        for point in self.points:
+            painter.drawEllipse(pixel(point), 2.2, 2.2)
+        painter.end()
+
+
+class _Table(QTableWidget):
+    def __init__(self, editor: TableOfTimes) -> None:
+        super().__init__(0, 2, editor)
+        self.editor = editor
+        PlainKeys(self)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Paste):
+            self.editor.paste(QGuiApplication.clipboard().text())
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            QGuiApplication.clipboard().setText(self.editor.copied())
+        elif event.key() == Qt.Key.Key_Delete:
+            self.editor.remove_rows()
+        else:
+            super().keyPressEvent(event)
+
+
+class TableOfTimes(FieldEditor):
+    """Times and values of a driver's table; rows can be pasted from a spreadsheet."""
+
+    broad = True
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.rows: list[tuple[Value, Value]] = []
+        self.measures = (Measure("time"), Measure())
+        self.context: Context | None = None
+        self._filling = False
+        self.curve = Curve(self)
+        self.table = _Table(self)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 10)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.itemChanged.connect(self._typed)
+        self.column.addWidget(self.curve)
+        self.column.addWidget(self.table)
+        self.column.addLayout(self._buttons())
+        self.setFocusProxy(self.table)
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        for drawing, words, run in (
+            ("add", "Add a row", self.add_row),
+            ("remove", "Remove the selected rows", self.remove_rows),
+        ):
+            button = QToolButton(self, icon=icon(drawing), toolTip=as_tip(words), autoRaise=True)
+            button.setAccessibleName(words)
+            button.clicked.connect(run)
+            row.addWidget(button)
+        paste = QPushButton("Paste", self, toolTip="Replace the table by two columns from the clipboard")
+        paste.clicked.connect(lambda: self.paste(QGuiApplication.clipboard().text()))
+        row.addStretch(1)
+        row.addWidget(paste)
+        return row
+
+    # --------------------------------------------------------------------------- showing
+
+    def show_value(self, value: tuple[Value, ...], owner: Element, context: Context) -> None:
+        assert isinstance(owner, Driver)
+        self.context = context
+        coordinate = context.coordinates[0] if context.coordinates else "none"
+        self.measures = (Measure("time"), measure_of(Driver, "values", VectorKind(), owner, coordinate))
+        self.rows = list(zip(owner.times, owner.values, strict=True))
+        self.explain("")
+        self._fill()
+        self.setEnabled(not context.read_only)
+
+    def _fill(self) -> None:
+        assert self.context is not None
+        units = self.context.settings
+        self._filling = True
+        self.table.setRowCount(len(self.rows))
+        titles = ("Time", "Value")
+        symbols = (measure.display(units).symbol for measure in self.measures)
+        self.table.setHorizontalHeaderLabels([f"{t} ({s})" if s else t for t, s in zip(titles, symbols, strict=True)])
+        for i, row in enumerate(self.rows):
+            for j, (item, measure) in enumerate(zip(row, self.measures, strict=True)):
+                text = item if isinstance(item, str) else number(item, measure, units)
+                self.table.setItem(i, j, QTableWidgetItem(text))
+        self._filling = False
+        shown = min(max(len(self.rows), 2), VISIBLE_ROWS)
+        self.table.setFixedHeight((shown + 1) * self.table.verticalHeader().defaultSectionSize() + 6)
+        points = [[value_in(item, self.context.values) for item in row] for row in self.rows]
+        self.curve.show_points(np.array([[np.nan if x is None else x for x in row] for row in points]).reshape(-1, 2))
+
+    # --------------------------------------------------------------------------- editing
+
+    def _put(self, rows: list[tuple[Value, Value]]) -> str:
+        times, values = ([row[i] for row in rows] for i in (0, 1))
+        return self.attempt(Together(times=tuple(times), values=tuple(values), function=None, file=""))
+
+    def _value(self, text: str, column: int) -> Value:
+        assert self.context is not None
+        return read(text, self.measures[column], self.context.settings, self.context.values)
+
+    def _typed(self, item: QTableWidgetItem) -> None:
+        if self._filling:
+            return
+        row, column = item.row(), item.column()
+        try:
+            value = self._value(item.text(), column)
+        except KinetostatError as error:
+            self.explain(f"{error.what} {error.remedy}".strip(), "error")
+            return
+        pair = list(self.rows[row])
+        pair[column] = value
+        self._put([*self.rows[:row], (pair[0], pair[1]), *self.rows[row + 1 :]])
+
+    def add_row(self) -> None:
+        """A row behind the current one: half-way to the next, or one step farther than the last."""
+        at = self.table.currentRow() if self.table.currentRow() >= 0 else len(self.rows) - 1
+        numbers = [tuple(value_in(x, self.context.values) or 0.0 for x in row) for row in self.rows]  # type: ignore[union-attr]
+        if at + 1 < len(numbers):
+            new = tuple((a + b) / 2.0 for a, b in zip(numbers[at], numbers[at + 1], strict=True))
+        else:
+            step = numbers[-1][0] - numbers[-2][0] if len(numbers) > 1 else 1.0
+            new = (numbers[-1][0] + step, numbers[-1][1]) if numbers else (0.0, 0.0)
+        self._put([*self.rows[: at + 1], (new[0], new[1]), *self.rows[at + 1 :]])
+
+    def remove_rows(self) -> None:
+        """Take the selected rows away."""
+        chosen = {index.row() for index in self.table.selectedIndexes()}
+        if chosen and len(chosen) < len(self.rows):
+            self._put([row for i, row in enumerate(self.rows) if i not in chosen])
+
+    def paste(self, text: str) -> str:
+        """Replace the table by two columns of text (tabs, semicolons or commas between), without a line of titles."""
+        rows: list[tuple[Value, Value]] = []
+        for i, line in enumerate(text.strip().splitlines()):
+            cells = cells_of(line)
+            try:
+                if len(cells) != 2:
+                    raise KinetostatError(f"Row {i + 1} has {len(cells)} columns.", remedy="Copy two columns.")
+                rows.append((self._value(cells[0], 0), self._value(cells[1], 1)))
+            except KinetostatError as error:
+                if i > 0:
+                    words = f"Row {i + 1} of the clipboard: {error.what} {error.remedy}".strip()
+                    self.explain(words, "error")
+                    return words
+        return self._put(rows) if rows else ""
+
+    def copied(self) -> str:
+        """The table as text for a spreadsheet."""
+        assert self.context is not None
+        units = self.context.settings
+
+        def text(item: Value, measure: Measure) -> str:
+            return item if isinstance(item, str) else number(item, measure, units, 12)
+
+        return "\n".join("\t".join(map(text, row, self.measures)) for row in self.rows)
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line of a spreadsheet or CSV file; decimal commas stay where tabs or semicolons separate."""
+    for mark in ("\t", ";", ","):
+        if mark in line:
+            return [cell.strip() for cell in line.split(mark)]
+    return line.split()

@@ -1,0 +1,112 @@
+"""What every editor of a field shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.widgets.note import Note
+from app.widgets.quantities.quantity_text import Units
+from core.model import Finding, Model
+from core.model.fields import Element, Field
+
+Commit = Callable[[Any, object], str]
+"""commit(new value, gesture) → '' when accepted, else the reason in words."""
+Promote = Callable[[str], None]
+"""promote(path): make the number at a path such as "shapes.0.radius" a named parameter."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What an editor needs besides its value."""
+
+    model: Model
+    settings: Units
+    values: Mapping[str, float] = field(default_factory=dict)
+    """Values of the model's parameters."""
+    coordinates: tuple[str, ...] = ()
+    """Dimensions of the joint coordinates that the element is about."""
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    """By the path of the field."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What follows from a field's value, in words, by the path of the field."""
+    read_only: bool = False
+    promote: Promote | None = None
+    suggest: Callable[[str], str] | None = None
+    """suggest(path): the name a promoted number would get."""
+
+
+class Together(dict[str, Any]):
+    """Values of several fields of an element that change at once, committed as the value of one of them."""
+
+
+class FieldEditor(QWidget):
+    """Edits one field of an element. `broad` editors stand beneath their label instead of beside it; `wide` ones
+    have a title of their own."""
+
+    wide = False
+    broad = False
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.owner, self.field, self.path, self.commit = owner, field, path, commit
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(2)
+        self._finding: tuple[str, str] = ("", "")
+        self._follows = ""
+        self._said: tuple[str, str] = ("", "")
+        self._note: Note | None = None
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        """Show the field's value of `owner`, keeping focus and what is being typed."""
+
+    def forget(self) -> None:
+        """Drop what is typed or refused: another element is to be shown."""
+
+    def unit(self) -> str:
+        """Unit to be shown once, in the label; '' when the editor shows it."""
+        return ""
+
+    def explain(self, words: str, severity: str = "") -> None:
+        """Words beneath the field: a reason or a formula's value; without them the finding shows."""
+        self._said = (words, severity)
+        self._speak()
+
+    def show_findings(self, findings: tuple[Finding, ...], follows: str = "") -> None:
+        """Findings about this field, and what follows from its value."""
+        self._follows = follows
+        words = "\n".join(f"{f.text} {f.remedy}".strip() for f in findings)
+        self._finding = (words, findings[0].severity if findings else "")
+        self._speak()
+
+    @property
+    def note(self) -> Note:
+        """The words beneath the editor; made when they are first needed, most fields never say anything."""
+        if self._note is None:
+            self._note = Note(self)
+            self.column.addWidget(self._note)
+        return self._note
+
+    def _speak(self) -> None:
+        said, severity = self._said
+        found, found_severity = self._finding
+        if said and found and severity != "error":
+            self._say(f"{found}\n{said}", found_severity)
+        elif said:
+            self._say(said, severity)
+        else:
+            self._say(found or self._follows, found_severity)
+
+    def _say(self, words: str, severity: str) -> None:
+        if words or self._note is not None:
+            self.note.say(words, severity)
+
+    def attempt(self, value: Any, gesture: object = None) -> str:
+        """Commit a value and show the reason if it is refused."""
+        problem = self.commit(value, gesture if gesture is not None else object())
+        self.explain(problem, "error" if problem else "")
+        return problem

@@ -1,0 +1,195 @@
+"""Editors of formulas of time and state: names are completed while one types, and checked at once."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from PySide6.QtCore import QEvent, QStringListModel, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QCompleter, QWidget
+
+from app.plain_text import as_tip
+from app.widgets.fields.field_editor import Commit, Context
+from app.widgets.fields.number_editors import NumberEditor, VectorEditor
+from app.widgets.quantities.quantity import QuantityEdit
+from app.widgets.quantities.quantity_text import quantity, read, value_in
+from core.errors import ExpressionError, KinetostatError
+from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
+from core.model.formula.expression import FUNCTIONS, names, parse
+from core.model.model import Names
+from core.model.signals import TIME, signal_names
+from core.model.units.units import SI
+
+WORD = re.compile(r"[^\W\d][\w.\-]*$")
+"""The name before the cursor."""
+ENOUGH = 2
+"""Letters from which names are proposed (Ctrl+Space proposes at once)."""
+
+
+class FormulaEdit(QuantityEdit):
+    """A number, or a formula in `known` names; names are completed."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)  # type: ignore[arg-type]
+        self.known: frozenset[str] = frozenset()
+        self._words = QStringListModel(self)
+        self.completer_list = QCompleter(self._words, self)
+        self.completer_list.setWidget(self)
+        self.completer_list.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.completer_list.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.completer_list.popup().setObjectName("completions")
+        self.completer_list.activated.connect(self._insert)
+        self.textEdited.connect(lambda _text: self.propose())
+
+    def allow(self, known: frozenset[str]) -> None:
+        """Take the names that may be used."""
+        if known != self.known:
+            self.known = known
+            self._words.setStringList(sorted(known | set(FUNCTIONS), key=lambda n: (n.count("."), n)))
+
+    # --------------------------------------------------------------------------- reading
+
+    def _read(self, text: str) -> Value | None:
+        if self.optional and not text.strip():
+            return None
+        plain = text.strip().replace("−", "-").replace("·", "*")
+        try:
+            used = names(parse(plain))
+        except ExpressionError:
+            return read(text, self.measure, self.settings, self.values, fold=self.fold)
+        for name in sorted(used - self.known):
+            close = difflib.get_close_matches(name, sorted(self.known), 3, 0.5)
+            meant = f"Did you mean {', '.join(close)}?" if close else ""
+            if self.known <= {*self.values, *TIME}:
+                raise ExpressionError(
+                    f"'{name}' is neither t nor a parameter.", remedy=meant or "Use t and parameters."
+                )
+            raise ExpressionError(f"Nothing is called '{name}'.",
+                                  remedy=meant or "Use t, parameters, joints and sensors.")  # fmt: skip
+        if used <= self.values.keys():
+            return read(text, self.measure, self.settings, self.values, fold=self.fold)
+        return plain
+
+    def _typed(self, text: str) -> None:
+        try:
+            value = self._read(text)
+        except KinetostatError as error:
+            typing = WORD.search(text[: self.cursorPosition()])
+            begun = typing is not None and any(name.startswith(typing.group()) for name in self.known | set(FUNCTIONS))
+            if not begun and not _is_unfinished(text):
+                self.explained.emit(f"{error.what} {error.remedy}".strip(), "error")
+            return
+        self._say("")
+        self._tell(value)
+
+    def _explain(self) -> None:
+        self._tell(self.value)
+        self.setToolTip(as_tip(self.value if isinstance(self.value, str) else ""))
+
+    def _tell(self, value: Value | None) -> None:
+        worth = value_in(value, self.values)
+        if not isinstance(value, str):
+            self.explained.emit("", "")
+        elif worth is not None:
+            self.explained.emit(f"= {quantity(worth, self.measure, self.settings)}", "")
+        else:
+            symbol = self.measure.symbol or SI.get(self.measure.dimension, "")
+            self.explained.emit(f"formula, in {symbol}" if symbol else "formula, in SI units", "")
+
+    # --------------------------------------------------------------------------- completing
+
+    def propose(self, at_once: bool = False) -> None:
+        """Open the list of names that fit the word before the cursor."""
+        found = WORD.search(self.text()[: self.cursorPosition()])
+        word = found.group() if found else ""
+        popup = self.completer_list.popup()
+        if (len(word) < ENOUGH and not at_once) or word in self.known or word in FUNCTIONS:
+            popup.hide()
+            return
+        self.completer_list.setCompletionPrefix(word)
+        if self.completer_list.completionCount() == 0:
+            popup.hide()
+            return
+        room = self.cursorRect()
+        room.setWidth(popup.sizeHintForColumn(0) + popup.verticalScrollBar().sizeHint().width() + 12)
+        self.completer_list.complete(room)
+
+    def _insert(self, name: str) -> None:
+        before, after = self.text()[: self.cursorPosition()], self.text()[self.cursorPosition() :]
+        head = WORD.sub("", before)
+        tail = "(" if name in FUNCTIONS and not after.startswith("(") else ""
+        self.setText(head + name + tail + after)
+        self.setCursorPosition(len(head + name + tail))
+        self.setModified(True)
+        self._typed(self.text())
+
+    def event(self, event: QEvent) -> bool:
+        tab = event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Tab
+        if tab and self.completer_list.popup().isVisible():
+            self.completer_list.popup().hide()
+            self._insert(self.completer_list.currentCompletion())
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        popup = self.completer_list.popup()
+        if popup.isVisible():
+            chosen = popup.currentIndex().isValid() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            if chosen or event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Up, Qt.Key.Key_Down):
+                event.ignore()  # the list takes it
+                return
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                popup.hide()
+        if event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.propose(at_once=True)
+            return
+        super().keyPressEvent(event)
+
+
+def known_names(context: Context, kind: ScalarKind | VectorKind) -> frozenset[str]:
+    """Names that formulas in a field of this kind may use."""
+    expanded = context.model.expanded
+    return Names(frozenset(expanded.values()), signal_names(expanded)).of(kind)
+
+
+class FormulaEditor(NumberEditor):
+    """One formula."""
+
+    broad = True
+
+    def make_edit(self, kind: ScalarKind) -> QuantityEdit:
+        return FormulaEdit(optional=kind.optional, parent=self)
+
+    def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
+        assert isinstance(self.edit, FormulaEdit)
+        self.edit.allow(known_names(context, self.kind))
+        super().show_value(value, owner, context)
+
+
+class FormulaVectorEditor(VectorEditor):
+    """Three formulas, each in a row of its own."""
+
+    PER_ROW = 1
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.names: frozenset[str] = frozenset()
+
+    def make_edit(self) -> QuantityEdit:
+        edit = FormulaEdit(show_unit=False, parent=self)
+        edit.allow(self.names)
+        return edit
+
+    def show_value(self, value: object, owner: Element, context: Context) -> None:
+        self.names = known_names(context, self.kind)
+        for edit in self.edits:
+            if isinstance(edit, FormulaEdit):
+                edit.allow(self.names)
+        super().show_value(value, owner, context)  # type: ignore[arg-type]
+
+
+def _is_unfinished(text: str) -> bool:
+    """Whether a formula ends where something must follow."""
+    return text.rstrip().endswith((*"+-*/(,^<>=!", " and", " or", " not")) or text.count("(") > text.count(")")

@@ -1,0 +1,303 @@
+"""Editors of number fields: one number, several in a row, and rotations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QMenu, QWidget
+
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.fields.field_editor import Commit, Context, FieldEditor
+from app.widgets.fields.titles import common_coordinate, measure_of, title_of
+from app.widgets.label import Label
+from app.widgets.quantities.quantity import QuantityEdit
+from app.widgets.quantities.quantity_text import Measure, SIUnits, value_in
+from core.model import JOINT_KINDS, Joint, Parameter
+from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
+
+AXIS_COLORS = {"x": "#d0453e", "y": "#3f9a4a", "z": "#3f78d0"}
+"""X red, Y green, Z blue, as in the scene."""
+
+
+class Scrubber(QObject):
+    """Dragging a label left and right moves the number beside it; the whole drag is one undo step."""
+
+    PIXELS_PER_STEP = 4
+
+    def __init__(self, label: QWidget, edit: QuantityEdit) -> None:
+        super().__init__(label)
+        self.edit = edit
+        self._from: float | None = None
+        label.setCursor(Qt.CursorShape.SizeHorCursor)
+        label.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QMouseEvent) or isinstance(self.edit.value, str) or self.edit.isReadOnly():
+            return False
+        x = event.globalPosition().x()
+        if event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
+            self.edit.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.edit.begin_gesture()
+            self._from = x
+            return True
+        if event.type() == QEvent.Type.MouseMove and self._from is not None:
+            steps = int((x - self._from) / self.PIXELS_PER_STEP)
+            if steps:
+                self._from += steps * self.PIXELS_PER_STEP
+                self.edit.step(steps)
+            return True
+        if event.type() == QEvent.Type.MouseButtonRelease and self._from is not None:
+            self._from = None
+            return True
+        return False
+
+
+class NumberEditor(FieldEditor):
+    """One number or formula."""
+
+    kind: ScalarKind
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, ScalarKind)
+        self.kind = field.kind
+        self.edit = self.make_edit(field.kind)
+        self.edit.commit = self.commit
+        self.edit.explained.connect(self.explain)
+        self._promote: Callable[[QMenu], None] | None = None
+        self.column.addWidget(self.edit)
+        self.setFocusProxy(self.edit)
+
+    def make_edit(self, kind: ScalarKind) -> QuantityEdit:
+        """The line in which the number is written."""
+        return QuantityEdit(optional=kind.optional, fold=self.owner is Parameter, parent=self)
+
+    def forget(self) -> None:
+        self.edit.forget()
+
+    def show_value(self, value: Value | None, owner: Element, context: Context) -> None:
+        edit = self.edit
+        edit.settings = context.settings
+        coordinate = common_coordinate(context.coordinates)
+        measure = measure_of(self.owner, self.field.name, self.kind, owner, coordinate)
+        changed_unit = measure != edit.measure
+        edit.measure = measure
+        edit.setReadOnly(context.read_only)
+        offer_promotion(edit, self.path, context)
+        edit.show_value(value, context.values)
+        if changed_unit:
+            edit.refresh()
+
+
+def offer_promotion(edit: QuantityEdit, path: str, context: Context) -> None:
+    """Let the right-click menu of a number make it a parameter, where it can be one."""
+    promote, suggest = context.promote, context.suggest
+    if promote is None or suggest is None or context.read_only:
+        edit.add_actions = None
+        return
+
+    def add(menu: QMenu) -> None:
+        if edit.value is not None:
+            menu.addAction(f"Make it the parameter “{suggest(path)}”", lambda: promote(path))
+
+    edit.add_actions = add
+
+
+class VectorEditor(FieldEditor):
+    """Several numbers in a row, each under its label; the unit stands in the field's label."""
+
+    PER_ROW = 3
+    broad = True
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        assert isinstance(field.kind, VectorKind)
+        self.kind: VectorKind = field.kind
+        self.value: tuple[Value | None, ...] = ()
+        self.settings: Any = SIUnits()
+        self.measures: list[Measure] = []
+        self.edits: list[QuantityEdit] = []
+        self.labels: list[QLabel] = []
+        self._said_by: dict[QuantityEdit, tuple[str, str]] = {}
+        self.grid = QGridLayout()
+        self.grid.setContentsMargins(0, 0, 0, 0)
+        self.grid.setHorizontalSpacing(4)
+        self.grid.setVerticalSpacing(2)
+        self.column.addLayout(self.grid)
+
+    def unit(self) -> str:
+        symbols = {measure.display(self.settings).symbol for measure in self.measures}
+        return symbols.pop() if len(symbols) == 1 else ""
+
+    def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
+        self.settings = context.settings
+        self.show_numbers(tuple(value), self.kind.labels, self._measures(len(value), owner, context), context)
+
+    def _measures(self, count: int, owner: Element, context: Context) -> list[Measure]:
+        common = common_coordinate(context.coordinates)
+        return [measure_of(self.owner, self.field.name, self.kind, owner, common)] * count
+
+    def show_numbers(
+        self, value: tuple[Value | None, ...], labels: Sequence[str], measures: list[Measure], context: Context
+    ) -> None:
+        """Show numbers under labels; the boxes stay the same widgets while their count does."""
+        self.value, self.measures = value, measures
+        if len(self.edits) != len(value):
+            long = any(len(label) > 2 for label in labels)
+            self._build(len(value), 1 if long else self.PER_ROW)
+        mixed = not self.unit() and len(set(measures)) > 1
+        for i, (edit, item, measure) in enumerate(zip(self.edits, value, measures, strict=True)):
+            self.labels[i].setText(labels[i] if i < len(labels) else "")
+            self.labels[i].setVisible(bool(self.labels[i].text()))
+            edit.setAccessibleName(f"{title_of(self.field, self.owner)} {self.labels[i].text()}".strip())
+            color = AXIS_COLORS.get(self.labels[i].text())
+            self.labels[i].setStyleSheet(f"color: {color}" if color else "")
+            changed_unit = measure != edit.measure or edit.show_unit != mixed
+            edit.settings, edit.measure, edit.show_unit = context.settings, measure, mixed
+            edit.setReadOnly(context.read_only)
+            offer_promotion(edit, f"{self.path}.{i}", context)
+            edit.show_value(item, context.values)
+            if changed_unit:
+                edit.refresh()
+
+    def forget(self) -> None:
+        for edit in self.edits:
+            edit.forget()
+
+    def _build(self, count: int, per_row: int = PER_ROW) -> None:
+        while self.grid.count():
+            old = self.grid.takeAt(0).widget()
+            old.hide()
+            old.deleteLater()
+        self.edits, self.labels, self._said_by = [], [], {}
+        for i in range(count):
+            label = Label(parent=self)
+            edit = self.make_edit()
+            edit.setPlaceholderText("")
+            edit.commit = self._committer(i)
+            edit.explained.connect(lambda words, severity, edit=edit: self._hear(edit, words, severity))
+            row, column = divmod(i, per_row)
+            self.grid.addWidget(label, row, 2 * column)
+            self.grid.addWidget(edit, row, 2 * column + 1)
+            self.grid.setColumnStretch(2 * column + 1, 1)
+            Scrubber(label, edit)
+            self.labels.append(label)
+            self.edits.append(edit)
+        if self.edits:
+            self.setFocusProxy(self.edits[0])
+
+    optional_items = False
+
+    def make_edit(self) -> QuantityEdit:
+        """The line in which one of the numbers is written."""
+        return QuantityEdit(digits=5, show_unit=False, optional=self.optional_items, parent=self)
+
+    def _committer(self, index: int) -> Callable[[Value | None, object], str]:
+        def commit(item: Value | None, gesture: object) -> str:
+            return self.put(index, item, gesture)
+
+        return commit
+
+    def put(self, index: int, item: Value | None, gesture: object) -> str:
+        """Commit the vector with one number replaced."""
+        return self.commit((*self.value[:index], item, *self.value[index + 1 :]), gesture)
+
+    def _hear(self, edit: QuantityEdit, words: str, severity: str) -> None:
+        self._said_by[edit] = (words, severity)
+        errors = [w for w, s in self._said_by.values() if s == "error" and w]
+        if errors:
+            self.explain(errors[-1], "error")
+            return
+        worths = []
+        for label, each in zip(self.labels, self.edits, strict=False):
+            said = self._said_by.get(each, ("", ""))[0]
+            if said:
+                worths.append(f"{label.text()} {said}".strip())
+        self.explain(", ".join(worths))
+
+
+class CoordinatesEditor(VectorEditor):
+    """One optional number per joint coordinate (the rest position) or speed (the start speed); all empty means none is
+    given."""
+
+    optional_items = True
+    broad = False
+
+    def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
+        self.settings = context.settings
+        info = owner.info if isinstance(owner, Joint) else JOINT_KINDS["revolute"]
+        rates = self.field.name == "start_speed"
+        self.neutral = (0.0,) * info.nv if rates else info.neutral
+        labels, dimensions = (
+            (info.speeds, info.speed_dimensions) if rates else (info.coordinates, info.coordinate_dimensions)
+        )
+        numbers: tuple[Value | None, ...] = tuple(value) or (None,) * len(labels)
+        self.show_numbers(numbers, labels, [Measure(d) for d in dimensions], context)
+
+    def put(self, index: int, item: Value | None, gesture: object) -> str:
+        items = [*self.value[:index], item, *self.value[index + 1 :]]
+        if all(each is None for each in items):
+            return self.commit((), gesture)
+        if item is None:
+            return "Give all numbers or none."
+        return self.commit(tuple(self.neutral[i] if x is None else x for i, x in enumerate(items)), gesture)
+
+
+class RotationEditor(VectorEditor):
+    """A rotation as angles about the fixed axes x, y, z, or as a quaternion x, y, z, w."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.form: QComboBox = Combo(self)
+        self.form.addItems(["Angles x, y, z", "Quaternion"])
+        self.form.setItemData(0, "About the fixed axes x, y, z in this order", Qt.ItemDataRole.ToolTipRole)
+        self.form.setItemData(1, "x, y, z, w", Qt.ItemDataRole.ToolTipRole)
+        self.form.activated.connect(self._switch)
+        self.column.insertWidget(0, self.form)
+        self._context: Context | None = None
+
+    def show_value(self, value: Sequence[Value], owner: Element, context: Context) -> None:
+        self._context = context
+        super().show_value(value, owner, context)
+        self.form.setCurrentIndex(0 if len(value) == 3 else 1)
+        numbers = all(not isinstance(item, str) for item in value)
+        self.form.setEnabled(numbers and not context.read_only)
+        self.form.setToolTip(
+            "How the rotation is written" if numbers else "Formulas cannot be converted; replace them by numbers first."
+        )
+
+    def _measures(self, count: int, owner: Element, context: Context) -> list[Measure]:
+        return [Measure("angle") if count == 3 else Measure()] * count
+
+    def _switch(self, index: int) -> None:
+        assert self._context is not None
+        numbers = [value_in(item, self._context.values) or 0.0 for item in self.value]
+        if index == 1 and len(numbers) == 3:
+            self.attempt(quaternion_of_angles(*numbers))
+        elif index == 0 and len(numbers) == 4:
+            self.attempt(angles_of_quaternion(*numbers))
+
+
+def quaternion_of_angles(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
+    """(x, y, z, w) of R = Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
+    cr, sr = math.cos(roll / 2), math.sin(roll / 2)
+    cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
+    cy, sy = math.cos(yaw / 2), math.sin(yaw / 2)
+    return (sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy,
+            cr * cp * cy + sr * sp * sy)  # fmt: skip
+
+
+def angles_of_quaternion(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
+    """(roll, pitch, yaw) in rad about the fixed axes x, y, z; at pitch = ±90° the yaw is put to zero."""
+    x, y, z, w = np.array([x, y, z, w]) / (math.hypot(x, y, z, w) or 1.0)
+    sine = float(np.clip(2 * (w * y - z * x), -1.0, 1.0))
+    if abs(sine) > 1 - 1e-12:
+        return (2 * math.atan2(x, w), math.copysign(math.pi / 2, sine), 0.0)
+    roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    return (roll, math.asin(sine), yaw)

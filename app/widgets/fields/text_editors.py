@@ -1,0 +1,285 @@
+"""Editors of texts: names, one line, notes of several lines, files, colours."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
+
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.widgets.fields.field_editor import Commit, Context, FieldEditor
+from app.widgets.plain_keys import FieldKeys
+from core.errors import ModelError
+from core.model import Driver, Figures, Mesh, SubAssembly
+from core.model.fields import Element, Field
+
+
+class Line(QLineEdit):
+    """A line that Escape takes back, what was refused, too."""
+
+    taken_back = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.kept = ""
+        FieldKeys(self, self.edited)
+
+    def edited(self) -> bool:
+        """Whether something else than the value stands here."""
+        return self.isModified() or self.text() != self.kept
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.edited():
+            self.setText(self.kept)
+            self.setModified(False)
+            self.taken_back.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class TextEditor(FieldEditor):
+    """One line of text, or the name of an element."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.line = Line(self)
+        self.line.editingFinished.connect(self._finish)
+        self.line.taken_back.connect(self.forget)
+        self.row = QHBoxLayout()
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.setSpacing(2)
+        self.row.addWidget(self.line, 1)
+        self.column.addLayout(self.row)
+        self.setFocusProxy(self.line)
+        self.problem = ""
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        self.line.setReadOnly(context.read_only)
+        self.show_text(value)
+
+    def show_text(self, text: str) -> None:
+        """Show a text; what is being typed or was refused stays until the value itself changes."""
+        changed = text != self.line.kept
+        self.line.kept = text
+        if changed or not (self.line.isModified() or self.problem):
+            self.problem = ""
+            self.line.setText(text)
+            self.line.setCursorPosition(0)
+            self.line.setModified(False)
+            self.explain("")
+
+    def forget(self) -> None:
+        self.problem = ""
+        self.line.setModified(False)
+        self.show_text(self.line.kept)
+
+    def value_of(self, text: str) -> object:
+        """The field's value of a text; raises ModelError."""
+        return text.strip()
+
+    def _finish(self) -> None:
+        if not self.line.isModified():
+            return
+        text = self.line.text()
+        self.line.setModified(False)
+        try:
+            value = self.value_of(text)
+        except ModelError as error:
+            self.problem = f"{error.what} {error.remedy}"
+            self.explain(self.problem, "error")
+            return
+        self.problem = ""
+        self.problem = self.attempt(value)
+        if self.problem:
+            self.line.setText(text)
+        else:
+            self.show_text(self.line.kept)
+
+
+FILTERS: dict[type, str] = {
+    Mesh: "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)",
+    Figures: "Shapes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off *.txt *.m)",
+    SubAssembly: "Machines (*.kst *.urdf *.xacro *.xml *.rob *.csv *.toml)",
+    Driver: "Recorded traces (*.csv *.txt *.dat *.sim)",
+}
+"""What a file chooser shows first, by the element whose file it is."""
+
+
+EMPTY: dict[type, str] = {Figures: "the program's own"}
+"""What an empty line means, by the element whose file it is."""
+
+
+class FileEditor(TextEditor):
+    """The path or URI of a file, with a button to look for it."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.button = QToolButton(self, icon=icon("folder"), toolTip="Choose a file…")
+        self.button.clicked.connect(self._browse)
+        self.row.addWidget(self.button)
+        self.line.setPlaceholderText(EMPTY.get(owner, ""))
+        self._origin = ""
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        super().show_value(value, owner, context)
+        self._origin = context.model.origin
+        self.button.setEnabled(not context.read_only)
+        self.line.setToolTip(as_tip(value or self.field.help))
+
+    def _browse(self) -> None:
+        pictures = "Pictures (*.png *.jpg *.jpeg *.bmp)"
+        first = FILTERS.get(self.owner, pictures)
+        dialog = QFileDialog(self, "Choose a file", str(Path(self._origin).parent), f"{first};;All files (*)")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.take)
+        dialog.open()
+
+    def take(self, path: str) -> None:
+        """Commit a chosen file, relative to the model's file when it lies beneath its folder."""
+        if self._origin and Path(path).is_relative_to(Path(self._origin).resolve().parent):
+            path = Path(path).relative_to(Path(self._origin).resolve().parent).as_posix()
+        self.attempt(path)
+
+
+_HEX = re.compile(r"#?([0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
+
+
+def color_text(color: tuple[float, ...] | None) -> str:
+    """A colour as #rrggbb, with two more digits for an opacity below one."""
+    if color is None:
+        return ""
+    digits = "".join(f"{round(255 * part):02x}" for part in color)
+    return "#" + (digits[:6] if digits[6:] == "ff" else digits)
+
+
+class ColorEditor(TextEditor):
+    """A colour as #rrggbb(aa) or a colour name, with a swatch that opens a chooser; empty: the default."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.line.setPlaceholderText("default")
+        self.button = QToolButton(self, toolTip="Choose a colour…")
+        self.button.clicked.connect(self._choose)
+        self.row.insertWidget(0, self.button)
+        self.value: tuple[float, ...] | None = None
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        self.value = value
+        self.line.setReadOnly(context.read_only)
+        self.button.setEnabled(not context.read_only)
+        self.button.setIcon(swatch(value))
+        self.show_text(color_text(value))
+
+    def value_of(self, text: str) -> object:
+        text = text.strip()
+        if not text:
+            return None
+        match = _HEX.fullmatch(text)
+        if match:
+            digits = match.group(1).ljust(8, "f")
+            return tuple(int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4, 6))
+        named = QColor(text)
+        if not named.isValid():
+            raise ModelError(f"'{text}' is not a colour.", remedy="Write #rrggbb, or a name such as orange.")
+        return (named.redF(), named.greenF(), named.blueF(), 1.0)
+
+    def _choose(self) -> None:
+        present = QColor.fromRgbF(*self.value) if self.value else QColor("#8899aa")
+        dialog = QColorDialog(present, self)
+        dialog.setOption(QColorDialog.ColorDialogOption.ShowAlphaChannel)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.colorSelected.connect(lambda color: self.attempt(color.getRgbF()))
+        dialog.open()
+
+
+def swatch(color: tuple[float, ...] | None, side: int = 16) -> QIcon:
+    """A small patch of a colour; a crossed one for the default."""
+    picture = QPixmap(side, side)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QColor(128, 128, 128))
+    if color is None:
+        painter.drawRoundedRect(1, 1, side - 3, side - 3, 3, 3)
+        painter.drawLine(3, side - 4, side - 4, 3)
+    else:
+        painter.setBrush(QColor.fromRgbF(*color))
+        painter.drawRoundedRect(1, 1, side - 3, side - 3, 3, 3)
+    painter.end()
+    return QIcon(picture)
+
+
+NOTES_LEAST, NOTES_MOST = 3, 12
+"""Lines that are seen of notes; with more one scrolls."""
+
+
+class _NotesField(QPlainTextEdit):
+    def __init__(self, editor: NotesEditor) -> None:
+        super().__init__(editor)
+        self.editor = editor
+        self.setTabChangesFocus(True)
+        FieldKeys(self, self.document().isModified)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self, *_: object) -> None:
+        """As high as the lines there are, within bounds; no line is cut in the middle."""
+        many = self.document().size().height() > NOTES_MOST  # its unit is a line
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if many else policy.ScrollBarAlwaysOff)
+        lines = self.document().size().height()  # without a scroll bar they are longer
+        edges = 2 * (self.frameWidth() + self.document().documentMargin() + 1)
+        height = ceil(min(max(lines, NOTES_LEAST), NOTES_MOST) * self.fontMetrics().height() + edges)
+        if height != self.height():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            self.editor.finish()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if control and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.editor.finish()
+        else:
+            super().keyPressEvent(event)
+
+
+class NotesEditor(FieldEditor):
+    """Text of several lines; committed with Ctrl+Enter or on leaving."""
+
+    def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
+        super().__init__(owner, field, path, commit, parent)
+        self.box = _NotesField(self)
+        self.column.addWidget(self.box)
+        self.setFocusProxy(self.box)
+        self.value = ""
+
+    def show_value(self, value: Any, owner: Element, context: Context) -> None:
+        self.box.setReadOnly(context.read_only)
+        typing = self.box.hasFocus() and self.box.document().isModified()
+        if value != self.value or not typing:
+            self.value = value
+            if self.box.toPlainText() != value:
+                self.box.setPlainText(value)
+            self.box.document().setModified(False)
+
+    def forget(self) -> None:
+        self.box.document().setModified(False)
+
+    def finish(self) -> None:
+        """Commit what was typed."""
+        text = self.box.toPlainText()
+        if text != self.value:
+            self.attempt(text)

@@ -1,0 +1,1 @@
+"""Forms for the options of functions."""

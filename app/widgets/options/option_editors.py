@@ -1,0 +1,240 @@
+"""Editors of function options, one class per kind of option; a form is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QMenu, QSpinBox, QToolButton
+
+from app.plain_text import as_entry, as_tip
+from app.widgets.fields.choice_editors import Combo
+from app.widgets.options.number_options import NumbersEditor, SymbolsEditor, ValuesEditor
+from app.widgets.options.option_editor import OptionEditor
+from app.widgets.options.range_options import RangesEditor
+from app.widgets.quantities.quantity_text import Units
+from app.widgets.tool_button import tool_button
+from core.functions.function import Context
+from core.functions.options import (
+    Choice,
+    Flag,
+    FrameName,
+    FrameNames,
+    InputFile,
+    Integer,
+    Number,
+    Option,
+    OutputFile,
+    Ranges,
+    SymbolValues,
+    Values,
+    Vector,
+)
+
+
+class FlagEditor(OptionEditor):
+    """A check box with the option's title."""
+
+    labelled = False
+
+    def build(self) -> None:
+        self._box = QCheckBox(self.option.title)
+        self._box.clicked.connect(self.changed)
+        self.row.addWidget(self._box)
+
+    def value(self) -> bool:
+        return self._box.isChecked()
+
+    def show_value(self, value: Any) -> None:
+        self._box.setChecked(bool(value))
+
+
+class ChoiceEditor(OptionEditor):
+    """A combo box of the choices."""
+
+    option: Choice
+
+    def build(self) -> None:
+        self._combo = Combo()
+        for choice in self.option.choices:
+            self._combo.addItem(choice[:1].upper() + choice[1:], choice)
+        self._combo.activated.connect(self.changed)
+        self.row.addWidget(self._combo)
+
+    def value(self) -> str:
+        return str(self._combo.currentData())
+
+    def show_value(self, value: Any) -> None:
+        self._combo.setCurrentIndex(max(0, self._combo.findData(value)))
+
+
+class IntegerEditor(OptionEditor):
+    """A spin box."""
+
+    option: Integer
+
+    def build(self) -> None:
+        self._box = QSpinBox()
+        self._box.setRange(self.option.minimum, self.option.maximum)
+        self._box.valueChanged.connect(self.changed)
+        self.row.addWidget(self._box)
+        self.row.addStretch(1)
+
+    def value(self) -> int:
+        return self._box.value()
+
+    def show_value(self, value: Any) -> None:
+        blocker = QSignalBlocker(self._box)
+        self._box.setValue(int(value))
+        blocker.unblock()
+
+
+class FrameEditor(OptionEditor):
+    """A combo box of bodies and frames; the first entry stands for the tool (or the world)."""
+
+    option: FrameName
+
+    def build(self) -> None:
+        self._combo = Combo()
+        self._combo.activated.connect(self.changed)
+        self.row.addWidget(self._combo)
+        self.refresh()
+
+    def value(self) -> str:
+        return str(self._combo.currentData() or "")
+
+    def show_value(self, value: Any) -> None:
+        self._combo.setCurrentIndex(max(0, self._combo.findData(value)))
+
+    def refresh(self) -> None:
+        context, chosen = self.context(), self.value()
+        names = self.option.names(context)
+        self._combo.clear()
+        if self.option.fallback == "tool":
+            self._combo.addItem(f"Tool ({context.tool})", "")
+        else:
+            self._combo.addItem("World", "")
+            names = tuple(name for name in names if name != "world")
+        for name in names:
+            self._combo.addItem(name, name)
+        self.show_value(chosen)
+
+
+class TextEditor(OptionEditor):
+    """A line of text: names with commas, or free text."""
+
+    def build(self) -> None:
+        self._line = QLineEdit()
+        self._line.editingFinished.connect(self.changed)
+        self.row.addWidget(self._line)
+
+    def value(self) -> Any:
+        text = self._line.text().strip()
+        if isinstance(self.option, FrameNames):
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        return text
+
+    def show_value(self, value: Any) -> None:
+        if isinstance(self.option, FrameNames):
+            self._line.setPlaceholderText("tool")
+        self._line.setText(value if isinstance(value, str) else ", ".join(value or ()))
+
+
+class _PathEditor(OptionEditor):
+    """A path and a button beside it."""
+
+    option: OutputFile | InputFile
+
+    def _build(self, button: QToolButton) -> None:
+        self._line = QLineEdit()
+        self._line.setPlaceholderText("none")
+        self._line.editingFinished.connect(self.changed)
+        self.row.addWidget(self._line)
+        self.row.addWidget(button)
+
+    def value(self) -> str:
+        return self._line.text().strip()
+
+    @property
+    def patterns(self) -> str:
+        """Of the files that fit, for a dialog."""
+        return "Files ({})".format(" ".join(f"*{suffix}" for suffix in self.option.suffixes))
+
+
+class FileEditor(_PathEditor):
+    """A path and a button to choose it."""
+
+    option: OutputFile
+
+    def build(self) -> None:
+        self._build(tool_button("folder", "Choose a file", self._choose))
+
+    def show_value(self, value: Any) -> None:
+        self._line.setText(str(value or ""))
+
+    def _choose(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, self.option.title, self.value(), self.patterns)
+        if path:
+            self._line.setText(path)
+            self.changed.emit()
+
+
+class InputFileEditor(_PathEditor):
+    """A path, a button to choose it, and the files that lie near the machine's own."""
+
+    option: InputFile
+
+    def build(self) -> None:
+        button = tool_button("folder", "Choose a file")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(button)
+        self.menu.aboutToShow.connect(self._fill)
+        button.setMenu(self.menu)
+        self._build(button)
+
+    def show_value(self, value: Any) -> None:
+        self._line.setText(str(value or ""))
+        self._line.setToolTip(as_tip(self._line.text() or self.option.help))
+
+    def _fill(self) -> None:
+        self.menu.clear()
+        for path in self.option.near(self.context()):
+            entry = self.menu.addAction(as_entry(Path(path).name), lambda path=path: self._take(path))
+            entry.setToolTip(as_tip(path))
+        self.menu.addSeparator()
+        self.menu.addAction("Choose a file…", self._choose)
+        self.menu.addAction("None", lambda: self._take("")).setEnabled(bool(self.value()))
+
+    def _choose(self) -> None:
+        near = next(iter(self.option.near(self.context())), "")
+        start = self.value() or (str(Path(near).parent) if near else "")
+        path, _ = QFileDialog.getOpenFileName(self, self.option.title, start, f"{self.patterns};;All files (*)")
+        if path:
+            self._take(path)
+
+    def _take(self, path: str) -> None:
+        self.show_value(path)
+        self.changed.emit()
+
+
+_EDITORS: dict[type[Option], type[OptionEditor]] = {
+    Flag: FlagEditor,
+    Choice: ChoiceEditor,
+    Integer: IntegerEditor,
+    Number: NumbersEditor,
+    Vector: NumbersEditor,
+    FrameName: FrameEditor,
+    FrameNames: TextEditor,
+    InputFile: InputFileEditor,
+    OutputFile: FileEditor,
+    SymbolValues: SymbolsEditor,
+    Values: ValuesEditor,
+    Ranges: RangesEditor,
+}
+
+
+def editor_of(option: Option, context: Callable[[], Context], units: Units) -> OptionEditor:
+    """The editor of an option."""
+    return _EDITORS.get(type(option), TextEditor)(option, context, units)

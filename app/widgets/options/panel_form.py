@@ -1,0 +1,86 @@
+"""What forms of the function panel have in common: a title with help, rows of fields, a note, Run and Stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.widgets.note import Note
+from app.widgets.options.form_area import FormArea, head
+from app.widgets.tool_button import tool_button
+from core.functions import Function
+
+
+class PanelForm(QWidget):
+    """`wanted`: run it; `stopped`: stop what runs; `edited`: its size may have changed."""
+
+    wanted = Signal()
+    stopped = Signal()
+    edited = Signal()
+    area: FormArea
+
+    def __init__(self, function: Function, settings: Settings, stop: str) -> None:
+        super().__init__()
+        self.function = function
+        self.settings = settings
+        self.note = Note()
+        self.run_button = QPushButton(icon("play"), "Run")
+        self.run_button.clicked.connect(self.wanted)
+        self.stop_button = QPushButton(icon("stop"), stop)
+        self.stop_button.clicked.connect(self.stopped)
+        self.stop_button.hide()
+        self.reset_button = tool_button("reset", "Put everything back to the defaults", self.reset)
+
+    # ----------------------------------------------------------------------------- building
+
+    def lay_out(self, title: str, tip: str, area: FormArea, *below: QWidget, beside: tuple[QWidget, ...] = ()) -> None:
+        """Title with the button of its help (`tip`), the area of fields, what stands below it, the note, and Run or
+        Stop with what stands beside them."""
+        self.area = area
+        area.help_toggled.connect(self.edited)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2, 6, 2, 0)
+        column.setSpacing(6)
+        column.addLayout(head(title, tip, area))
+        column.addWidget(area, 1)
+        for widget in (*below, self.note):
+            column.addWidget(widget)
+        row = QHBoxLayout()
+        for widget in (self.run_button, self.stop_button, *beside):
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addWidget(self.reset_button)
+        column.addLayout(row)
+
+    # ----------------------------------------------------------------------------- what it offers
+
+    @property
+    def live(self) -> bool:
+        """Whether it follows the pose."""
+        return False
+
+    def reset(self) -> None:
+        """Defaults everywhere."""
+
+    def refresh(self) -> None:
+        """The machine or the units changed."""
+
+    # ----------------------------------------------------------------------------- showing
+
+    def wanted_height(self) -> int:
+        """Height in which everything is seen without scrolling, pixels."""
+        return self.area.wanted_height(self)
+
+    def show_problem(self, text: str) -> None:
+        """Say below the fields what is wrong with them; '' for nothing."""
+        self.note.say(text, "error" if text else "")
+
+    def show_reason(self, reason: str) -> None:
+        """Why it cannot be run; '' if it can."""
+
+    def show_busy(self, busy: bool) -> None:
+        """Something runs, or nothing."""
+        self.run_button.setVisible(not busy)
+        self.stop_button.setVisible(busy)

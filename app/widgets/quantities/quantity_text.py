@@ -1,0 +1,230 @@
+"""Numbers as a person reads and writes them: with units, in the preferred unit, or as formulas."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from core.errors import ExpressionError, KinetostatError
+from core.model.fields import Value
+from core.model.formula.expression import Binary, Call, Name, Negative, Node, Number, evaluate, names, parse
+from core.model.formula.numerals import typed
+from core.model.units.compound_units import compound
+from core.model.units.units import SI, UNITS, Display, display
+
+WORDS = {
+    "length": "a length", "angle": "an angle", "mass": "a mass", "time": "a time", "frequency": "a frequency",
+    "force": "a force", "torque": "a torque", "energy": "an energy", "power": "a power",
+    "angular_velocity": "an angular velocity", "velocity": "a velocity", "acceleration": "an acceleration",
+    "angular_acceleration": "an angular acceleration", "inertia": "a moment of inertia", "density": "a density",
+    "pitch": "a pitch", "gravitational_parameter": "a gravitational parameter", "none": "a plain number",
+}  # fmt: skip
+"""Dimensions in messages."""
+
+
+class Units(Protocol):
+    """The person's choice of units (the window's settings)."""
+
+    degrees: bool
+    millimetres: bool
+
+
+class SIUnits:
+    """SI and radians, for places where nobody has chosen."""
+
+    degrees = False
+    millimetres = False
+
+
+class Measure(NamedTuple):
+    """What a number measures: a dimension of `core.model.units.units.SI`, or a bare unit symbol for a dimension
+    without a name, such as N·m·s/rad."""
+
+    dimension: str = "none"
+    symbol: str = ""
+
+    def display(self, units: Units) -> Display:
+        """Symbol and factor in which a person sees it: shown = SI / factor."""
+        if self.dimension == "none":
+            return Display(self.symbol, 1.0)
+        return display(self.dimension, degrees=units.degrees, millimetres=units.millimetres)
+
+
+PLAIN = Measure()
+STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
+"""First steps of numbers that are zero, by dimension, SI."""
+
+
+# ------------------------------------------------------------------------------- writing
+
+
+def number(value: float, measure: Measure, units: Units, digits: int = 8) -> str:
+    """The number alone in the preferred unit, e.g. 0.5 rad → "28.64789"."""
+    shown = value / measure.display(units).factor
+    if math.isclose(shown, round(shown), rel_tol=1e-14) and abs(shown) < 1e9:
+        return str(round(shown))
+    return f"{shown:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def with_unit(text: str, measure: Measure, units: Units) -> str:
+    """A number's text with its unit behind it: "30°", "0.5 m"."""
+    symbol = measure.display(units).symbol
+    if not symbol:
+        return text
+    return f"{text}{symbol}" if symbol.startswith("°") else f"{text} {symbol}"
+
+
+def quantity(value: float, measure: Measure, units: Units, digits: int = 8) -> str:
+    """Number and unit."""
+    return with_unit(number(value, measure, units, digits), measure, units)
+
+
+def step_of(value: float, measure: Measure, units: Units) -> float:
+    """A sensible step in SI: a degree, a centimetre, or a tenth of the number's own decade."""
+    factor = measure.display(units).factor
+    if measure.dimension == "angle":
+        return factor if units.degrees else 0.01
+    if measure.dimension == "length" and abs(value) >= 0.01:
+        return 0.01
+    magnitude = abs(value) or 10 * STEPS.get(measure.dimension, 0.1)
+    return 10.0 ** (math.floor(math.log10(magnitude)) - 1)
+
+
+# ------------------------------------------------------------------------------- reading
+
+
+def read(text: str, measure: Measure, units: Units, values: Mapping[str, float], *, fold: bool = False) -> Value:
+    """What a person typed, as a field's value: a float in SI, or the text of a formula in parameters.
+
+    A bare number (or arithmetic of bare numbers) counts in the unit shown; with a unit behind it in that unit;
+    a formula with names counts in SI. `fold` turns formulas of constants alone (pi/2) into numbers too.
+
+    Raises ExpressionError with words for a person.
+    """
+    stripped = _decimal_point(typed(text.strip()))
+    factor = measure.display(units).factor
+    for symbol, unit_factor in _spellings(measure, units):
+        head = stripped[: -len(symbol)].rstrip() if symbol and stripped.endswith(symbol) else ""
+        if head and _is_arithmetic(head):
+            stripped, factor = head, unit_factor
+            break
+    else:
+        stripped, factor = _with_compound(stripped, measure, units, values) or (stripped, factor)
+    stripped = stripped.replace("·", "*")
+    node = parse(stripped)
+    _check_unit(node, measure)
+    result = _finite(evaluate(node, values), stripped)
+    if names(node):
+        return stripped
+    if _only(node, (Number, Negative, Binary)) and not _has_unit(node):
+        return _finite(evaluate(node, {}) * factor, stripped)
+    has_constant = any(isinstance(part, Name | Call) for part in _parts(node))
+    return stripped if has_constant and not fold else result
+
+
+def _decimal_point(text: str) -> str:
+    """0,5 written with a decimal comma is 0.5; anything else stays."""
+    head, comma, tail = text.partition(",")
+    looks_decimal = comma and head.lstrip("+-").isdigit() and tail[:1].isdigit() and "," not in tail and "(" not in text
+    return f"{head}.{tail}" if looks_decimal else text
+
+
+def _spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
+    """Unit texts that may stand behind a bare number of this measure, longest first, with factors to SI."""
+    found = {measure.symbol: 1.0} if measure.dimension == "none" else {SI.get(measure.dimension, ""): 1.0}
+    shown = measure.display(units)
+    found[shown.symbol] = shown.factor
+    for degrees in (True, False):
+        for millimetres in (True, False):
+            other = display(measure.dimension, degrees=degrees, millimetres=millimetres)
+            found[other.symbol] = other.factor
+            if other.symbol.startswith("°"):
+                found[other.symbol.replace("°", "deg")] = other.factor
+    found.update((unit.symbol, unit.factor) for unit in UNITS.values() if unit.dimension == measure.dimension)
+    plain = {symbol.replace("²", "^2").replace("³", "^3").replace("·", "*"): f for symbol, f in found.items()}
+    return sorted((found | plain).items(), key=lambda item: -len(item[0]))
+
+
+def _with_compound(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> tuple[str, float] | None:
+    """(number, factor to SI) of a number with any unit that measures the same behind it ("62 N/mm"); None if no unit
+    is there, or one that formulas know by themselves. Raises ExpressionError if it measures something else."""
+    wanted = measure.symbol if measure.dimension == "none" else SI.get(measure.dimension, "")
+    goal = compound(wanted)
+    if goal is None:
+        return None
+    for match in re.finditer(r"(?<=[\d.)\s])(?=[A-Za-zµ°])", text):
+        head, unit = text[: match.start()].rstrip(), text[match.start() :]
+        given = compound(unit)
+        if given is None or not _is_arithmetic(head) or any(each in values for each in re.findall(r"\w+", unit)):
+            continue
+        if given.powers == goal.powers:
+            return head, given.factor / goal.factor
+        if unit in UNITS and measure.dimension != "none":
+            return None  # formulas know it, and say what is wrong
+        here = WORDS.get(measure.dimension, "") if measure.dimension != "none" else wanted
+        some = _some_units(measure.dimension) if measure.dimension != "none" else wanted
+        raise ExpressionError(f"'{unit}' does not measure what is needed here: {here}.", remedy=f"Use {some}.")
+    return None
+
+
+def _is_arithmetic(text: str) -> bool:
+    try:
+        node = parse(text)
+    except ExpressionError:
+        return False
+    return _only(node, (Number, Negative, Binary)) and not _has_unit(node)
+
+
+def _parts(node: Node) -> list[Node]:
+    match node:
+        case Negative(operand):
+            return [node, *_parts(operand)]
+        case Binary(_, left, right):
+            return [node, *_parts(left), *_parts(right)]
+        case Call(_, arguments):
+            return [node, *(part for argument in arguments for part in _parts(argument))]
+        case _:
+            return [node]
+
+
+def _only(node: Node, kinds: tuple[type, ...]) -> bool:
+    return all(isinstance(part, kinds) for part in _parts(node))
+
+
+def _has_unit(node: Node) -> bool:
+    return any(isinstance(part, Number) and part.unit for part in _parts(node))
+
+
+def _check_unit(node: Node, measure: Measure) -> None:
+    """A single number with a unit must measure what the field measures."""
+    inner = node.operand if isinstance(node, Negative) else node
+    if not isinstance(inner, Number) or not inner.unit or measure.dimension == "none":
+        return
+    found = UNITS[inner.unit].dimension
+    if found != measure.dimension:
+        here = WORDS.get(measure.dimension, measure.dimension)
+        raise ExpressionError(f"'{inner.unit}' measures {WORDS.get(found, found)}; {here} is needed here.",
+                              remedy=f"Use {_some_units(measure.dimension)}.")  # fmt: skip
+
+
+def _some_units(dimension: str) -> str:
+    known = [unit.symbol for unit in UNITS.values() if unit.dimension == dimension][:3]
+    return " or ".join(known) if known else SI.get(dimension, "a plain number")
+
+
+def _finite(value: float, text: str) -> float:
+    if isinstance(value, complex) or not math.isfinite(value):
+        raise ExpressionError(f"'{text}' has no finite value.", remedy="Change the formula.")
+    return float(value)
+
+
+def value_in(value: Value | None, values: Mapping[str, float]) -> float | None:
+    """The SI number of a field's value; None when it has none."""
+    if value is None or isinstance(value, float | int):
+        return value
+    try:
+        return float(evaluate(parse(value), values))
+    except (KinetostatError, TypeError):
+        return None

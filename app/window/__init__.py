@@ -1,0 +1,1 @@
+"""The window: it puts all the rest together."""

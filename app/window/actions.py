@@ -1,0 +1,161 @@
+"""Menus, toolbar and shortcuts, made from the table of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from app.commands import Command, table
+from app.document.session import Ref
+from app.plain_text import as_entry, headed_tip
+from app.preferences.icons import icon
+from core.model import WORDS
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+MENUS = ("File", "Edit", "Add", "View", "Tools", "Simulation", "Functions", "Help")
+TOOLBAR = ("file", "edit", "tool", "simulation", "add", "view", "help")
+
+
+class Actions:
+    """One QAction per command. `refresh` greys, checks and words them after the state of the window."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self.by_id = {command.id: self._action(command) for command in table().values()}
+        self.menus: dict[str, QMenu] = {}
+        self._fill_menus()
+        self.toolbar = self._toolbar()
+
+    def _action(self, command: Command) -> QAction:
+        action = QAction(icon(command.icon), command.title, self._window)
+        action.setObjectName(command.id)
+        keys = [QKeySequence(text.strip()) for text in command.shortcut.split(",") if text.strip()]
+        action.setShortcuts(keys)
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        key = keys[0].toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
+        action.setToolTip(headed_tip(command.title.rstrip("…"), key, command.help))
+        action.setStatusTip(command.help)
+        action.setCheckable(command.checked is not None)
+        action.triggered.connect(lambda checked=False: self.run(command.id))
+        self._window.addAction(action)
+        return action
+
+    def run(self, command_id: str) -> None:
+        """Run a command if it applies now; errors become messages."""
+        command = table()[command_id]
+        if command.applies(self._window):
+            self._window.guard.call(command.run, self._window)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Bring all actions up to date."""
+        session = self._window.session
+        for command in table().values():
+            action = self.by_id[command.id]
+            action.setEnabled(command.applies(self._window))
+            if command.checked is not None:
+                action.setChecked(command.checked(self._window))
+        for verb, label in (("undo", session.undo_label), ("redo", session.redo_label)):
+            words = f"{verb.title()} {label[:1].lower()}{label[1:]}" if label else verb.title()
+            self.by_id[f"edit.{verb}"].setText(as_entry(words))
+
+    # ----------------------------------------------------------------------------- menus
+
+    def menu(self, path: str) -> QMenu:
+        """The menu at a path such as "View/Show", made if it is not there."""
+        if path not in self.menus:
+            head, _, title = path.rpartition("/")
+            parent = self.menu(head) if head else self._window.menuBar()
+            self.menus[path] = parent.addMenu(title)
+            self.menus[path].setToolTipsVisible(True)
+        return self.menus[path]
+
+    def _fill_menus(self) -> None:
+        for name in MENUS:
+            self.menu(name)
+        self.menus["File"].aboutToShow.connect(self.refresh)
+        last: dict[str, str] = {}
+        for command in table().values():
+            if not command.menu or command.menu == "context":
+                continue
+            menu = self.menu(command.menu)
+            if last.setdefault(command.menu, command.section) != command.section:
+                menu.addSeparator()
+                last[command.menu] = command.section
+            menu.addAction(self.by_id[command.id])
+        for name in MENUS:
+            self.menus[name].menuAction().setVisible(not self.menus[name].isEmpty())
+
+    def context_menu(self, ref: Ref | None, parent: QWidget) -> QMenu:
+        """What can be done with an element, or with the empty scene."""
+        menu = QMenu(parent)
+        kind = ref.collection if ref is not None else "scene"
+        if ref is not None:
+            title = menu.addAction(icon(_picture(self._window, ref)), as_entry(ref.name))
+            title.setEnabled(False)
+        fitting = [c for c in table().values() if kind in c.context or ("*" in c.context and ref is not None)]
+        fitting.sort(key=lambda command: not command.id.startswith("view."))
+        section = None if ref is None else ""
+        inner: dict[str, QMenu] = {}
+        for command in fitting:
+            if section is not None and command.section != section:
+                menu.addSeparator()
+            section = command.section
+            _, _, submenu = command.menu.partition("/")
+            if submenu and not command.id.startswith("view."):
+                if submenu not in inner:
+                    inner[submenu] = menu.addMenu(icon(command.icon), submenu)
+                inner[submenu].addAction(self.by_id[command.id])
+            else:
+                menu.addAction(self.by_id[command.id])
+        return menu
+
+    # ----------------------------------------------------------------------------- toolbar
+
+    def _toolbar(self) -> QToolBar:
+        bar = QToolBar("Toolbar", self._window)
+        bar.setObjectName("toolbar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(20, 20))
+        bar.toggleViewAction().setVisible(False)
+        for group in TOOLBAR:
+            if group == TOOLBAR[-1]:
+                space = QWidget()
+                space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+                bar.addWidget(space)
+                bar.addWidget(self._finder())
+                continue
+            actions = self._of_group(group)
+            if actions and bar.actions() and group != TOOLBAR[-1]:
+                bar.addSeparator()
+            for action in actions:
+                bar.addAction(action)
+        self._window.addToolBar(bar)
+        return bar
+
+    def _finder(self) -> QToolButton:
+        """The wide button of the command palette."""
+        button = QToolButton()
+        button.setObjectName("finder")
+        button.setIcon(icon("search"))
+        button.setText("Find a command    Ctrl+Shift+P")
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setToolTip(self.by_id["help.palette"].toolTip())
+        button.clicked.connect(lambda: self.run("help.palette"))
+        return button
+
+    def _of_group(self, group: str) -> Iterable[QAction]:
+        return [self.by_id[command.id] for command in table().values() if command.toolbar == group]
+
+
+def _picture(window: Window, ref: Ref) -> str:
+    """Name of the drawing for an element."""
+    if ref.collection == "joints":
+        return window.session.model.expanded.find("joints", ref.name).kind
+    return WORDS.get(ref.collection, "model")

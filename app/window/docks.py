@@ -1,0 +1,220 @@
+"""The panels around the viewport: where they stand, and that they are remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
+
+from app.plain_text import as_title
+from app.widgets.accessible import name_panel
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+VERSION = 5
+"""Raised when the set of panels changes, so that an older arrangement is not taken."""
+LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+MIDDLE = 480
+"""Pixels of width below which the picture gets some of the columns beside it …"""
+LEAST = {LEFT: 220, RIGHT: 290}
+"""… as long as they keep these."""
+
+
+class Place(NamedTuple):
+    """Where a panel stands at first. `with_`: tabbed with that one."""
+
+    id: str
+    title: str
+    area: Qt.DockWidgetArea
+    with_: str = ""
+
+
+PLACES = (
+    Place("functions", "Functions", LEFT),
+    Place("tree", "Model", LEFT, "functions"),
+    Place("simulation", "Simulation", LEFT, "functions"),
+    Place("properties", "Properties", RIGHT),
+    Place("sliders", "Sliders", RIGHT),
+    Place("output", "Output", BOTTOM),
+    Place("plots", "Plots", BOTTOM, "output"),
+    Place("derivation", "Derivation", BOTTOM, "output"),
+    Place("findings", "Findings", BOTTOM, "output"),
+    Place("console", "Console", BOTTOM, "output"),
+    Place("robotica", "Robotica", BOTTOM, "output"),
+)
+
+
+class Docks:
+    """One dock per panel."""
+
+    def __init__(self, window: Window, panels: dict[str, QWidget]) -> None:
+        self._window = window
+        self.panels = panels
+        self.docks: dict[str, QDockWidget] = {}
+        window.setDockOptions(
+            window.DockOption.AnimatedDocks | window.DockOption.AllowTabbedDocks | window.DockOption.AllowNestedDocks
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(LEFT).North)
+        window.setCorner(Qt.Corner.BottomLeftCorner, LEFT)
+        window.setCorner(Qt.Corner.BottomRightCorner, RIGHT)
+        for place in PLACES:
+            self.docks[place.id] = self._dock(place)
+        self._arrange()
+        for dock in self.docks.values():
+            dock.topLevelChanged.connect(self._retitle)
+            dock.dockLocationChanged.connect(self._retitle)
+        self.focus = SeenFocus(window, list(self.docks.values()))
+        self.docks["console"].visibilityChanged.connect(self._console_seen)
+        self.docks["robotica"].visibilityChanged.connect(self._robotica_seen)
+        self._first = window.saveState(VERSION)
+
+    def _dock(self, place: Place) -> QDockWidget:
+        dock = QDockWidget(place.title, self._window)
+        dock.setObjectName(place.id)
+        dock.setWidget(self.panels[place.id])
+        name_panel(self.panels[place.id], place.title)
+        self._window.addDockWidget(place.area, dock)
+        if place.with_:  # at once: side by side they would make the window wide
+            self._window.tabifyDockWidget(self.docks[place.with_], dock)
+        return dock
+
+    def _arrange(self) -> None:
+        for place in PLACES:
+            if place.with_:
+                self._window.tabifyDockWidget(self.docks[place.with_], self.docks[place.id])
+        for name in ("functions", "output"):
+            self.docks[name].raise_()
+        self._size()
+        self._retitle()
+
+    def _size(self) -> None:
+        width, height = self._window.width(), self._window.height()
+        columns = [self.docks["functions"], self.docks["properties"]]
+        widths = [min(290, width * 22 // 100), min(340, max(290, width * 28 // 100))]
+        self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
+        self._window.resizeDocks([self.docks["output"]], [min(210, height * 24 // 100)], Qt.Orientation.Vertical)
+        self._window.resizeDocks([self.docks["properties"], self.docks["sliders"]], [540, 260], Qt.Orientation.Vertical)
+
+    def make_room(self) -> None:
+        """In a narrow window the columns at the sides give way to the picture between them."""
+        lack = MIDDLE - self._window.centralWidget().width()
+        if lack <= 0 or not self._window.isVisible():
+            return
+        columns = [dock for side in (RIGHT, LEFT) if (dock := self._seen(side)) is not None]
+        widths = []
+        for dock in columns:
+            given = min(lack, max(0, dock.width() - LEAST[self._window.dockWidgetArea(dock)]))
+            lack -= given
+            widths.append(dock.width() - given)
+        self._window.resizeDocks(columns, widths, Qt.Orientation.Horizontal)
+
+    def _seen(self, side: Qt.DockWidgetArea) -> QDockWidget | None:
+        """A dock that is seen at a side."""
+        docks = (dock for dock in self.docks.values() if self._window.dockWidgetArea(dock) == side)
+        return next((dock for dock in docks if not (dock.isFloating() or dock.visibleRegion().isEmpty())), None)
+
+    def _retitle(self, *_: object) -> None:
+        """A tab already says the title: only single docks have a title bar of their own."""
+        for dock in self.docks.values():
+            tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            bar = dock.titleBarWidget()
+            if tabbed and bar is None:
+                dock.setTitleBarWidget(QWidget(dock))
+            elif not tabbed and bar is not None:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+                bar.deleteLater()
+        QTimer.singleShot(0, self._window, self._hide_forgotten_bars)
+
+    def _hide_forgotten_bars(self) -> None:
+        """Qt leaves tab bars behind where panels are put together or an arrangement is restored: nothing places them
+        any more, and they would be seen wherever panels move away. A newer bar has all of their tabs."""
+        known: set[str] = set()
+        for bar in reversed(self.tab_bars()):
+            titles = {bar.tabText(i) for i in range(bar.count())}
+            if titles and titles <= known:
+                bar.hide()
+            elif not bar.isHidden():
+                known |= titles
+
+    def _console_seen(self, seen: bool) -> None:
+        self._ready_to_type("console", seen)
+
+    def _robotica_seen(self, seen: bool) -> None:
+        self._ready_to_type("robotica", seen)
+
+    def _ready_to_type(self, name: str, seen: bool) -> None:
+        """Who brings a command line to the front wants to type: keys shall not be commands then."""
+        if seen and self._window.isActiveWindow():
+            self.panels[name].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def show(self, name: str) -> None:
+        """Bring a panel to the front."""
+        self.docks[name].show()
+        self.docks[name].raise_()
+
+    def retitle(self, name: str, title: str) -> None:
+        """Another title, e.g. with a count."""
+        self.docks[name].setWindowTitle(as_title(title))
+
+    def reset(self) -> None:
+        """As at first."""
+        self._window.restoreState(self._first, VERSION)
+        self._arrange()
+
+    def remember(self) -> None:
+        """Keep size and arrangement."""
+        self._window.settings.remember_bytes("window/geometry", self._window.saveGeometry())
+        self._window.settings.remember_bytes("window/docks", self._window.saveState(VERSION))
+
+    def settle(self) -> None:
+        """Give the panels their first sizes, now that the window has its own; an arrangement of last time stays."""
+        if self._window.settings.bytes("window/docks") is None:
+            self._size()
+
+    def recall(self) -> None:
+        """Take the size and arrangement of last time."""
+        geometry = self._window.settings.bytes("window/geometry")
+        if geometry is not None:
+            self._window.restoreGeometry(geometry)
+        docks = self._window.settings.bytes("window/docks")
+        if docks is not None:
+            self._window.restoreState(docks, VERSION)
+        self._retitle()
+
+    def tab_bars(self) -> list[QTabBar]:
+        """The tab bars Qt made for docks that share a place."""
+        return [bar for bar in self._window.findChildren(QTabBar) if bar.parent() is self._window]
+
+
+class SeenFocus(QObject):
+    """Keys never go to a panel that is behind another one: Qt hands the focus on to it when a button disappears, and
+    leaves it there when another tab is chosen. Then the scene has it."""
+
+    def __init__(self, window: Window, docks: list[QDockWidget]) -> None:
+        super().__init__(window)
+        self._window, self._docks = window, docks
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._look)
+        for dock in docks:
+            dock.visibilityChanged.connect(self._look)
+
+    def _look(self, *_: object) -> None:
+        QTimer.singleShot(0, self, self._correct)  # a panel may be just coming to the front
+
+    def _correct(self) -> None:
+        focus = self._window.focusWidget()
+        if focus is None or not self._window.isVisible():
+            return
+        if self.is_behind(focus):
+            self._window.viewport.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def is_behind(self, widget: QWidget) -> bool:
+        """Whether a widget is in a panel behind another one."""
+        docks = (dock for dock in self._docks if dock.isAncestorOf(widget) and not dock.isFloating())
+        return any(dock.visibleRegion().isEmpty() for dock in docks)

@@ -1,0 +1,358 @@
+"""Files from the person's side: open, save, recent files, unsaved work, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from app.dialogs.leaving import Loss, Wanted, ask
+from app.document.file_filters import open_filter, save_filter
+from app.document.kept import companion
+from app.document.kept.leftovers import counted
+from app.document.kept.lock_hint import LockHint
+from app.document.opening import Opened, Opening, opened
+from app.document.trust import offer
+from app.window.outside_changes import CHANGED, GONE
+from core.files import Trusted
+from core.model import Model
+from resources import examples, is_example
+
+if TYPE_CHECKING:
+    from app.document.run_tree import Record
+    from app.window.window import Window
+    from core.simulation import Run
+
+SUFFIX = ".kst"
+Reader = Callable[[frozenset[Trusted]], Opened]
+RUNS = (".h5", ".hdf5")
+"""Suffixes of runs."""
+KEEPING, SHARED = "keeping runs", "shared file"
+"""Keys of notices."""
+
+
+class Documents(QObject):
+    """Verbs of the File menu. Before something would be lost it is asked once, in `may_go`."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = window.session
+        self.source: Path | None = None
+        """The file that was opened, of whatever format."""
+        self.opening = Opening(self)
+        self.opening.finished.connect(self.show)
+        self.lock = LockHint()
+        self._shared: Path | None = None
+        """The file that was saved though another program has it open, too: it is asked once."""
+        self._session.changed.connect(self._hold)
+
+    def close(self) -> None:
+        """Stop reading, leave the file to others."""
+        self._session.changed.disconnect(self._hold)
+        self.opening.wait()
+        self.lock.release()
+
+    # ----------------------------------------------------------------------------- open
+
+    def new(self) -> None:
+        """An empty model, after asking for unsaved work."""
+
+        def begin() -> None:
+            self._window.messages.outdate()
+            self.leave()
+            self.source, self._session.trusted = None, frozenset()
+            self._session.start(Model(name="untitled"))
+
+        self.keep_changes(begin)
+
+    def ask_open(self) -> None:
+        """Choose a file and open it."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a model", self._folder(), open_filter())
+        if path:
+            self.open(path)
+
+    def open(self, path: str | Path) -> None:
+        """Open a file beside the window, after asking for unsaved work; a run is added to those there are."""
+        if Path(path).suffix.lower() in RUNS:
+            self._window.simulation_panel.runs.load_from(Path(path))
+            return
+        self.keep_changes(lambda: self.read(Path(path)))
+
+    def reload(self) -> None:
+        """Read the open file again, as one step that can be undone."""
+        if self.source is not None:
+            self.read(self.source, then=lambda opened: self.take_over(opened, "Reload"), trusted=self._session.trusted)
+
+    def read(
+        self, path: Path, read: Reader | None = None, then: Callable[[Opened], object] | None = None,
+        trusted: frozenset[Trusted] = frozenset(),
+    ) -> None:  # fmt: skip
+        """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came.
+
+        Code of `trusted` files may run; for another one that has some the person is asked.
+        """
+
+        def again(allowed: Trusted) -> None:
+            read_it = lambda: self.read(path, read, then, trusted | {allowed})  # noqa: E731
+            self.keep_changes(read_it) if then is None else read_it()
+
+        before = self._work()
+
+        def came(found: Opened) -> None:
+            self._window.status.busy("")
+            if then is None and self._work() != before and not self.may_go():  # there is more now than was asked for
+                return
+            if found.error is not None and offer(self._window.messages, found.error, again):
+                self._window.welcome.refresh()
+            else:
+                (then or self.show)(found)
+
+        self._window.status.busy(f"Reading {path.name} …")
+        self._window.welcome.hide()  # something is about to be here
+        self.opening.start(path, came, lambda: read(trusted) if read is not None else opened(path, trusted))
+
+    def _work(self) -> tuple[object, ...]:
+        """What there is: as long as it stays the same nothing else can be lost than what was asked for."""
+        runs = tuple((record, record.version) for record in self._session.runs.items)
+        return self._session.state, runs, self._window.simulation.running
+
+    def replace(self, opened: Opened) -> None:
+        """Show what was read, after asking for unsaved work."""
+        self.keep_changes(lambda: self.show(opened))
+
+    def take_over(self, opened: Opened, label: str) -> bool:
+        """Go on with what a file now says; mine stays in undo."""
+        if opened.error is not None or opened.model is None:
+            self._window.welcome.refresh()
+            if opened.error is not None:
+                self._window.guard.report(opened.error)
+            return False
+        self._session.trusted = opened.trusted
+        return self._session.take_over(opened.model, label=label, findings=opened.findings, mech=opened.mech,
+                                       sources=opened.sources)  # fmt: skip
+
+    def show(self, opened: Opened) -> None:
+        """Make what was read the open document."""
+        if opened.error is not None:
+            self._window.welcome.refresh()
+            self._window.guard.report(opened.error)
+            return
+        assert opened.model is not None
+        native = opened.path if opened.path.suffix == SUFFIX else None
+        self._window.messages.outdate()
+        self.leave()
+        before, self.source = self.source, opened.path
+        pose = opened.kept.pose if opened.kept is not None else None
+        if not self._session.start(opened.model, native, findings=opened.findings, mech=opened.mech,
+                                   sources=opened.sources, pose=pose):  # fmt: skip
+            self.source = before
+            self._window.welcome.refresh()
+            return
+        self._session.trusted = opened.trusted
+        self._window.settings.add_recent(opened.path)
+        self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))
+        if opened.kept is not None:
+            folder = companion.folder_of(opened.path)
+            self._window.run_keeper.read(folder, opened.kept, document=opened.path)
+            self._window.surroundings.put_back(opened.kept.sections)
+        self._tell_doubts(opened)
+
+    def _tell_doubts(self, opened: Opened) -> None:
+        serious = [finding for finding in opened.findings if finding.severity != "hint"]
+        if serious:
+            more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""
+            self._session.told.emit("warning", f"{opened.path.name}: {serious[0].text}{more}")
+
+    def open_run(self, run: Run, path: Path) -> None:
+        """Show a run of a machine that is not open: with its own model if nothing is open, else after asking."""
+
+        def begin() -> None:
+            self.leave()
+            self.source, self._session.trusted = None, frozenset()
+            if self._session.start(run.model, mech=run.mech):
+                self._window.docks.show("simulation")
+                self._window.simulation_panel.runs.take(run, path)
+
+        if not self._session.model.expanded.bodies and not self._session.unsaved:
+            begin()
+            return
+        words = f"{path.name} is a run of another machine, “{run.model.name}”: none of its joints is in this model."
+        self._window.messages.tell("error", words, {"Open its model": lambda: self.keep_changes(begin)})
+
+    def start_example(self, path: Path) -> None:
+        """Open an example; it is saved elsewhere, never over the example."""
+        self.keep_changes(lambda: self.read(path))
+
+    # ----------------------------------------------------------------------------- save
+
+    def save(self, keep: Callable[[Path], None] | None = None) -> bool:
+        """Save to the file of the model; asks for one if there is none. True if it was written.
+
+        keep : how the runs are saved beside it
+        """
+        if self._session.path is None or is_example(self._session.path):
+            return self.ask_save_as(keep)
+        return self._write(self._session.path, keep=keep)
+
+    def ask_save_as(self, keep: Callable[[Path], None] | None = None) -> bool:
+        """Choose a file and save there."""
+        name = (self._session.path or self.source or Path(self._session.model.name or "untitled")).stem
+        start = str(Path(self._folder()) / f"{name}{SUFFIX}")
+        path, _ = QFileDialog.getSaveFileName(self._window, "Save the model", start, save_filter())
+        if not path:
+            return False
+        chosen = Path(path)
+        return self._write(chosen if chosen.suffix else chosen.with_suffix(SUFFIX), keep=keep)
+
+    def overwrite(self, path: Path) -> bool:
+        """Save over what another program wrote there, or has open."""
+        self._shared = path
+        return self._write(path, over=True)
+
+    def _write(self, path: Path, *, over: bool = False, keep: Callable[[Path], None] | None = None) -> bool:
+        if not over and (doubt := self._doubt(path)):
+            choices: dict[str, Callable[[], object]] = {"Overwrite": lambda: self.overwrite(path)}
+            choices |= {"Save as…": lambda: self.ask_save_as()}
+            if path == self._session.path:
+                choices |= {"Reload (mine stays in undo)": self.reload, "Compare": self._window.outside.compare}
+            self._window.notices.tell(CHANGED, "warning", f"{doubt} It was not overwritten.", choices)
+            return False
+        if not self._session.save(path, over=over, backup=self._window.settings.keeps_older):
+            words = f"{path.name} was not written; the machine is still open here, unsaved."
+            self._window.notices.tell(CHANGED, "error", words, {
+                "Try again": lambda: self._write(path, over=over), "Save as…": lambda: self.ask_save_as(),
+            })  # fmt: skip
+            return False
+        for key in (CHANGED, GONE):
+            self._window.notices.remove(key)
+        self._window.settings.add_recent(path)
+        if path == self._session.path:
+            self.source = path
+            self._hold()
+            (keep or self._save_runs)(path)
+        return True
+
+    def _doubt(self, path: Path) -> str:
+        """Why a file should not be overwritten without a question; "" if it can be."""
+        if self._session.sources.changed(path) and path.exists():
+            return f"Another program changed {path.name} since it was read here."
+        holder = self.lock.asked() if path == self.lock.path and path != self._shared else None
+        return f"{path.name} is open {holder.words}, too." if holder is not None else ""
+
+    def _save_runs(self, path: Path) -> None:
+        """The runs beside the document; of large ones it is asked."""
+        keeper = self._window.run_keeper
+        if keeper.large and path.suffix == SUFFIX:
+            runs = len(keeper.unkept)
+            words = f"{counted(runs, 'run')} of {keeper.size / 1e6:,.0f} MB {'are' if runs > 1 else 'is'} not kept yet."
+            self._window.notices.tell(KEEPING, "hint", words, {"Keep beside the machine": lambda: self._keep(path)})
+        else:
+            self._keep(path)
+
+    def _keep(self, path: Path, leave: Container[Record] = (), restore: bool = False) -> None:
+        if path.suffix == SUFFIX:
+            sections = self._window.surroundings.kept()
+            self._window.run_keeper.save(path, sections, leave=leave, restore=restore)
+
+    def _hold(self, *_: object) -> None:
+        """Tell other programs which file is open here, and the person if one has it open already."""
+        path = self._session.path
+        path = None if path is None or is_example(path) else path
+        if path == self.lock.path:
+            return
+        self.lock.hold(path)
+        self._shared = None
+        if self.lock.holder is not None and path is not None:
+            words = f"{path.name} is open {self.lock.holder.words}, too. Whoever saves last would win: saving asks."
+            self._window.notices.tell(SHARED, "warning", words, {"All right": lambda: None})
+        else:
+            self._window.notices.remove(SHARED)
+
+    def _folder(self) -> str:
+        """Where dialogs of files begin: beside the open file, else the last one."""
+        last = next((path.parent for path in self._window.settings.recent[:1] if not is_example(path)), Path.home())
+        return str(self._session.folder or last)
+
+    # ----------------------------------------------------------------------------- unsaved work
+
+    def keep_changes(self, then: Callable[[], None]) -> None:
+        """Do something after which the present document is gone, if nothing is lost by it."""
+        if self.may_go():
+            then()
+
+    def may_go(self) -> bool:
+        """True if nothing unsaved would be lost: it was saved now, or the person lets it go."""
+        self._window.run_keeper.settle(self._window.status.busy)
+        self._window.interactive.stop()
+        self._window.simulation.finish()
+        loss = self._loss()
+        if not loss.items:
+            return True
+        answer = ask(self._window, loss)
+        if answer is None:
+            return False
+        return self._save(answer) if answer else True
+
+    def _loss(self) -> Loss:
+        session = self._session
+        name = session.path.stem if session.path is not None else session.model.name or "untitled"
+        return Loss(name, session.edits, len(self._window.run_keeper.deleted), self._window.run_keeper.unkept)
+
+    def _save(self, wanted: Wanted) -> bool:
+        """Save what was ticked; True once all of it is on disk."""
+        dropped = tuple(record for record in self._window.run_keeper.unkept if record not in wanted.runs)
+        path, keep = self._session.path, lambda path: self._keep(path, dropped, not wanted.document)
+        if wanted.runs and (path is None or is_example(path) or path.suffix != SUFFIX):
+            done = self.ask_save_as(keep)
+        elif wanted.document or path is None:
+            done = self.save(keep)
+        else:
+            done = True
+            keep(path)
+        if not done:
+            return False
+        if wanted.runs and self._session.path is not None and self._session.path.suffix != SUFFIX:
+            self._session.told.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
+            return False
+        self._window.notices.remove(KEEPING)
+        return self._written(wanted.runs)
+
+    def _written(self, runs: tuple[Record, ...]) -> bool:
+        """Wait for runs to be on disk, while the window goes on drawing; False if they could not be written."""
+        self._window.run_keeper.settle(self._window.status.busy)
+        return not set(runs) & set(self._window.run_keeper.unkept)
+
+    def leave(self) -> None:
+        """The document that is open is about to be left: what was deleted of its runs goes for good."""
+        path = self._session.path
+        if path is not None and path.suffix == SUFFIX and not is_example(path) and self.lock.holder is None:
+            folder = companion.folder_of(path)
+            self._window.run_keeper.store.worker.do(lambda: companion.empty_trash(folder))
+        self.opening.forget()
+        self._window.status.busy("")
+        for key in (KEEPING, SHARED, CHANGED, GONE):
+            self._window.notices.remove(key)
+
+    # ----------------------------------------------------------------------------- pictures
+
+    def ask_picture(self) -> None:
+        """Choose a PNG file and write the view there, twice its size on the screen."""
+        name = (self.source or Path(self._session.model.name or "picture")).stem
+        start = str(Path(self._folder()) / f"{name}.png")
+        path, _ = QFileDialog.getSaveFileName(self._window, "Export picture", start, "PNG picture (*.png)")
+        if path:
+            chosen = Path(path) if Path(path).suffix else Path(path).with_suffix(".png")
+            if self._window.viewport.picture(2).save(str(chosen)):
+                self._session.told.emit("done", f"Picture written to {chosen}")
+            else:
+                self._session.told.emit("error", f"{chosen} cannot be written. Choose another folder or name.")
+
+    def copy_picture(self) -> None:
+        """Put the view on the clipboard."""
+        QGuiApplication.clipboard().setImage(self._window.viewport.picture(2))
+        self._session.told.emit("done", "The picture is on the clipboard.")

@@ -1,0 +1,74 @@
+"""Entries of the menus that no command declares: panels, examples, files opened last."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction, QIcon
+from PySide6.QtWidgets import QMenu
+
+from app.plain_text import as_entry, as_tip
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.window.actions import Actions
+from app.window.docks import PLACES, Docks
+from app.window.files import Documents
+from app.window.saved_views import SavedViews
+from resources import examples
+
+
+def add_panels(actions: Actions, docks: Docks) -> None:
+    """A switch for every panel."""
+    menu = actions.menu("View/Panels")
+    first = menu.actions()[0] if menu.actions() else None
+    for place in PLACES:
+        toggle = docks.docks[place.id].toggleViewAction()
+        menu.insertAction(first, toggle) if first is not None else menu.addAction(toggle)
+
+
+def add_files(actions: Actions, documents: Documents, settings: Settings) -> None:
+    """The examples and the files opened last."""
+    recent, gallery = actions.menu("File/Open recent"), actions.menu("File/Open example")
+    recent.aboutToShow.connect(lambda: _fill_recent(recent, actions, documents, settings))
+    _fill_examples(gallery, documents)
+    for menu in (recent, gallery):
+        actions.menu("File").insertMenu(actions.by_id["file.reload"], menu)
+
+
+def _fill_examples(menu: QMenu, documents: Documents) -> None:
+    menu.setStyleSheet("QMenu { icon-size: 56px; }")
+    for example in examples():
+        entry = menu.addAction(QIcon(str(example.thumbnail)), example.title)
+        entry.triggered.connect(lambda _=False, path=example.path: documents.start_example(path))
+        _explain(entry, example.about)
+
+
+def _fill_recent(menu: QMenu, actions: Actions, documents: Documents, settings: Settings) -> None:
+    menu.clear()
+    for path in settings.recent:
+        _explain(menu.addAction(as_entry(path.name), lambda path=path: documents.open(path)), str(path))
+    if settings.recent:
+        menu.addSeparator()
+    menu.addAction(actions.by_id["file.forget_recent"])
+
+
+def add_views(actions: Actions, views: SavedViews) -> None:
+    """The views that were given names, to look from and to delete."""
+    menu = actions.menu("View/Saved views")
+    menu.aboutToShow.connect(lambda: _fill_views(menu, actions, views))
+
+
+def _fill_views(menu: QMenu, actions: Actions, views: SavedViews) -> None:
+    menu.clear()
+    menu.addAction(actions.by_id["view.keep"])
+    if not views.views:
+        return
+    menu.addSeparator()
+    for name in views.views:
+        menu.addAction(icon("view_iso"), as_entry(name), lambda name=name: views.look(name))
+    delete = menu.addMenu(icon("delete"), "Delete")
+    for name in views.views:
+        delete.addAction(as_entry(name), lambda name=name: views.delete(name))
+
+
+def _explain(entry: QAction, text: str) -> None:
+    entry.setToolTip(as_tip(text))
+    entry.setStatusTip(text)

@@ -1,0 +1,57 @@
+"""Motions among results: runs like any other, kept in the tree of runs, plotted, traced, played."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.plotting.headless import write_motion
+from app.plotting.sheets import Plot
+from core.analysis.tool_frame import tool_frame
+from core.functions.results import Motion, Result, leaves
+
+if TYPE_CHECKING:
+    from app.panels.plots.panel import PlotsPanel
+    from app.viewport.viewport import Viewport
+    from app.window.docks import Docks
+
+
+class MotionKeeper:
+    """Does with the motions of a result what they ask for."""
+
+    def __init__(self, view: Viewport, plots: PlotsPanel, docks: Docks) -> None:
+        self._view, self._plots, self._docks = view, plots, docks
+
+    def keep(self, result: Result) -> None:
+        """Take every motion of a result."""
+        for part in leaves(result):
+            if isinstance(part, Motion):
+                self._take(part)
+
+    def _take(self, motion: Motion) -> None:
+        runs, before = self._view.session.runs, dict(self._view.session.p)
+        known = next((record for record in runs.items if record.run is motion.run), None)
+        runs.select(known) if known is not None else runs.add(motion.run, motion.title)
+        if known is None and dict(motion.run.settings.parameters) != before:
+            self._view.viewpoint.keep_in_view()  # a robot of other lengths has another size
+        if motion.curves:
+            self._plot(motion)
+        if motion.trace:
+            self._trace_tool()
+        if motion.animate:
+            self._view.player.play()
+        elif motion.trace:
+            runs.seek(float(motion.run.time[-1]))  # the way is drawn up to the playhead
+
+    def _plot(self, motion: Motion) -> None:
+        """The curves, a plot for each x axis."""
+        for x in dict.fromkeys(x for x, _ in motion.curves):
+            channels = tuple(y for along, y in motion.curves if along == x)
+            self._plots.add_plot(Plot(channels, x, motion.aspect))
+        self._docks.show("plots")
+        write_motion(motion)
+
+    def _trace_tool(self) -> None:
+        """The way of the tool, beside those drawn already."""
+        scene = self._view.scene
+        scene.trace(*dict.fromkeys((*scene.tracks.frames, tool_frame(self._view.session.model))))
+        self._view.update()

@@ -1,0 +1,118 @@
+"""Bars above the viewport for what waits for an answer: they stay until they are answered or no longer true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from app.preferences.icons import icon
+from app.widgets.label import Label
+
+HIGHEST = 150
+"""Pixels; more bars than fit are scrolled."""
+Choices = Mapping[str, Callable[[], object]]
+
+
+class Notice(QFrame):
+    """One bar: a sentence and its answers; closing it leaves everything as it is."""
+
+    def __init__(self, severity: str, text: str, choices: Choices, closed: Callable[[], object]) -> None:
+        super().__init__()
+        self.setObjectName("notice")
+        self.text = text
+        self._severity, self._picture = severity, Label()
+        words = Label(text)
+        words.setWordWrap(True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 5, 8, 5)
+        row.addWidget(self._picture)
+        row.addWidget(words, 1)
+        for title, action in choices.items():
+            button = QPushButton(title)
+            button.clicked.connect(action)
+            row.addWidget(button)
+        close = QToolButton(icon=icon("close"), toolTip="Not now", autoRaise=True)
+        close.clicked.connect(closed)
+        row.addWidget(close)
+        self.setAccessibleName(f"{severity}: {text}")
+        self._draw()
+
+    def _draw(self) -> None:
+        """The sign of the notice, in the colours of the present look."""
+        self._picture.setPixmap(icon(self._severity).pixmap(18, 18))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another look."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._draw()
+
+
+class Notices(QScrollArea):
+    """The bars, by key; hidden while there is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inner = QWidget()
+        self._column = QVBoxLayout(inner)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(1)
+        self.setWidget(inner)
+        self._bars: dict[str, Notice] = {}
+        self.hide()
+
+    def tell(self, key: str, severity: str, text: str, choices: Choices) -> None:
+        """Show a bar in place of the one with the same key. An answer takes it away before it acts."""
+        self.remove(key)
+
+        def answered(action: Callable[[], object]) -> Callable[[], object]:
+            def act() -> None:
+                self.remove(key)
+                action()
+
+            return act
+
+        bar = Notice(severity, text, {title: answered(a) for title, a in choices.items()}, lambda: self.remove(key))
+        self._bars[key] = bar
+        self._column.addWidget(bar)
+        self._fit()
+
+    def remove(self, key: str) -> None:
+        """Take a bar away."""
+        bar = self._bars.pop(key, None)
+        if bar is not None:
+            self._column.removeWidget(bar)
+            bar.hide()
+            bar.deleteLater()
+            self._fit()
+
+    def clear(self) -> None:
+        """Take all away."""
+        for key in tuple(self._bars):
+            self.remove(key)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is shown, by key."""
+        return {key: bar.text for key, bar in self._bars.items()}
+
+    def answer(self, key: str, title: str) -> None:
+        """Press a button of a bar."""
+        next(button for button in self._bars[key].findChildren(QPushButton) if button.text() == title).click()
+
+    def resizeEvent(self, event: object) -> None:
+        """Texts wrap otherwise in another width."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setVisible(bool(self._bars))
+        width = max(self.viewport().width(), 300)
+        heights = [bar.layout().totalHeightForWidth(width) for bar in self._bars.values()]
+        self.setFixedHeight(min(sum(heights) + max(0, len(heights) - 1), HIGHEST))

@@ -1,0 +1,175 @@
+"""What other programs do to the open file, and to those it takes in: noticed, told, taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
+
+from app.document.kept.leftovers import counted
+from app.document.opening import Opened
+from core.errors import KinetostatError
+from core.functions.results import Column, Table
+from core.model.differences import differences
+from resources import is_example
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+CHANGED, GONE = "changed outside", "deleted outside"
+"""Keys of notices."""
+SETTLE = 300
+"""Milliseconds until a file that is being written, or replaced, is looked at."""
+TRIES = 4
+"""Times a file that is missing or cannot be read is looked at again before that is told."""
+
+
+class OutsideChanges(QObject):
+    """Watches the files of the document. One that is not edited follows them at once, as a step of undo; else a notice
+    asks."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window, self._session = window, window.session
+        self._watcher = QFileSystemWatcher(self)
+        self._timer = QTimer(self, singleShot=True, interval=SETTLE)
+        self._timer.timeout.connect(self.look)
+        self._watcher.fileChanged.connect(lambda _: self._timer.start())
+        self._watcher.directoryChanged.connect(lambda _: self._timer.start())
+        self._session.saved_changed.connect(self._watch)
+        self._tries = TRIES
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._timer.stop()
+        self._session.saved_changed.disconnect(self._watch)
+
+    def _watch(self) -> None:
+        """Watch the files of the document, and their folders: editors put another file in place of the old one."""
+        files = [each.path for each in self._session.sources.files if not is_example(each.path)]
+        wanted = {str(place) for file in files for place in (file, file.parent) if place.exists()}
+        watched = {*self._watcher.files(), *self._watcher.directories()}
+        if watched - wanted:
+            self._watcher.removePaths(sorted(watched - wanted))
+        if wanted - watched:
+            self._watcher.addPaths(sorted(wanted - watched))
+
+    # ------------------------------------------------------------------------------- noticing
+
+    def look(self) -> None:
+        """See whether a file was changed."""
+        changed = self._session.sources.changed()
+        if not changed or self._window.documents.opening.busy:
+            self._tries = TRIES
+            self._watch()
+            return
+        gone = [path for path in changed if not path.exists()]
+        if gone and self._again():
+            return
+        if gone:
+            self._tell_gone(gone)
+        elif self._session.unsaved:
+            self._ask(changed)
+        else:
+            self._read(self._follow)
+
+    def _again(self) -> bool:
+        """Look once more a little later: a file may be in the middle of being replaced."""
+        self._tries -= 1
+        if self._tries > 0:
+            self._timer.start()
+            return True
+        self._tries = TRIES
+        return False
+
+    def _own(self) -> Path:
+        return self._window.documents.source or self._session.sources.files[0].path
+
+    def _read(self, then: Callable[[Opened], object]) -> None:
+        self._window.documents.read(self._own(), then=then, trusted=self._session.trusted)
+
+    def _follow(self, found: Opened) -> None:
+        """Take the file over, unless it was edited here meanwhile, or cannot be read."""
+        if found.error is not None:
+            if not self._again():
+                self._ask(self._session.sources.changed(), f" It cannot be read as it is now: {_reason(found.error)}")
+            return
+        self._tries = TRIES
+        if self._session.unsaved:
+            self._ask(self._session.sources.changed())
+        elif self._window.documents.take_over(found, "Changed outside"):
+            name = found.path.name
+            self._session.told.emit("done", f"{name} was changed by another program and read again. Undo goes back.")
+
+    # ------------------------------------------------------------------------------- telling
+
+    def _ask(self, changed: tuple[Path, ...], more: str = "") -> None:
+        if not changed:
+            return
+        names = ", ".join(path.name for path in changed[:3])
+        words = f"Another program changed {names}, and there are changes of yours that are not saved.{more}"
+        if not self._session.unsaved:
+            words = f"Another program changed {names}.{more}"
+        choices = {
+            "Reload (mine stays in undo)": self.reload,
+            "Keep mine": self.keep_mine,
+            "Save as…": lambda: self._window.documents.ask_save_as(),
+            "Compare": self.compare,
+        }
+        self._window.notices.tell(CHANGED, "warning", words, choices)
+
+    def _tell_gone(self, gone: list[Path]) -> None:
+        documents = self._window.documents
+        path = self._session.path if self._session.path in gone else gone[0]
+        self._session.sources = self._session.sources.again(*gone)
+        self._session.unfile()
+        if self._session.sources.changed():  # others are changed: that is asked for next
+            self._timer.start()
+        if path == self._session.path:
+            words = f"{path.name} was deleted or moved by another program. The machine is still open here, unsaved."
+            choices = {"Save": lambda: documents.save(), "Save as…": lambda: documents.ask_save_as()}
+        else:
+            words = f"{path.name}, which this machine takes in, was deleted or moved. It stays here as it was read."
+            choices = {"All right": lambda: True}
+        self._window.notices.tell(GONE, "warning", words, choices)
+
+    # ------------------------------------------------------------------------------- answers
+
+    def reload(self) -> None:
+        """Take over what the file says; mine stays in undo."""
+        self._window.notices.remove(CHANGED)
+        self._window.documents.reload()
+
+    def keep_mine(self) -> None:
+        """Go on with what is here; saving overwrites what the other program wrote."""
+        self._session.sources = self._session.sources.again()
+        self._session.unfile()
+
+    def compare(self) -> None:
+        """Show how the document and its file differ, as a table; the question stays."""
+        changed = self._session.sources.changed()
+        self._read(lambda found: self._compare(found, changed))
+
+    def _compare(self, found: Opened, changed: tuple[Path, ...]) -> None:
+        if found.model is None:
+            self._window.guard.report(found.error or RuntimeError("nothing was read"))
+        else:
+            self._session.produced.emit(difference_table(found, self._session.model))
+            self._window.docks.show("output")
+        self._ask(changed)
+
+
+def difference_table(found: Opened, mine: object) -> Table:
+    """Mine beside what the file says, field by field."""
+    assert found.model is not None
+    rows = [(each.place, each.field or "(whole element)", each.after or "—", each.before or "—")
+            for each in differences(found.model, mine)]  # type: ignore[arg-type]  # fmt: skip
+    columns = (Column("Element"), Column("Field"), Column("Mine"), Column("In the file"))
+    note = f"{counted(len(rows), 'difference')}." if rows else "The file says the same as the machine here."
+    return Table(title=f"Mine and {found.path.name}", columns=columns, rows=tuple(rows), note=note)
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, KinetostatError) else "it is damaged."

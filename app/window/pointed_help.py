@@ -1,0 +1,83 @@
+"""Which page of the help is about what is under the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QDockWidget, QToolButton, QTreeWidget, QWidget
+
+from app.commands import table
+from app.panels.tree.machine_nodes import Node
+from app.playback.timeline import Timeline
+from app.viewport.viewport import Viewport
+from app.widgets.fields.field_editor import FieldEditor
+from app.window.status import StatusLine
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+
+def topic_under_pointer(window: Window) -> str:
+    """The topic (with "#field" behind it for a field) of what is under the pointer; where that is not in the window, of
+    what has the keyboard; "" for nothing in particular."""
+    place = QCursor.pos()
+    widget = QApplication.widgetAt(place)
+    if widget is None or widget.window() is not window:
+        widget = window.focusWidget()
+    return "" if widget is None else topic_of(window, widget, place)
+
+
+def topic_of(window: Window, widget: QWidget, place: QPoint) -> str:
+    """The topic of a widget, or of the nearest around it that has one. place: the pointer, on the screen."""
+    field = ""
+    at: QWidget | None = widget
+    while at is not None and at is not window:
+        if (
+            isinstance(at, QToolButton)
+            and at.defaultAction() is not None
+            and at.defaultAction().objectName() in table()
+        ):
+            return at.defaultAction().objectName()
+        if isinstance(at, FieldEditor):
+            field = at.path.partition(".")[0]
+        elif isinstance(at, QTreeWidget) and (topic := _row_topic(window, at, place)):
+            return topic
+        elif isinstance(at, Viewport | Timeline | StatusLine):
+            return {Viewport: "panel.scene", Timeline: "panel.timeline", StatusLine: "panel.status"}[_kind(at)]
+        elif isinstance(at, QDockWidget):
+            return _panel_topic(window, at.objectName(), widget, field)
+        at = at.parentWidget()
+    return ""
+
+
+def _kind(widget: QWidget) -> type:
+    return next(kind for kind in (Viewport, Timeline, StatusLine) if isinstance(widget, kind))
+
+
+def _row_topic(window: Window, tree: QTreeWidget, place: QPoint) -> str:
+    """The function or the kind of element in the row under the pointer, or in the current row."""
+    view = tree.viewport()
+    inside = view.mapFromGlobal(place)
+    item = tree.itemAt(inside) if view.rect().contains(inside) else tree.currentItem()
+    if item is None:
+        return ""
+    told = item.data(0, Qt.ItemDataRole.UserRole)
+    if tree is window.functions.tree:
+        return str(told or "panel.functions")  # a function of the catalogue, or a command of Robotica
+    if isinstance(told, Node):
+        collection = "model" if told.selects_model else told.ref.collection if told.ref else ""
+        return f"element.{collection}" if collection else ""
+    return ""
+
+
+def _panel_topic(window: Window, panel: str, widget: QWidget, field: str) -> str:
+    """A panel's page; in the properties that of what is selected, in a function's form that of the function."""
+    if panel == "properties" and widget is not window.docks.panels[panel]:
+        ref = window.session.selection
+        return f"element.{ref.collection if ref else 'model'}" + (f"#{field}" if field else "")
+    if panel == "functions" and window.functions.form is not None and window.functions.form.isAncestorOf(widget):
+        chosen = window.functions.chosen
+        return f"function.{chosen.id}" if chosen else "panel.functions"
+    return f"panel.{panel}"

@@ -1,0 +1,231 @@
+"""Recovery: unsaved work is copied to the platform's state folder, and offered after a crash."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.background.worker import Worker
+from app.document.kept import leftovers
+from app.document.kept.leftovers import Leftover, Origin
+from app.document.kept.seen_files import Seen, Sources
+from app.document.opening import Opened, opened_by
+from core.errors import KinetostatError
+from core.files import Reading, Trusted, dumps, loads
+from core.files.source import source_of_file
+from core.model import Model
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+SOON = 1000
+"""Milliseconds after a change until the copy is written."""
+LOOK = 100
+"""Milliseconds between two looks at what the writing thread has to say."""
+CANNOT = "Unsaved work is not safe from a crash for now, no copy of it can be written: "
+
+
+class Recovery(QObject):
+    """Writes a copy soon after a change; removes it when the work is saved or the program ends in order."""
+
+    def __init__(self, window: Window, copy: Path) -> None:
+        super().__init__(window)
+        self._window, self._keeper = window, window.run_keeper
+        self.copy, self.folder = copy, copy.parent
+        self._own = leftovers.lock_of(self.copy)
+        self._worker = Worker("recovery", self._failed)
+        self._news: deque[str] = deque()
+        self._said = self._there = False
+        self._left: tuple[Leftover, ...] = ()
+        self._discarded: list[Leftover] = []
+        self._timer = QTimer(self, singleShot=True, interval=SOON)
+        self._timer.timeout.connect(self.write)
+        self._look = QTimer(self, interval=LOOK)
+        self._look.timeout.connect(self._tell)
+        window.session.saved_changed.connect(self._changed)
+        window.session.runs.changed.connect(self._changed)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Make the folder ours; where it cannot be made there are no copies, which is told when one is needed."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            return
+        self._own.tryLock(0)
+        leftovers.purge(self.folder)
+
+    # ------------------------------------------------------------------------------- writing
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is unsaved work."""
+        return self._window.session.unsaved or bool(self._keeper.unkept) or bool(self._keeper.deleted)
+
+    def _changed(self) -> None:
+        if not self.needed:
+            self.clear()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def write(self) -> None:
+        """Have the copy written."""
+        self._timer.stop()
+        if not self.needed:
+            return
+        model, origin, copy = self._window.session.model, self._origin(), self.copy
+        kept = self._keeper.listed(self._window.surroundings.kept())
+        self._there = True
+
+        def work() -> None:
+            if not self.folder.is_dir():
+                self._settle()
+            leftovers.write(copy, dumps(model), origin, kept)
+            self._said = False
+
+        self._worker.do(work, "copy")
+        self._look.start()
+
+    def _origin(self) -> Origin:
+        session, documents = self._window.session, self._window.documents
+        path = os.path.abspath(session.path) if session.path is not None else ""
+        known = next((each.digest for each in session.sources.files if os.path.abspath(each.path) == path), "")
+        source = "" if documents.source is None else os.path.abspath(documents.source)
+        return Origin(path, source, session.model.name, known, session.edits, session.undo_label, time.time())
+
+    def clear(self) -> None:
+        """Remove the copy: nothing is unsaved."""
+        self._timer.stop()
+        if self._there:
+            self._there = False
+            copy = self.copy
+            self._worker.do(lambda: leftovers.remove_document(copy), "copy")
+
+    def flush(self) -> None:
+        """Have what is unsaved on disk now (the program is being ended)."""
+        self._keeper.store.worker.wait()
+        self.write()
+        self._worker.wait()
+
+    def close(self, *, keep: bool = False) -> None:
+        """End of the program: in order, or with its copy left to be offered."""
+        self._timer.stop()
+        self._look.stop()
+        self._window.session.saved_changed.disconnect(self._changed)
+        self._window.session.runs.changed.disconnect(self._changed)
+        if keep:
+            self.flush()
+        self._worker.close()
+        kept = keep and self.needed
+        if self._keeper.close() and not kept:
+            leftovers.remove(self.copy)
+        for left in self._discarded:
+            leftovers.remove(left.copy)
+        self._own.unlock()
+
+    def _failed(self, error: Exception) -> None:
+        """(In the writing thread.)"""
+        if not self._said:
+            self._said = True
+            self._news.append(f"{CANNOT}{error}")
+
+    def _tell(self) -> None:
+        if not self._worker.busy and not self._news:
+            self._look.stop()
+        while self._news:
+            self._window.session.told.emit("warning", self._news.popleft())
+
+    # ------------------------------------------------------------------------------- offering
+
+    @property
+    def has_left(self) -> bool:
+        """Whether something was left behind that was not answered for."""
+        return bool(self._left)
+
+    def offer(self) -> None:
+        """Offer what earlier programs left behind, in place."""
+        self._left = leftovers.leftovers(self.folder)
+        for left in self._left:
+            text = f"Unsaved work was kept when the program ended unexpectedly: {left.words}."
+            answers = {"Restore": lambda left=left: self.restore(left), "Discard": lambda left=left: self.discard(left)}
+            self._window.notices.tell(str(left.copy), "warning", text, answers)
+
+    def restore(self, left: Leftover) -> None:
+        """Open a copy as what it was, under its own name."""
+        self._window.documents.keep_changes(lambda: self._read(left))
+
+    def _read(self, left: Leftover) -> None:
+        origin = left.origin.path or left.origin.source
+
+        def read(trusted: frozenset[Trusted]) -> Opened:
+            text = lambda: source_of_file(left.copy).text  # noqa: E731
+            return opened_by(lambda: Reading(loads(text(), "kst", origin, trust=trusted)), left.copy, trusted)
+
+        self._window.documents.read(Path(origin or left.copy), read, lambda opened: self._show(left, opened))
+
+    def _show(self, left: Leftover, opened: Opened) -> None:
+        if opened.error is not None:
+            words = opened.error if isinstance(opened.error, KinetostatError) else "Something in it is damaged."
+            self._window.notices.tell(
+                str(left.copy), "error", f"The copy of {left.words} cannot be opened. It stays as {left.copy}. {words}",
+                {"Try again": lambda: self.restore(left), "Discard": lambda: self.discard(left)},
+            )  # fmt: skip
+            return
+        assert opened.model is not None
+        path = Path(left.origin.path) if left.origin.path else None
+        self._window.documents.leave()
+        self._window.documents.source = path or (Path(left.origin.source) if left.origin.source else None)
+        if not self._window.session.start(opened.model, path, sources=_sources(path, left, opened.model),
+                                          pose=left.kept.pose, mech=opened.mech, filed=False):  # fmt: skip
+            return
+        self._window.session.trusted = opened.trusted
+        self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
+        self._window.surroundings.put_back(left.kept.sections)
+        self._window.outside.look()
+        self._window.session.told.emit("done", f"Restored: {left.words}. It is not saved yet.")
+
+    def _taken(self, left: Leftover, whole: bool) -> None:
+        """The old copy goes once all of it is in one of our own; else it stays, and is offered again."""
+        self._left = tuple(each for each in self._left if each != left)
+        self.write()
+        store, records = self._keeper.store, self._keeper.stored
+
+        def go() -> None:
+            there = all(store.whole(record, version) is not None for record, version in records)
+            if whole and there and self.copy.with_suffix(".json").is_file():
+                leftovers.remove(left.copy)
+
+        def then() -> None:  # behind the runs that are being written
+            self._worker.do(go)
+
+        store.worker.do(then)
+
+    def discard(self, left: Leftover) -> None:
+        """Offer a copy no longer; until the program ends it can be brought back."""
+        try:
+            gone = leftovers.discard(left)
+        except OSError as error:
+            self._window.session.told.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
+            return
+        self._discarded.append(gone)
+        self._left = tuple(each for each in self._left if each != left)
+        self._window.notices.tell(str(left.copy), "hint", f"Discarded: {left.words}.",
+                                  {"Bring it back": lambda: self._bring_back(gone)})  # fmt: skip
+
+    def _bring_back(self, left: Leftover) -> None:
+        self._discarded.remove(left)
+        leftovers.bring_back(left)
+        self.offer()
+
+
+def _sources(path: Path | None, left: Leftover, model: Model) -> Sources:
+    """The files of restored work: its own as it was known when the work began."""
+    if path is None:
+        return Sources()
+    known = Seen(path, left.origin.digest, (-1, -1, -1))
+    return Sources((known, *Sources.now(path, model).files[1:]))

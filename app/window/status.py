@@ -1,0 +1,136 @@
+"""The status line: what the tool expects, work in progress, the point under the pointer."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QStatusBar, QToolButton
+
+from app.background.jobs import Job, Jobs
+from app.document.mobility import standing_mobility
+from app.document.session import Ref, Session, State
+from app.plain_text import as_tip
+from app.preferences.icons import icon
+from app.preferences.settings import Settings
+from app.widgets.elided import ElidedLabel
+from app.widgets.label import Label
+from app.widgets.progress import ProgressBar
+from core.model import WORDS
+
+
+class StatusLine(QStatusBar):
+    """Left: words. Right: job, compiler, coordinates."""
+
+    def __init__(self, session: Session, settings: Settings, jobs: Jobs) -> None:
+        super().__init__()
+        self._session, self._settings, self._jobs = session, settings, jobs
+        self.setSizeGripEnabled(False)
+        self.words = ElidedLabel()
+        self.work, self.code, self.part, self.place = Label(), Label(), Label(), Label()
+        self.words.setMinimumWidth(60)
+        self.words.setContentsMargins(10, 0, 0, 0)
+        self.place.setContentsMargins(0, 0, 10, 0)
+        self.place.setMinimumWidth(250)
+        self.place.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.place.setToolTip("Point under the pointer, in world axes")
+        self.bar = ProgressBar(textVisible=False, maximum=1000)
+        self.bar.setFixedSize(110, 8)
+        self.stop = QToolButton(icon=icon("stop"), autoRaise=True, toolTip="Stop this work")
+        self.stop.clicked.connect(jobs.cancel_all)
+        self.addWidget(self.words, 1)
+        self.part.setToolTip("The element under the pointer")
+        self.part.setContentsMargins(10, 0, 6, 0)
+        self.freedoms = Label()
+        self._mobility = standing_mobility(session)
+        self._mobility.ready.connect(self._tell_freedoms)
+        self._tell_freedoms()
+        for widget in (self.work, self.bar, self.stop, self.code, self.freedoms, self.part, self.place):
+            self.addPermanentWidget(widget)
+        self._last: ArrayLike | None = None
+        self._reading = ""
+        jobs.changed.connect(self.refresh)
+        self._poll = QTimer(self, interval=150)
+        self._poll.timeout.connect(self.refresh)
+        session.changed.connect(self._changed)
+        session.hovered.connect(self._hovered)
+        settings.changed.connect(self._settings_changed)
+        self._poll.start()
+        self.refresh()
+
+    def close_line(self) -> None:
+        """Listen no more."""
+        self._poll.stop()
+        self._mobility.ready.disconnect(self._tell_freedoms)
+        self._session.changed.disconnect(self._changed)
+        self._session.hovered.disconnect(self._hovered)
+        self._settings.changed.disconnect(self._settings_changed)
+
+    def expect(self, text: str) -> None:
+        """What the tool expects."""
+        self.words.setText(text)
+        self.words.setToolTip(as_tip(text))
+
+    def busy(self, text: str) -> None:
+        """What is being read; '' when nothing is."""
+        self._reading = text
+        self.refresh()
+
+    def point(self, point: ArrayLike | None) -> None:
+        """Show the coordinates of a point (3,) in m, world; None for none."""
+        self._last = point
+        if point is None:
+            self.place.setText("")
+            return
+        shown = (self._settings.shown(float(x), "length") for x in np.asarray(point))
+        self.place.setText("   ".join(f"{axis} {text}" for axis, text in zip("xyz", shown, strict=True)))
+
+    def refresh(self) -> None:
+        """Bring job and compiler up to date."""
+        running = self._jobs.running
+        job = running[0] if running else None
+        left = job.time_left if job is not None else None
+        about = f", about {left:.0f} s left" if left is not None and left > 2.0 else ""
+        self.work.setText(f"{_doing(job)}{about}" if job is not None else self._reading)
+        self.bar.setVisible(job is not None or bool(self._reading))
+        self.stop.setVisible(job is not None)
+        if job is not None and job.fraction > 0.0:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * job.fraction))
+        else:
+            self.bar.setRange(0, 0)
+        ready = getattr(self._session.mech, "ready", True)
+        self.code.setText("" if ready else "compiling …")
+        if ready and job is None and not self._reading:
+            self._poll.stop()
+        elif not self._poll.isActive():
+            self._poll.start()
+
+    def _tell_freedoms(self) -> None:
+        """How many freedoms the machine has."""
+        found = self._mobility.mobility
+        if found is None:
+            reason = self._mobility.open_at
+            self.freedoms.setText("does not close" if reason else "")
+            self.freedoms.setToolTip(as_tip(reason))
+            return
+        left = f", {found.undriven} undriven" if found.driven else ""
+        self.freedoms.setText(f"{found.dof} degree{'s' * (found.dof != 1)} of freedom{left}")
+        self.freedoms.setToolTip(as_tip(str(found)))
+
+    def _hovered(self, ref: Ref | None) -> None:
+        self.part.setText("" if ref is None else f"{WORDS[ref.collection]} {ref.name}")
+
+    def _changed(self, old: State, new: State) -> None:
+        self._poll.start()
+        if old.model is not new.model:  # what was under the pointer may be gone
+            self.point(None)
+
+    def _settings_changed(self, key: str) -> None:
+        if key.startswith("units/"):
+            self.point(self._last)
+
+
+def _doing(job: Job) -> str:
+    """What a job is at: while it prepares, what it says of that."""
+    return job.text if job.text and job.fraction == 0.0 else job.title

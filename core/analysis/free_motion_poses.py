@@ -1,0 +1,62 @@
+"""Free motions to look at: poses along the manifold of closed poses, to and fro."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.cut_limits import outside, widened
+from core.mobility.closure_rank import Closure
+from core.multibody.parameter_values import Values
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+STEP = 0.06
+"""Way of the fastest joint between two poses, rad or machine sizes."""
+STRAINED = 0.12
+"""Amplitude (rad or machine sizes) at which a motion that ends at once is shown, strained."""
+
+
+def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0, *, amplitude: float = 0.6) -> Array:
+    """(n, nq) poses from q along a free motion v (nv,) and back, then the other way and back.
+
+    amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
+    is only infinitesimal is shown strained: those poses are not closed.
+    """
+    closure = Closure(mech, p, t)
+    v = np.asarray(v, dtype=float)
+    v = v / max(float(np.max(np.abs(v / closure.units), initial=0.0)), 1e-300)
+    count = max(1, round(amplitude / STEP))
+    there, back = (_along(closure, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
+    if not there and not back:
+        strains = np.linspace(0.0, STRAINED, 4)[1:]
+        there, back = ([mech.integrate(q, sign * v * s) for s in strains] for sign in (1.0, -1.0))
+    poses = [q, *there, *there[-2::-1], q, *back, *back[-2::-1], q]
+    return np.array(poses)
+
+
+def _along(closure: Closure, q: Array, v: Array, count: int) -> list[Array]:
+    """Closed poses along v, each step in the direction of the one before."""
+    poses: list[Array] = []
+    mech = closure.mech
+    for _ in range(count):
+        trial = closure.follow(q, v, STEP * float(np.linalg.norm(v / closure.units)))
+        if trial is None or np.max(np.abs(mech.clamp(trial) - trial), initial=0.0) > 1e-9:
+            break
+        if outside(mech, widened(mech, q, closure.p), trial, closure.p):
+            break
+        way = mech.difference(q, trial)
+        N = closure.motions(trial)
+        ahead = N @ ((N / closure.units[:, None]).T @ (way / closure.units))
+        poses.append(trial)
+        q = trial
+        size = float(np.max(np.abs(ahead / closure.units), initial=0.0))
+        if size < 1e-3 * STEP:
+            break
+        v = ahead / size
+    return poses

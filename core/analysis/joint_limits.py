@@ -1,0 +1,158 @@
+"""Limits of joints against which a machine rests: which hold, and with which force.
+
+Limits of tree joints hold an entry of q still; those of joints that close loops hold what is measured between frames.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.cut_limits import CutLimit
+from core.mobility.closure_rank import Closure
+from core.numerics import position_solver
+
+Array = NDArray[np.float64]
+
+WITHIN = 1e-12
+"""Way (rad or m) beyond a limit that counts as none."""
+WITHIN_CUT = 1e-9
+"""The same of a joint that closes a loop, which is measured."""
+STEP = 1e-5
+"""Displacement (rad or machine sizes) from whose differences the curvature of a measured coordinate is told."""
+
+
+class Stop(NamedTuple):
+    """One side of a coordinate's limits."""
+
+    name: str
+    q: int
+    """Its place in q; −1 for a joint that closes a loop."""
+    v: int
+    value: float
+    side: float
+    """1: upper, −1: lower."""
+    cut: CutLimit | None = None
+
+
+class Stops:
+    """All limits of a machine's coordinates, and those that hold now."""
+
+    def __init__(self, closure: Closure) -> None:
+        self.closure = closure
+        self.all = tuple(_stops(closure))
+        self.held: list[Stop] = []
+        self._near: dict[str, float] = {}
+
+    def passed(self, q: Array) -> None:
+        """The way goes on from this pose: angles of joints that close loops are counted from here."""
+        self._near = {stop.name: self._value(stop, q) for stop in self.all if stop.cut is not None}
+
+    def _value(self, stop: Stop, q: Array) -> float:
+        if stop.cut is None:
+            return float(q[stop.q])
+        return stop.cut.value(self.closure.mech, q, self.closure.p, self._near.get(stop.name))
+
+    def beyond(self, stop: Stop, q: Array) -> float:
+        """How far a position is beyond a limit."""
+        return stop.side * (self._value(stop, q) - stop.value)
+
+    def motions(self, q: Array) -> Array:
+        """(nv, k) free motions that leave no limit that holds."""
+        import scipy.linalg
+
+        N = self.closure.motions(q)
+        if not self.held or not N.shape[1]:
+            return N
+        return np.asarray(N @ scipy.linalg.null_space(self.rows(q) @ N, rcond=1e-9))
+
+    def rows(self, q: Array) -> Array:
+        """(held, nv) directions in which they push."""
+        closure, unit = self.closure, np.eye(self.closure.mech.nv)
+        rows = [unit[s.v] if s.cut is None else s.cut.row(closure.mech, q, closure.p) for s in self.held]
+        return np.array(rows).reshape(-1, closure.mech.nv)
+
+    def bending(self, q: Array, N: Array, forces: Array) -> Array:
+        """(k, k) of the forces of limits that hold, along N: how what they push against turns."""
+        closure = self.closure
+        result = np.zeros((N.shape[1], N.shape[1]))
+        if any(stop.cut is not None for stop in self.held):
+            for j, way in enumerate(N.T):
+                step = STEP / max(float(np.linalg.norm(way / closure.units)), 1e-300)
+                ahead, behind = (forces @ self.rows(closure.moved(q, sign * step * way)) for sign in (1.0, -1.0))
+                result[:, j] = N.T @ (ahead - behind) / (2.0 * step)
+        return result
+
+    def closed(self, q: Array, *more: Stop) -> tuple[Array, float]:
+        """The closed pose nearest to q against the limits that hold (and more), and the gap left."""
+        closure, held = self.closure, (*self.held, *more)
+        still = np.zeros(closure.mech.nv, dtype=bool)
+        still[[stop.v for stop in held if stop.cut is None]] = True
+        cuts = [(stop, stop.cut) for stop in held if stop.cut is not None]
+        if not cuts:
+            return closure.closed(q, still)
+
+        def residual(q: Array) -> Array:
+            gaps = [self._value(stop, q) - stop.value for stop, _ in cuts]
+            return np.concatenate([closure.problem.residual(q), gaps])
+
+        def jacobian(q: Array) -> Array:
+            rows = [limit.row(closure.mech, q, closure.p) for _, limit in cuts]
+            return np.concatenate([closure.problem.jacobian(q), rows])
+
+        problem = closure.problem._replace(residual=residual, jacobian=jacobian)
+        return position_solver.close(problem, q, 1.0 / closure.units, still)
+
+    def reached(self, q: Array, trial: Array) -> Array | None:
+        """The pose where a step from q to the trial comes to its first limit, which holds from there; the trial if it
+        comes to none; None if the loops do not let it touch the limit (a shorter step then comes nearer)."""
+        crossed = [stop for stop in self.all if stop not in self.held and self._outside(stop, trial)]
+        if not crossed:
+            return trial
+        shares = []
+        for stop in crossed:
+            before, after = self.beyond(stop, q), self.beyond(stop, trial)
+            shares.append(min(1.0, max(0.0, -before) / (after - min(before, 0.0))))
+        first = crossed[int(np.argmin(shares))]
+        near = self.closure.moved(q, self.closure.mech.difference(q, trial) * min(shares))
+        if first.cut is None:
+            near[first.q] = first.value
+        closed, gap = self.closed(near, first)
+        if gap >= position_solver.ACCEPTABLE or any(
+            self._outside(s, closed) for s in self.all if s not in (*self.held, first)
+        ):
+            return None
+        self.held.append(first)
+        return closed
+
+    def _outside(self, stop: Stop, q: Array) -> bool:
+        return self.beyond(stop, q) > (WITHIN if stop.cut is None else WITHIN_CUT)
+
+    def release(self, forces: Array, tolerance: float) -> bool:
+        """Let go of the limit that would have to pull most; False if all push."""
+        pull = [stop.side * force for stop, force in zip(self.held, forces, strict=True)]
+        worst = int(np.argmax(pull)) if pull else -1
+        if worst < 0 or pull[worst] <= tolerance:
+            return False
+        del self.held[worst]
+        return True
+
+
+def _stops(closure: Closure) -> list[Stop]:
+    mech, result = closure.mech, []
+    for coordinate in mech.coordinates:
+        own = [c for c in mech.coordinates if c.joint == coordinate.joint]
+        speeds = mech.joint_v(coordinate.joint)
+        if len(own) != speeds.stop - speeds.start:
+            continue  # quaternions have no limits
+        v = speeds.start + own.index(coordinate)
+        for bound, side in ((coordinate.lower, -1.0), (coordinate.upper, 1.0)):
+            if bound is not None:
+                result.append(Stop(coordinate.name, coordinate.index, v, float(bound), side))
+    for limit in mech.cut_limits:
+        for value, side in ((limit.lower, -1.0), (limit.upper, 1.0)):
+            if np.isfinite(value):
+                result.append(Stop(limit.name, -1, -1, value, side, limit))
+    return result

@@ -1,0 +1,1 @@
+"""Loops that close explicitly: dependent coordinates as functions of the independent ones."""

@@ -1,0 +1,244 @@
+"""Closed forms of a machine's loops: what they are, and the explicit equations as traces and machine code."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.closed_forms.families import Form
+from core.closed_forms.graph import BESIDE, Edge, edges_of, gears_of, rods_of
+from core.closed_forms.order import Search, solved
+from core.closed_forms.positions import Positions, positions
+from core.closed_forms.reduction import independent_speeds, least, motions, reduced
+from core.closed_forms.velocities import Speed
+from core.closed_forms.wording import Step, steps_of
+from core.codegen import llvm_ir
+from core.codegen.instructions import instructions_of
+from core.codegen.object_code import Library, MachineCode
+from core.codegen.symbols import column, symbols
+from core.mechanics.runner import inline
+from core.numerics import position_solver
+from core.traces.dynamics import inverse
+
+if TYPE_CHECKING:
+    from core.mechanism.mechanism import Mechanism
+    from core.multibody.parameter_values import Values
+    from core.traces.program import Program
+    from core.traces.tracer import Tracer
+
+Array = NDArray[np.float64]
+LARGEST = 120
+"""Elementary joints above which no closed forms are sought: the trace would be too long."""
+SURE, NEAR, STEEP = 0.05, 1e-4, 50.0
+"""Sine of a form above which it is used; above which it is used if speeds are not raised more than this much."""
+
+FITTING = 1e-6
+"""Difference (rad, m) from a closed position that closed forms may make."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the numbers of the reduced equations lie: q, v, b, Φ (one row per independent speed), Φᵀ M Φ,
+    Φᵀ (M b + h), reach, sine, gain."""
+
+    nq: int
+    nv: int
+    independent: int
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        n = self.independent
+        return self.nq + 2 * self.nv + n * self.nv + n * n + n + 3
+
+
+class ClosedForms:
+    """Of one program."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self._lock = threading.RLock()
+        self.search: Search | None = None
+        count = len(tracer.topology.model.joints) + len(tracer.topology.branches)
+        topology = tracer.topology
+        if (topology.cuts or rods_of(topology) or gears_of(topology)) and count <= LARGEST:
+            self.search = solved(tracer.topology)
+
+    @property
+    def forms(self) -> list[Form]:
+        """In the order in which they are carried out."""
+        return [] if self.search is None else [step for step in self.search.steps if isinstance(step, Form)]
+
+    @property
+    def found(self) -> bool:
+        """True if some loop has a closed form."""
+        return bool(self.forms)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """What is known in which order, for people."""
+        return steps_of(self.tracer.topology, self.search)
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """Over the tracer's symbols."""
+        return edges_of(self.tracer.topology, self.tracer.numbers)
+
+    @cached_property
+    def independent(self) -> list[Speed]:
+        """Independent speeds."""
+        assert self.search is not None
+        return independent_speeds(self.edges, self.search.steps)
+
+    @cached_property
+    def dependent_v(self) -> NDArray[np.bool_]:
+        """(nv,) True for speeds that follow from others."""
+        flags = np.zeros(self.tracer.tree.nv, dtype=bool)
+        for form in self.forms:
+            for i, _ in form.chain:
+                if not self.edges[i].cut:
+                    flags[self.edges[i].v : self.edges[i].v + self.edges[i].nv] = True
+        return flags
+
+    @cached_property
+    def closed_joints(self) -> frozenset[str]:
+        """Cut joints whose constraints vanish."""
+        assert self.search is not None
+        if self.search.torn:
+            return frozenset()
+        left = {self.edges[i].joint for i in self.search.free if self.edges[i].kind not in BESIDE}
+        return frozenset(joint.name for joint in self.tracer.topology.cuts) - left
+
+    @cached_property
+    def closed_constraints(self) -> frozenset[str]:
+        """Massless rods and gears whose constraints vanish."""
+        closed = [self.edges[i] for form in self.forms for i, _ in form.chain]
+        return frozenset(edge.joint for edge in closed if edge.kind in BESIDE)
+
+    @property
+    def kept_rows(self) -> list[int]:
+        """Rows of the closure that are left to iteration."""
+        closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
+        return [k for k, row in enumerate(self.tracer.holdings.rows)
+                if row.element not in closed.get(row.collection, ())]  # fmt: skip
+
+    @property
+    def layout(self) -> Layout:
+        """Of the reduced equations."""
+        return Layout(self.tracer.tree.nq, self.tracer.tree.nv, len(self.independent))
+
+    def _positions(self, q: Sequence[Any]) -> Positions:
+        assert self.search is not None
+        return positions(self.edges, self.search.steps, q)
+
+    # ------------------------------------------------------------------------------------------ machine code
+
+    @cached_property
+    def reduction(self) -> MachineCode:
+        """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them."""
+        tracer = self.tracer
+        words = tracer.signature("bias_slip").arguments
+        inputs = {word: symbols(word, tracer.sizes[word]) for word in words}
+        sources = [*(inputs[word] for word in words), tracer.p]
+        return self._compiled(sources, self._reduced(inputs))
+
+    def _reduced(self, inputs: dict[str, list[Any]]) -> list[Any]:
+        tracer = self.tracer
+        assert self.search is not None
+        closed = self._positions(inputs["q"])
+        found = motions(self.edges, self.search.steps, self.independent, closed, inputs["v"], tracer.tree.nv)
+
+        def forces(a: list[Any]) -> list[Any]:
+            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, slip=True)
+
+        M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia)
+        flat = [*closed.q, *found.v, *found.bias]
+        for column_ in found.columns:
+            flat += column_
+        for row in M:
+            flat += row
+        return [*flat, *h, least(closed.reaches), *found.quality]
+
+    @cached_property
+    def closing(self) -> MachineCode:
+        """(q, p) → closed q, reach, sine: machine code."""
+        q = symbols("q", self.tracer.tree.nq)
+        closed = self._positions(q)
+        still = motions(self.edges, self.search.steps, self.independent, closed, [0.0] * self.tracer.tree.nv,  # type: ignore[union-attr]
+                        self.tracer.tree.nv)  # fmt: skip
+        return self._compiled([q, self.tracer.p], [*closed.q, least(closed.reaches), still.quality[0]])
+
+    def _compiled(self, sources: list[list[Any]], result: list[Any]) -> MachineCode:
+        function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
+        sizes = [len(x) for x in sources]
+        with self._lock:
+            text = llvm_ir.module(instructions_of(function), sizes, len(result), checked=False)
+            return MachineCode(Library(text), sizes, len(result))
+
+    def fit(self, q: Array, p: Array) -> bool:
+        """True if there are closed forms, and they close the machine where it is closed already: geometry that holds at
+        the model's own parameters need not do so at others."""
+        if not self.found or not self.independent:  # a rigid frame has nothing to integrate
+            return False
+        given = [np.zeros((1, size)) for size in self.reduction.sizes[:-1]]
+        given[0][0] = q
+        out = np.empty((1, self.reduction.size))
+        self.reduction.batch(given, np.ascontiguousarray(p), out)
+        reach, sine, _ = out[0, -3:]
+        if not (reach > 0.0 and sine > SURE):
+            return True  # at a pose where branches meet nothing can be said
+        return bool(np.max(np.abs(out[0, : len(q)] - q)) < FITTING)
+
+    def make_ready(self) -> None:
+        """Make now what closes loops by formulas: asked for first during a drag it would make the hand wait."""
+        if self.found and not self.kept_rows:
+            _ = self.closing
+
+    def closed(self, q: Array, p: Array) -> tuple[Array, bool]:
+        """The position that closed forms give for a guess, and whether they can: loops with a solution that is not
+        (nearly) double."""
+        out = np.empty((1, self.closing.size))
+        self.closing.batch([np.ascontiguousarray(q, dtype=float)[None]], np.ascontiguousarray(p), out)
+        reach, sine = out[0, -2:]
+        return out[0, :-2].copy(), bool(reach > 0.0 and sine > SURE and np.isfinite(out).all())
+
+
+def explicitly_closed(mech: Mechanism, q: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
+    """The closed position (nq,) next to q by closed forms alone; None if something is left to iteration, a coordinate
+    that is held (nv,) depends on others, or a limit would be broken."""
+    forms = closed_forms_of(mech._program)
+    if not forms.found or forms.kept_rows or (held & forms.dependent_v).any():
+        return None
+    closed, well = forms.closed(q, mech.parameter_values(p))
+    kept = well and np.max(np.abs(mech.clamp(closed) - closed), initial=0.0) < position_solver.TOLERANCE
+    return closed if kept else None
+
+
+class _Place:
+    """Where the closed forms of a program are kept; one thread seeks them, others wait for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.found: ClosedForms | None = None
+
+
+_known: weakref.WeakKeyDictionary[Program, _Place] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def closed_forms_of(program: Program) -> ClosedForms:
+    """The closed forms of a program, sought when first asked for."""
+    with _lock:
+        place = _known.setdefault(program, _Place())
+    with place.lock:
+        if place.found is None:
+            place.found = ClosedForms(program.tracer)
+        return place.found

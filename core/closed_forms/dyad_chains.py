@@ -1,0 +1,166 @@
+"""Closed ways of few unknown joints, solved: product over the way of (motion_i K_i) = identity, motions unknown.
+
+Every family takes the known poses K_i behind the joints and guesses, and gives the motions in the order of the way: a
+`Turn`, a displacement (m) or a rotation; and the least reach of its roots (see `dyads`). Joints turn about or slide
+along the z axes of their frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.closed_forms import dyads
+from core.closed_forms.dyads import Turn
+from core.spatial.pose import Pose
+from core.spatial.rotation import IDENTITY as NO_ROTATION
+from core.spatial.rotation import Rotation
+from core.spatial.scalar import Scalar, apply, over, times
+from core.spatial.vector import ZERO, Vector3, Z
+
+Guess = Callable[[int], Any]
+"""Guess of the k-th motion of the way: rad, m, or a rotation."""
+Solution = tuple[list[Any], Scalar]
+
+
+def pose_of(value: Any) -> Pose:
+    """The motion a value stands for."""
+    if isinstance(value, Turn):
+        return Pose(value.rotation(), ZERO)
+    if isinstance(value, Rotation):
+        return Pose(value, ZERO)
+    return Pose(NO_ROTATION, Vector3(0.0, 0.0, value))
+
+
+def _flat(v: Vector3) -> Vector3:
+    return Vector3(v.x, v.y, 0.0)
+
+
+def _square(v: Vector3) -> Scalar:
+    return v.dot(v)
+
+
+def on_z(height: Scalar) -> Vector3:
+    """The point at a height on the z axis."""
+    return Vector3(0.0, 0.0, height)
+
+
+def _least(*reaches: Scalar) -> Scalar:
+    result = reaches[0]
+    for reach in reaches[1:]:
+        result = apply("fmin", result, reach)
+    return result
+
+
+def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """RRR, PRR and RPP in a plane (RRP, RPR, PRR are one way begun at different joints)."""
+    if kinds == "RPP":
+        return _turn_and_slides(K)
+    a, c, square = K[0].position, K[2].inverse().position, _square(_flat(K[1].position))
+    if kinds == "RRR":
+        first, reach = dyads.turn_to_distance(_flat(a), _flat(c), square, guess(0))
+    else:
+        n = K[0].rotation.act(Z)
+        a, flat_c = a - n.scaled(n.dot(a)), c - n.scaled(n.dot(c))
+        first, reach = dyads.slide_to_distance(a, flat_c, square, guess(0))
+    before = pose_of(first) @ K[0]
+    second = dyads.turn_between(K[1].position, before.inverse().point(c))
+    there = before @ pose_of(second) @ K[1]
+    last = dyads.turn_of(there.rotation.transposed() @ K[2].rotation.transposed())
+    return [first, second, last], reach
+
+
+def _turn_and_slides(K: Sequence[Pose]) -> Solution:
+    turn = dyads.turn_of((K[0].rotation @ K[1].rotation @ K[2].rotation).transposed())
+    one = pose_of(turn) @ K[0]
+    two = one @ K[1]
+    d, e, b = one.rotation.act(Z), two.rotation.act(Z), -(two @ K[2]).position
+    across = d.cross(e).z
+    return [turn, over(b.cross(e).z, across), over(d.cross(b).z, across)], times(across, across)
+
+
+def spherical(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """Three revolutes whose axes meet."""
+    *turns, reach = dyads.three_turns(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
+    return turns, reach
+
+
+def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """A revolute or prismatic joint, and two balls whose distance is known: the rod's spin stays as guessed."""
+    reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
+    c = K[2].inverse().position
+    first, reach = reachable(K[0].position, c, _square(K[1].position), guess(0))
+    before = pose_of(first) @ K[0]
+    swing = dyads.swung(guess(1), K[1].position, before.inverse().point(c))
+    there = before.rotation @ swing @ K[1].rotation
+    return [first, swing, there.transposed() @ K[2].rotation.transposed()], reach
+
+
+def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """A revolute or prismatic joint, and a massless rod between two points, whose length is `guess(1)`."""
+    reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
+    length = guess(1)
+    first, reach = reachable(K[0].position, K[1].inverse().position, times(length, length), guess(0))
+    return [first, None], reach
+
+
+def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """Two revolutes that meet, a joint, and a ball: the joint from a distance, the two from a direction, the ball from
+    what is left."""
+    height, behind = dyads.meeting(K[0].rotation, K[0].position)
+    p, c = _ball_centre(kinds, K)
+    hub, w = on_z(behind), c - on_z(height)
+    reachable = dyads.turn_to_distance if kinds[2] == "R" else dyads.slide_to_distance
+    third, reach = reachable(p, K[1].inverse().point(hub), _square(w), guess(2))
+    d = K[1].point(pose_of(third).point(p)) - hub
+    first, second, pointing = dyads.pointed(K[0].rotation, d, w, guess(1))
+    return _with_ball(kinds, K, [first, second, third], guess, _least(reach, pointing))
+
+
+def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
+    """Two revolutes and a prismatic joint, all parallel, and a ball."""
+    p, c = _ball_centre(kinds, K)
+    slide = kinds[:3].index("P")
+    one, two = (k for k in range(3) if k != slide)
+    # seen along the axes the slide does nothing: `two` turns by a distance, then `one` by a direction
+    K_a = (K[1], K[0] @ K[1], K[0])[slide]
+    p_b = K[1].point(p) if slide == 2 else p
+    target = _flat(K[0].inverse().point(c) if slide == 0 else c)
+    second, reach = dyads.turn_to_distance(_flat(p_b), _flat(K_a.inverse().position), _square(target), guess(two))
+    first = dyads.turn_between(K_a.point(second.rotation().act(p_b)), target)
+    values: list[Any] = [0.0, 0.0, 0.0]
+    values[one], values[two] = first, second
+    before = NO_ROTATION
+    for k in range(slide):
+        before = before @ pose_of(values[k]).rotation @ K[k].rotation
+    reached = (pose_of(values[0]) @ K[0] @ pose_of(values[1]) @ K[1] @ pose_of(values[2])).point(p)
+    values[slide] = (c - reached).dot(before.act(Z))
+    return _with_ball(kinds, K, values, guess, reach)
+
+
+def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
+    """The ball's centre behind the third joint, and before the first."""
+    if kinds[3:] == "S":
+        return K[2].position, K[3].inverse().position
+    enter, _ = dyads.meeting(K[3].rotation, K[3].position)
+    _, leave = dyads.meeting(K[4].rotation, K[4].position)
+    return K[2].point(on_z(enter)), K[5].inverse().point(on_z(leave))
+
+
+def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
+    """The rotation of the ball, or of the three revolutes that make it."""
+    R = NO_ROTATION
+    for value, X in zip(values, K, strict=False):
+        R = R @ pose_of(value).rotation @ X.rotation
+    T = R.transposed() @ K[-1].rotation.transposed()
+    if kinds[3:] == "S":
+        return [*values, T], reach
+    *turns, middle = dyads.three_turns(K[3].rotation, K[4].rotation, T, guess(4))
+    return [*values, *turns], _least(reach, middle)
+
+
+SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
+    "planar": planar, "spherical": spherical, "rod": rod, "wrist": wrist, "parallel": parallel,
+    "massless": massless,
+}  # fmt: skip
+"""By family (`core.closed_forms.families`)."""

@@ -1,0 +1,156 @@
+"""Closed forms from which assemblies are solved: angles and slides that bring points to distances and directions.
+
+Each subproblem has one unknown joint, or two or three whose axes meet, about or along z of their own frames
+(Paden and Kahan's subproblems, in Murray, Li, Sastry 1994, 3.2; Kecskeméthy's characteristic measurements). A root
+is chosen by a guess: the one on the guess's side of the pose in which both roots are one. `Reach` is negative where no
+root exists; the formulas then give the nearest pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.joints.law import quaternion_product
+from core.spatial.rotation import Rotation, from_quaternion
+from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, side, sin, sqrt, times, total
+from core.spatial.vector import Vector3, Z
+
+TINY = 1e-200
+"""Keeps quotients finite where nothing is defined; such results are not used."""
+
+
+class Turn(NamedTuple):
+    """An angle by its cosine and sine."""
+
+    cosine: Scalar
+    sine: Scalar
+
+    def back(self) -> Turn:
+        """The opposite angle."""
+        return Turn(self.cosine, negated(self.sine))
+
+    def rotation(self) -> Rotation:
+        """About z."""
+        c, s = self
+        return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z)
+
+    def angle(self, guess: Scalar) -> Scalar:
+        """The angle (rad) within half a turn of the guess, so that turns are counted."""
+        c, s = cos(guess), sin(guess)
+        ahead = minus(times(self.sine, c), times(self.cosine, s))
+        along = plus(times(self.cosine, c), times(self.sine, s))
+        return plus(guess, apply("atan2", ahead, along))
+
+
+class Root(NamedTuple):
+    """A chosen root, and how far the pose is from having none: `reach` ≤ 1, 0 where both roots are one."""
+
+    value: Scalar
+    """A `Turn`, or a displacement, m."""
+    reach: Scalar
+
+
+def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
+    """The angle with A cos q + B sin q = C: q = α ± β with r cos α = A, r sin α = B, r cos β = C; sin²β is the reach.
+
+    guess : rad; its side is the sign of sin(guess − α)
+    """
+    r2 = plus(plus(times(A, A), times(B, B)), TINY)
+    w2 = minus(r2, times(C, C))
+    sign = side(minus(times(A, sin(guess)), times(B, cos(guess))))
+    w = times(sign, sqrt(apply("fmax", w2, 0.0)))
+    cosine = over(minus(times(A, C), times(B, w)), r2)
+    sine = over(plus(times(B, C), times(A, w)), r2)
+    return Root(Turn(cosine, sine), over(w2, r2))
+
+
+def turn_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
+    """The rotation about z that brings point a to a distance from point c; `square`: of the distance, m²."""
+    # |R a − c|² = a² + c² − 2 c · R a
+    A = plus(times(c.x, a.x), times(c.y, a.y))
+    B = minus(times(c.y, a.x), times(c.x, a.y))
+    half = times(0.5, minus(plus(a.dot(a), c.dot(c)), square))
+    return turn(A, B, minus(half, times(c.z, a.z)), guess)
+
+
+def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
+    """The displacement along z that brings point a to a distance from point c."""
+    # s² + 2 s w_z + w² − L² = 0 with w = a − c
+    w = a - c
+    across = plus(times(w.x, w.x), times(w.y, w.y))
+    root2 = minus(square, across)
+    root = times(side(plus(guess, w.z)), sqrt(apply("fmax", root2, 0.0)))
+    return Root(minus(root, w.z), over(root2, plus(square, TINY)))
+
+
+def turn_between(a: Vector3, c: Vector3) -> Turn:
+    """The rotation about z that takes the direction of a to that of c (their z components do not count)."""
+    along = plus(times(a.x, c.x), times(a.y, c.y))
+    ahead = minus(times(a.x, c.y), times(a.y, c.x))
+    length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), TINY))
+    return Turn(over(along, length), over(ahead, length))
+
+
+def turn_of(R: Rotation) -> Turn:
+    """The angle of a rotation about z."""
+    return Turn(R.x.x, R.y.x)
+
+
+def pointed(K: Rotation, d: Vector3, w: Vector3, guess: Scalar) -> tuple[Turn, Turn, Scalar]:
+    """Angles of two axes that meet, so that Rz(θ₁) K Rz(θ₂) d = w (|d| = |w|), and the reach; guess: of θ₂."""
+    k = K.z  # the first axis seen from behind K
+    A = plus(times(k.x, d.x), times(k.y, d.y))
+    B = minus(times(k.y, d.x), times(k.x, d.y))
+    second, reach = turn(A, B, minus(w.z, times(k.z, d.z)), guess)
+    return turn_between(K.act(second.rotation().act(d)), w), second, reach
+
+
+def three_turns(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
+    """Angles with Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T, and the reach; guess: of θ₂."""
+    first, second, reach = pointed(K, M.act(Z), T.act(Z), guess)
+    before = first.rotation() @ K @ second.rotation() @ M
+    return first, second, turn_of(before.transposed() @ T), reach
+
+
+def swung(R: Rotation, d: Vector3, w: Vector3) -> Rotation:
+    """The rotation nearest to R that takes the direction of d to that of w."""
+    u, target = _unit(R.act(d)), _unit(w)
+    k = u.cross(target)
+    below = plus(1.0, u.dot(target))
+    return _turned(k, below) @ R
+
+
+def quaternion_near(R: Rotation, guess: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """The unit quaternion x, y, z, w of R next to a guess (which is less than half a turn away)."""
+    length = sqrt(total(times(e, e) for e in guess))
+    start = tuple(over(e, length) for e in guess)
+    D = from_quaternion(start).transposed() @ R
+    w = times(0.5, sqrt(apply("fmax", plus(1.0, total((D.x.x, D.y.y, D.z.z))), 1e-12)))
+    scale = over(0.25, w)
+    axial = (minus(D.z.y, D.y.z), minus(D.x.z, D.z.x), minus(D.y.x, D.x.y))
+    return quaternion_product(start, (*(times(scale, e) for e in axial), w))
+
+
+def _unit(v: Vector3) -> Vector3:
+    return v.scaled(over(1.0, sqrt(plus(v.dot(v), TINY))))
+
+
+def _turned(k: Vector3, below: Scalar) -> Rotation:
+    """1 + [k]× + [k]×²/below: the shortest rotation from u to w with k = u × w and below = 1 + u · w."""
+    below = apply("fmax", below, 1e-12)
+    x, y, z = k
+    xx, yy, zz = (over(times(e, e), below) for e in k)
+    xy, xz, yz = over(times(x, y), below), over(times(x, z), below), over(times(y, z), below)
+    return Rotation(
+        Vector3(minus(1.0, plus(yy, zz)), minus(xy, z), plus(xz, y)),
+        Vector3(plus(xy, z), minus(1.0, plus(xx, zz)), minus(yz, x)),
+        Vector3(minus(xz, y), plus(yz, x), minus(1.0, plus(xx, yy))),
+    )
+
+
+def meeting(K: Rotation, p: Vector3) -> tuple[Scalar, Scalar]:
+    """Where two axes that meet do so: heights on z, and on the z of a frame at p turned by K."""
+    u = K.act(Z)
+    height = negated(over(plus(times(p.x, u.x), times(p.y, u.y)), plus(times(u.x, u.x), times(u.y, u.y))))
+    return plus(p.z, times(height, u.z)), height

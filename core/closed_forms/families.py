@@ -1,0 +1,246 @@
+"""Which closed ways of unknown joints have a closed form: a question of geometry, asked at random poses.
+
+The poses are random and the parameters a little off their values: what still holds then belongs to the structure of the
+machine (parallel axes, axes that meet), not to a pose or to numbers. The machine need not be closed for that.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from core.closed_forms.dyad_chains import on_z
+from core.closed_forms.dyads import meeting
+from core.closed_forms.graph import Chain, Clusters, Edge, between, edges_of, known, motion
+from core.errors import KinetostatError
+from core.model.parameters import environment
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Topology
+from core.spatial.pose import Pose
+from core.spatial.vector import Vector3, Z
+
+SAMPLES = 3
+PERTURBATION = 0.02
+"""Part by which parameters are moved."""
+EXACT = 1e-9
+"""Deviation from parallel (rad), or of lengths over the size of the loop, that counts as none."""
+DIFFERENT = 1e-5
+"""What counts as something."""
+
+PLANAR, SPHERICAL, WRIST, ROD, PARALLEL = "planar", "spherical", "wrist", "rod", "parallel"
+MASSLESS, GEARED = "massless", "geared"
+"""Families of closed forms: three freedoms in a plane; three revolutes through a point; two revolutes that meet and a
+joint, closed by a ball; two balls and a joint; two revolutes and a prismatic joint, all parallel, and a ball; a joint
+and a massless rod; a joint that a gear couples to a known one."""
+
+
+class Form(NamedTuple):
+    """A closed form: its family, and the chain in the order and direction in which the family is solved."""
+
+    family: str
+    chain: Chain
+
+
+class Sample:
+    """The machine at random joint values and parameters near their own."""
+
+    def __init__(self, topology: Topology, edges: list[Edge], rng: np.random.Generator) -> None:
+        self.edges = edges
+        self.clusters = Clusters(edges)
+        count = 7 + sum(joint.info.nq for joint in topology.model.joints) + 7 * len(topology.branches)
+        q = rng.uniform(0.4, 1.6, count) * rng.choice([-1.0, 1.0], count)
+        cuts = {i: rng.uniform(0.4, 1.6, 7) for i, edge in enumerate(edges) if edge.cut}
+        own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
+        self.values = [known(own[i], list(map(float, cuts.get(i, q)))) for i in range(len(edges))]
+
+    def copy(self) -> Sample:
+        """Another that may go on differently."""
+        other = object.__new__(Sample)
+        other.edges, other.values, other.clusters = self.edges, self.values, self.clusters.copy()
+        return other
+
+    def around(self, chain: Chain) -> tuple[list[Pose], list[Pose]]:
+        """Poses between the unknown joints, and random motions of these."""
+        motions = []
+        for i, forward in chain:
+            E = motion(self.edges[i], self.values[i])
+            motions.append(E if forward else E.inverse())
+        return between(chain, self.edges, self.clusters), motions
+
+
+def samples_of(topology: Topology) -> list[Sample]:
+    """Random samples; parameters stay as they are where others make no sense."""
+    rng = np.random.default_rng(7)
+    values = topology.model.values()
+    plain = {p.name: float(values[p.name]) for p in topology.model.parameters if p.independent}
+    result = []
+    for _ in range(SAMPLES):
+        moved = {
+            name: value * (1.0 + float(rng.uniform(0.2, 1.0)) * PERTURBATION) + 1e-3 * float(rng.uniform(0.2, 1.0))
+            for name, value in plain.items()
+        }
+        try:
+            edges = _edges(topology, moved)
+        except (KinetostatError, ArithmeticError):
+            edges = _edges(topology, plain)
+        result.append(Sample(topology, edges, rng))
+    return result
+
+
+def _edges(topology: Topology, values: dict[str, float]) -> list[Edge]:
+    return edges_of(topology, Numbers(environment(topology.model.parameters, values), topology.model.origin))
+
+
+def variants(chain: Chain) -> Iterator[Chain]:
+    """The chain begun at each of its joints, in both directions."""
+    back = tuple((i, not forward) for i, forward in reversed(chain))
+    for way in (chain, back):
+        for k in range(len(way)):
+            yield way[k:] + way[:k]
+
+
+def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bool]) -> Form | None:
+    """The closed form of a closed way, or None. Among equal ones, the one most of whose roots are `guessed` by
+    coordinates of the tree."""
+    edges = samples[0].edges
+    found: list[tuple[int, int, Form]] = []
+    back = tuple((i, not forward) for i, forward in reversed(chain))
+    for direction, base in enumerate((chain, back)):
+        around: list[tuple[list[Pose], list[Pose]]] = []
+        for k in range(len(base)):
+            way = base[k:] + base[:k]
+            kinds = "".join(edges[i].kind for i, _ in way)
+            for family, matches, roots in _FAMILIES:
+                if not matches(kinds):
+                    continue
+                around = around or [sample.around(base) for sample in samples]
+                if all(_holds(family, kinds, K[k:] + K[:k], E[k:] + E[:k]) for K, E in around):
+                    unknown = sum(not guessed(way[n][0]) for n in roots)
+                    found.append((unknown, len(found) + 100 * direction, Form(family, way)))
+    return min(found)[2] if found else None
+
+
+_FAMILIES: tuple[tuple[str, Callable[[str], bool], tuple[int, ...]], ...] = (
+    (PLANAR, lambda kinds: kinds in ("RRR", "PRR", "RPP"), (0,)),
+    (SPHERICAL, lambda kinds: kinds == "RRR", (1,)),
+    (ROD, lambda kinds: kinds in ("RSS", "PSS"), (0, 1)),
+    (MASSLESS, lambda kinds: kinds in ("RL", "PL"), (0,)),
+    (PARALLEL, lambda kinds: kinds[3:] in ("S", "RRR") and sorted(kinds[:3]) == ["P", "R", "R"], (0, 1)),
+    (WRIST, lambda kinds: kinds[3:] in ("S", "RRR") and kinds[:2] == "RR" and kinds[2] in "RP", (1, 2)),
+)
+"""Family, kinds it takes, and whose roots are chosen by guesses."""
+
+
+def _holds(family: str, kinds: str, K: list[Pose], E: list[Pose]) -> bool:
+    size = max(1e-6, *(float(np.max(np.abs(X.position))) for X in K))
+    return _CONDITIONS[family](kinds, K, E, size)
+
+
+def _planar(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """Every motion keeps the normal's direction and the height along it; no two joints fall together."""
+    normal = K[0].rotation.act(Z) if kinds == "PRR" else Z
+    X = E[0] @ K[0] @ E[1] @ K[1] @ E[2] @ K[2]
+    turned = X.rotation.act(normal) - normal
+    if max(map(abs, turned)) > EXACT or abs(X.position.dot(normal)) > EXACT * (size + 2.0):
+        return False
+    if kinds == "RPP":
+        across = K[1].rotation.act(Z).cross(Z)
+        return bool(across.dot(across) > DIFFERENT**2)
+    if kinds == "PRR":
+        return _apart(K[1], size) and abs(normal.z) < EXACT
+    return all(_apart(X, size) for X in K)
+
+
+def _apart(X: Pose, size: float) -> bool:
+    """True if the axes of two parallel revolutes do not coincide."""
+    return bool(np.hypot(X.position.x, X.position.y) > DIFFERENT * size)
+
+
+def _meet(X: Pose, size: float) -> tuple[float, float] | None:
+    """Heights on both axes at which they meet, or None."""
+    u = X.rotation.act(Z)
+    if np.hypot(u.x, u.y) < DIFFERENT:
+        return None
+    s, t = meeting(X.rotation, X.position)
+    gap = np.hypot(X.position.x + t * u.x, X.position.y + t * u.y)
+    return (s, t) if gap < EXACT * size else None
+
+
+def _ball(K: Sequence[Pose], size: float) -> tuple[float, float] | None:
+    """Heights of the common point on the first and the last axis of revolutes that lie one behind another."""
+    met = [_meet(X, size) for X in K]
+    points = [pair for pair in met if pair is not None]
+    if len(points) < len(K):
+        return None
+    if any(abs(one[1] - two[0]) > EXACT * size for one, two in itertools.pairwise(points)):
+        return None
+    return points[0][0], points[-1][1]
+
+
+def _spherical(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """All three axes meet in one point."""
+    ball, last = _ball(K[:2], size), _meet(K[2], size)
+    if ball is None or last is None:
+        return False
+    return abs(ball[1] - last[0]) < EXACT * size and abs(ball[0] - last[1]) < EXACT * size
+
+
+def _closing(K: list[Pose], size: float, joints: int) -> bool:
+    """The chain ends in a ball, or in three revolutes that make one."""
+    return len(K) == joints + 1 or _ball(K[joints : joints + 2], size) is not None
+
+
+def _wrist(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """The first two axes meet, and the third joint changes the distance of the ball from their point."""
+    pair = _meet(K[0], size)
+    if pair is None or not _closing(K, size, 3):
+        return False
+    if kinds[2] == "P":
+        return True
+    hub = (K[1].inverse()).point(on_z(pair[1]))
+    return _reaches(K[2].point(on_z(_entry(K, size))), hub, size)
+
+
+def _entry(K: list[Pose], size: float) -> float:
+    """Height of the ball's centre on its first axis."""
+    ball = None if len(K) == 4 else _ball(K[3:5], size)
+    return 0.0 if ball is None else ball[0]
+
+
+def _reaches(a: Vector3, c: Vector3, size: float) -> bool:
+    return bool(min(np.hypot(a.x, a.y), np.hypot(c.x, c.y)) > DIFFERENT * size)
+
+
+def _rod(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """The joint changes the distance of the balls."""
+    length = np.linalg.norm(K[1].position)
+    if length < DIFFERENT * size:
+        return False
+    return kinds[0] == "P" or _reaches(K[0].position, K[2].inverse().position, size)
+
+
+def _massless(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """The joint changes the distance of the rod's ends."""
+    return kinds[0] == "P" or _reaches(K[0].position, K[1].inverse().position, size)
+
+
+def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
+    """All three axes are parallel, and the revolutes are apart."""
+    if not _closing(K, size, 3):
+        return False
+    for X in K[:2]:
+        u = X.rotation.act(Z)
+        if np.hypot(u.x, u.y) > EXACT:
+            return False
+    first, second = (k for k in range(3) if kinds[k] == "R")
+    X = K[first] if second == first + 1 else K[first] @ E[first + 1] @ K[first + 1]
+    return _apart(X, size)
+
+
+_CONDITIONS: dict[str, Callable[[str, list[Pose], list[Pose], float], bool]] = {
+    PLANAR: _planar, SPHERICAL: _spherical, WRIST: _wrist, ROD: _rod, PARALLEL: _parallel,
+    MASSLESS: _massless,
+}  # fmt: skip

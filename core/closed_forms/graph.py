@@ -1,0 +1,270 @@
+"""The machine as a graph of elementary joints: what recognition and the explicit code walk on.
+
+Joints with several freedoms are taken apart (cylindrical: a revolute and a prismatic on one axis; universal: two
+revolutes; planar: two prismatic and a revolute) with massless nodes between, tree joints and cut joints alike. Clusters
+are sets of nodes whose poses among each other are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from core.closed_forms.dyads import Turn
+from core.joints import law as joints
+from core.model import WORLD, Constraint, Joint
+from core.model.fields import Value
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Topology
+from core.multibody.tree_of_model import in_bodies, offsets, sides_of
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.rotation import Rotation, about_z, from_quaternion, from_z
+from core.spatial.scalar import Scalar, plus, times
+from core.spatial.vector import ZERO, Vector3, X, Y
+
+LINK, GEAR = "L", "G"
+FREEDOMS = {"R": 1, "P": 1, "H": 1, "S": 3, "F": 6, "W": 0, LINK: 5, GEAR: 5}
+"""Revolute, prismatic, helical, spherical, free, welded; and constraints: a massless rod between two points, a gear
+between two joints of the tree (its nodes a and b stand for the two, beside the bodies)."""
+BESIDE = (LINK, GEAR)
+"""Kinds that are constraints."""
+
+
+class Edge(NamedTuple):
+    """An elementary joint: X_ab = A · motion about or along z · B⁻¹."""
+
+    joint: str
+    kind: str
+    a: str
+    b: str
+    A: Pose
+    B: Pose
+    q: int
+    """First coordinate; −1 for a cut joint."""
+    v: int
+    """First speed; −1 for a cut joint."""
+    place: int
+    """Its number among the elementary joints of its joint."""
+    ratio: Scalar
+    offset: Scalar
+    """Of a joint that follows another, and of a gear: q = ratio · q_leader + offset."""
+    advance: Scalar
+    """Of a screw, m/rad; of a rod its length, m."""
+
+    @property
+    def cut(self) -> bool:
+        """True if it has no coordinate."""
+        return self.q < 0
+
+    @property
+    def nv(self) -> int:
+        """Number of its freedoms."""
+        return FREEDOMS[self.kind]
+
+
+def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """All elementary joints, in the order of the document (implicit free joints first), then rods and gears; free
+    joints that close a loop are left out, since they forbid nothing."""
+    own = offsets(topology)
+    cut = {joint.name for joint in topology.cuts}
+    table = {joint.name: joint for joint in topology.model.joints}
+    table |= {branch.joint.name: branch.joint for branch in topology.branches}
+    result: list[Edge] = []
+    for name, (law, a, b) in sides_of(topology, numbers).items():
+        joint = table[name]
+        if name in cut:
+            result += _parts(topology, joint, law, a, b, -1, -1, 1.0, 0.0)
+            continue
+        leader, ratio, offset = _leader(joint, table, numbers)
+        result += _parts(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
+    return [edge for edge in result if not (edge.cut and edge.kind == "F")] + [
+        *_rods(topology, numbers), *_gears(topology, numbers),
+    ]  # fmt: skip
+
+
+def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """Massless rods: they have no coordinates, and their ends keep their distance."""
+    rods = rods_of(topology)
+    own = in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
+    result = []
+    for rod in rods:
+        a, b = rod.a or WORLD, rod.b or WORLD
+        length: Scalar = 0.0
+        for value, where in rod.length:
+            length = plus(length, numbers.scalar(value, where))
+        nodes = topology.carriers[a], topology.carriers[b]
+        result.append(Edge(rod.name, LINK, *nodes, own[a], own[b], -1, -1, 0, 1.0, 0.0, length))
+    return result
+
+
+class Distance(NamedTuple):
+    """A distance that is held between two points: a massless rod, however it is said."""
+
+    name: str
+    a: str
+    b: str
+    length: tuple[tuple[Value, str], ...]
+    """Its parts, and where each stands."""
+
+
+def rods_of(topology: Topology) -> list[Distance]:
+    """Constraints that are massless rods, and those that hold a distance sensor."""
+    result = []
+    for each in topology.model.constraints:
+        where = f"constraint '{each.name}'"
+        if each.kind in ("rod", "universal_rod"):
+            result.append(Distance(each.name, each.a, each.b, ((each.length, f"{where}, length"),)))
+        elif each.kind == "hold":
+            sensor = topology.model.find("sensors", each.sensor)
+            if sensor.kind == "distance" and not sensor.minus:
+                parts = (each.value, f"{where}, value"), (sensor.offset, f"sensor '{sensor.name}', offset")
+                result.append(Distance(each.name, sensor.a, sensor.b, parts))
+    return result
+
+
+def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """Gears between joints of the tree."""
+    result = []
+    for gear in gears_of(topology):
+        where = f"constraint '{gear.name}'"
+        ratio, offset = numbers.scalar(gear.ratio, f"{where}, ratio"), numbers.scalar(gear.offset, f"{where}, offset")
+        ends_ = f"\0{gear.joint}", f"\0{gear.leader}"
+        result.append(Edge(gear.name, GEAR, *ends_, IDENTITY, IDENTITY, -1, -1, 0, ratio, offset, 0.0))
+    return result
+
+
+def gears_of(topology: Topology) -> list[Constraint]:
+    """Gears between two joints that both have a coordinate, none of which follows another."""
+    tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
+    return [each for each in topology.model.constraints
+            if each.kind == "gear" and {each.joint, each.leader} <= tree and each.joint != each.leader]  # fmt: skip
+
+
+def geared(edges: list[Edge], gear: Edge) -> tuple[int, int]:
+    """The edges of a gear: the joint's and its leader's."""
+    of = {f"\0{edge.joint}": i for i, edge in enumerate(edges) if not edge.cut}
+    return of[gear.a], of[gear.b]
+
+
+def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
+    ratio: Scalar = 1.0
+    offset: Scalar = 0.0
+    while joint.mimic is not None:
+        where = f"joint '{joint.name}', mimic"
+        offset = plus(offset, times(ratio, numbers.scalar(joint.mimic.offset, where)))
+        ratio = times(ratio, numbers.scalar(joint.mimic.ratio, where))
+        joint = table[joint.mimic.leader]
+    return joint.name, ratio, offset
+
+
+def _parts(
+    topology: Topology, joint: Joint, law: Any, a: Pose, b: Pose, q: int, v: int, ratio: Scalar, offset: Scalar
+) -> list[Edge]:
+    """The elementary joints of a joint."""
+    nodes = [topology.carriers[joint.parent], topology.carriers[joint.child]]
+    stages = _stages(law)
+    count = len(stages)
+    between = [f"{joint.name}\0{k}" for k in range(1, count)]
+    ends = [nodes[0], *between, nodes[1]]
+    result = []
+    for k, (kind, turned, at) in enumerate(stages):
+        A = a @ turned if k == 0 else turned
+        B = b @ turned if k == count - 1 else turned
+        first = (-1, -1) if q < 0 else (q + at, v + at)
+        advance = law.advance if kind == "H" else 0.0
+        result.append(Edge(joint.name, kind, ends[k], ends[k + 1], A, B, *first, k, ratio, offset, advance))
+    return result
+
+
+def _stages(law: Any) -> list[tuple[str, Pose, int]]:
+    """(kind, frame whose z is the axis, coordinate) of the elementary joints of a law."""
+    along_x, along_y = (Pose(from_z(axis), ZERO) for axis in (X, Y))
+    simple: dict[Any, str] = {joints.Revolute: "R", joints.Prismatic: "P", joints.Screw: "H", joints.Spherical: "S",
+              joints.Free: "F", joints.Fixed: "W"}  # fmt: skip
+    if type(law) in simple:
+        return [(simple[type(law)], IDENTITY, 0)]
+    if isinstance(law, joints.Cylindrical):
+        return [("R", IDENTITY, 0), ("P", IDENTITY, 1)]
+    if isinstance(law, joints.Universal):
+        return [("R", IDENTITY, 0), ("R", Pose(from_z(law.second), ZERO), 1)]
+    return [("P", along_x, 0), ("P", along_y, 1), ("R", IDENTITY, 2)]
+
+
+def motion(edge: Edge, value: Any) -> Pose:
+    """The motion between the edge's frames; value: a number, a `Turn`, a rotation, or coordinates of S and F."""
+    if edge.kind in ("W", *BESIDE):
+        return IDENTITY
+    if edge.kind == "R":
+        return Pose(value.rotation() if isinstance(value, Turn) else about_z(value), ZERO)
+    if edge.kind == "P":
+        return Pose(IDENTITY.rotation, Vector3(0.0, 0.0, value))
+    if edge.kind == "H":
+        return Pose(about_z(value), Vector3(0.0, 0.0, times(edge.advance, value)))
+    if edge.kind == "S":
+        return Pose(value if isinstance(value, Rotation) else from_quaternion(value), ZERO)
+    return Pose(from_quaternion(value[3:]), Vector3(*value[:3]))
+
+
+def known(edge: Edge, q: Any) -> Any:
+    """The value of a tree joint's edge at q, that of a follower computed from its leader's."""
+    if edge.kind == "S":
+        return tuple(q[edge.q + k] for k in range(4))
+    if edge.kind == "F":
+        return tuple(q[edge.q + k] for k in range(7))
+    return 0.0 if edge.kind in ("W", *BESIDE) else plus(times(edge.ratio, q[edge.q]), edge.offset)
+
+
+class Clusters:
+    """Nodes by cluster: each node's pose in the first node of its cluster (the world, wherever it belongs)."""
+
+    def __init__(self, edges: Iterable[Edge]) -> None:
+        nodes = [WORLD, *(node for edge in edges for node in (edge.a, edge.b))]
+        self.root = {node: node for node in nodes}
+        self.pose = dict.fromkeys(nodes, IDENTITY)
+        self.members: dict[str, list[str]] = {node: [node] for node in nodes}
+
+    def copy(self) -> Clusters:
+        """Another that may go on differently."""
+        other = object.__new__(Clusters)
+        other.root, other.pose, other.members = dict(self.root), dict(self.pose), dict(self.members)
+        return other
+
+    def together(self, a: str, b: str) -> bool:
+        """True if the pose of one in the other is known."""
+        return self.root[a] == self.root[b]
+
+    def relative(self, a: str, b: str) -> Pose:
+        """X_ab of two nodes of one cluster."""
+        return IDENTITY if a == b else self.pose[a].inverse() @ self.pose[b]
+
+    def join(self, edge: Edge, value: Any) -> None:
+        """Make two clusters one by the value of an edge between them."""
+        X_ab = edge.A @ motion(edge, value) @ edge.B.inverse()
+        a, b, X = edge.a, edge.b, X_ab
+        first, second = self.root[a], self.root[b]
+        if second == WORLD or (first != WORLD and len(self.members[second]) > len(self.members[first])):
+            a, b, X, first, second = b, a, X_ab.inverse(), second, first
+        step = self.pose[a] @ X @ self.pose[b].inverse()
+        for node in self.members.pop(second):
+            self.root[node] = first
+            self.pose[node] = step @ self.pose[node]
+            self.members[first] = [*self.members[first], node]
+
+
+Chain = tuple[tuple[int, bool], ...]
+"""Unknown edges in the order in which a closed way meets them, each with True if it is walked from a to b."""
+
+
+def ends(edge: Edge, forward: bool) -> tuple[str, Pose, str, Pose]:
+    """(node, frame) where a way enters an edge, and where it leaves it."""
+    return (edge.a, edge.A, edge.b, edge.B) if forward else (edge.b, edge.B, edge.a, edge.A)
+
+
+def between(chain: Chain, edges: list[Edge], clusters: Clusters) -> list[Pose]:
+    """The known poses K_i behind each edge: the product of all (motion_i K_i) around the chain is the identity."""
+    result = []
+    for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
+        _, _, leave, far = ends(edges[i], forward)
+        enter, near, _, _ = ends(edges[k], onward)
+        result.append(far.inverse() @ clusters.relative(leave, enter) @ near)
+    return result

@@ -1,0 +1,279 @@
+"""Explicit speeds and accelerations: dependent ones as linear functions of the independent ones.
+
+Around every closed way the joints' motions add up to nothing: Σ S_k v_k = 0, in world axes at the world's origin, and
+its rate Σ (S_k a_k + V_k × S_k v_k) = 0. The families of closed forms solve these by cross products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from core.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, Form
+from core.closed_forms.graph import GEAR, LINK, Clusters, Edge, ends
+from core.spatial.motion import ZERO, Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times, total
+from core.spatial.vector import ZERO as ZERO3
+from core.spatial.vector import Vector3, X, Y, Z
+
+TINY = 1e-200
+SMALL_PART = 1e-2
+"""Part of a loop's size below which arms count no less in its measure."""
+
+
+class Speed(NamedTuple):
+    """An independent speed: an entry of v, or the spin of a rod between two balls (the edge of the one in the tree)."""
+
+    v: int
+    edge: int
+    column: int
+    spin: bool
+
+
+class Axis(NamedTuple):
+    """An elementary joint in the world: where it is, and its columns."""
+
+    pose: Pose
+    columns: tuple[Motion, ...]
+
+    @property
+    def z(self) -> Vector3:
+        """Direction of its axis."""
+        return self.columns[0].linear if self.columns[0].angular is ZERO3 else self.columns[0].angular
+
+    @property
+    def p(self) -> Vector3:
+        """A point of its axis."""
+        return self.pose.position
+
+
+def axis_of(edge: Edge, clusters: Clusters) -> Axis:
+    """In a machine whose nodes are all in the world's cluster."""
+    X_WB = clusters.pose[edge.b] @ edge.B
+    if edge.kind == LINK:
+        return Axis(X_WB, (Motion(ZERO3, along(edge, clusters)),))
+    locals_: dict[str, tuple[Motion, ...]] = {
+        "R": (Motion(Z, ZERO3),),
+        "P": (Motion(ZERO3, Z),),
+        "H": (Motion(Z, Vector3(0.0, 0.0, edge.advance)),),
+        "S": tuple(Motion(e, ZERO3) for e in (X, Y, Z)),
+        "F": (*(Motion(e, ZERO3) for e in (X, Y, Z)), *(Motion(ZERO3, e) for e in (X, Y, Z))),
+        "W": (),
+        GEAR: (),
+    }
+    columns = []
+    for column in locals_[edge.kind]:
+        moved = X_WB.motion(column)
+        columns.append(Motion(ZERO3, moved.linear) if edge.kind == "P" else moved)
+    return Axis(X_WB, tuple(columns))
+
+
+def along(edge: Edge, clusters: Clusters) -> Vector3:
+    """From one end of a rod to the other, m."""
+    return (clusters.pose[edge.b] @ edge.B).position - (clusters.pose[edge.a] @ edge.A).position
+
+
+def at(motion: Motion, p: Vector3) -> Vector3:
+    """Velocity of the point p of a body with this motion (given at the world's origin)."""
+    return motion.linear + motion.angular.cross(p)
+
+
+class Solver:
+    """One form at one position: solves for any motion of what is known, and says how well it can be solved."""
+
+    def __init__(self, form: Form, kinds: str, axes: list[Axis]) -> None:
+        self.form, self.kinds, self.axes = form, kinds, axes
+        self.z = [axis.z for axis in axes]
+        self.p = [axis.p for axis in axes]
+        self.grade: Scalar = 1.0
+        """Square of the sine of how far from singular, about."""
+        self._prepare()
+
+    def _prepare(self) -> None:
+        family = self.form.family
+        if family == PLANAR:
+            self._prepare_planar()
+        elif family == SPHERICAL:
+            self.turns = _Three(self.z)
+            self.grade = self.turns.grade
+        elif family == ROD:
+            self._prepare_rod(self.p[2] - self.p[1], self.p[2])
+        elif family == MASSLESS:
+            self._prepare_rod(self.z[1], self.p[1])
+        else:
+            centre = self.p[3] if self.kinds[3] == "S" else _crossing(self.axes[3], self.axes[4])
+            self.centre = centre
+            self.arms = [self._arm(k, centre) for k in range(3)]
+            self.points = _Three(self.arms)
+            self.grade = self.points.grade
+            if self.kinds[3] != "S":
+                self.turns = _Three(self.z[3:])
+                self.grade = times(self.grade, self.turns.grade)
+
+    def _arm(self, k: int, p: Vector3) -> Vector3:
+        """Velocity of p at unit speed of a joint."""
+        return self.z[k] if self.kinds[k] == "P" else self.z[k].cross(p - self.p[k])
+
+    def _prepare_planar(self) -> None:
+        z, p = self.z, self.p
+        if self.kinds == "RPP":
+            self.n = z[0]
+            self.det = self.n.dot(z[1].cross(z[2]))
+            self.grade = times(self.det, self.det)
+        elif self.kinds == "PRR":
+            self.n, self.r = z[1], _across(p[1] - p[2], z[1])
+            self.det = z[0].dot(self.r)
+            self.grade = over(times(self.det, self.det), plus(self.r.dot(self.r), TINY))
+        else:
+            self.n = z[0]
+            self.r, self.s = _across(p[0] - p[1], self.n), _across(p[0] - p[2], self.n)
+            self.det = self.n.dot(self.r.cross(self.s))
+            self.grade = _grade(times(self.det, self.det), (self.r.dot(self.r), self.s.dot(self.s)))
+
+    def _prepare_rod(self, d: Vector3, end: Vector3) -> None:
+        self.d, self.arm = d, self._arm(0, end)
+        self.det = self.arm.dot(self.d)
+        self.grade = over(times(self.det, self.det), plus(times(self.d.dot(self.d), self.arm.dot(self.arm)), TINY))
+
+    def solve(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        """Walking speeds that make up for a known motion, and (what moves)² and (what moves it)² in m/s or rad/s."""
+        if self.form.family == PLANAR:
+            return self._solve_planar(known)
+        if self.form.family == SPHERICAL:
+            x = self.turns.solve(-known.angular)
+            return list(x), total(times(e, e) for e in x), known.angular.dot(known.angular)
+        if self.form.family == MASSLESS:
+            u = at(known, self.p[1])
+            x = negated(over(u.dot(self.d), self.det))
+            return [x, None], times(times(x, x), self.arm.dot(self.arm)), u.dot(u)
+        return self._solve_rod(known) if self.form.family == ROD else self._solve_wrist(known)
+
+    def _solve_planar(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        w, n = known.angular.dot(self.n), self.n
+        if self.kinds == "RPP":
+            u = at(known, self.p[0])
+            x1 = negated(over(n.dot(u.cross(self.z[2])), self.det))
+            x2 = negated(over(n.dot(self.z[1].cross(u)), self.det))
+            return [negated(w), x1, x2], plus(times(x1, x1), times(x2, x2)), u.dot(u)
+        if self.kinds == "PRR":
+            u = at(known, self.p[1])
+            slide = negated(over(u.dot(self.r), self.det))
+            turn = negated(over(u.dot(n.cross(self.z[0])), self.det))  # of joint 2, about n
+            moved = plus(times(slide, slide), times(times(turn, turn), self.r.dot(self.r)))
+            return [slide, negated(plus(w, turn)), times(turn, self.z[2].dot(n))], moved, u.dot(u)
+        u = at(known, self.p[0])
+        one = negated(over(u.dot(self.s), self.det))
+        two = over(u.dot(self.r), self.det)
+        moved = plus(times(times(one, one), self.r.dot(self.r)), times(times(two, two), self.s.dot(self.s)))
+        first = negated(total((w, one, two)))
+        return [first, times(one, self.z[1].dot(n)), times(two, self.z[2].dot(n))], moved, u.dot(u)
+
+    def _solve_rod(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        u = at(known, self.p[2])
+        x = negated(over(u.dot(self.d), self.det))
+        moving = -(u + self.arm.scaled(x))
+        swing = self.d.cross(moving).scaled(over(1.0, self.d.dot(self.d)))
+        turned = known.angular + swing
+        if self.kinds[0] == "R":
+            turned = turned + self.z[0].scaled(x)
+        return [x, swing, -turned], times(times(x, x), self.arm.dot(self.arm)), u.dot(u)
+
+    def _solve_wrist(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
+        u = at(known, self.centre)
+        x = self.points.solve(-u)
+        turned = known.angular
+        moved: Scalar = 0.0
+        for k, speed in enumerate(x):
+            moved = plus(moved, times(times(speed, speed), self.arms[k].dot(self.arms[k])))
+            if self.kinds[k] == "R":
+                turned = turned + self.z[k].scaled(speed)
+        rest = [-turned] if self.kinds[3] == "S" else list(self.turns.solve(-turned))
+        return [*x, *rest], moved, u.dot(u)
+
+
+class _Three:
+    """x with Σ c_k x_k = b, by Cramer's rule."""
+
+    def __init__(self, c: Sequence[Vector3]) -> None:
+        self.rows = (c[1].cross(c[2]), c[2].cross(c[0]), c[0].cross(c[1]))
+        self.det = c[0].dot(self.rows[0])
+        self.grade = _grade(times(self.det, self.det), [e.dot(e) for e in c])
+
+    def solve(self, b: Vector3) -> tuple[Scalar, ...]:
+        """One right-hand side."""
+        return tuple(over(b.dot(row), self.det) for row in self.rows)
+
+
+def _grade(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
+    """det² over the squares of the columns; short ones count as a part of the sum."""
+    floor = times(SMALL_PART, total(squares))
+    for each in squares:
+        square = over(square, plus(plus(each, floor), TINY))
+    return square
+
+
+def _across(v: Vector3, n: Vector3) -> Vector3:
+    return v - n.scaled(n.dot(v))
+
+
+def _crossing(a: Axis, b: Axis) -> Vector3:
+    """Where two axes that meet do so."""
+    # a.p + s a.z nearest to b: s = ((b.p − a.p) × b.z) · (a.z × b.z) / |a.z × b.z|²
+    n = a.z.cross(b.z)
+    s = over((b.p - a.p).cross(b.z).dot(n), n.dot(n))
+    return a.p + a.z.scaled(s)
+
+
+class Flow:
+    """Motions of the nodes against the first node of their cluster, several at once, while clusters grow."""
+
+    def __init__(self, nodes: Sequence[str], count: int) -> None:
+        self.count = count
+        self.root = {node: node for node in nodes}
+        self.members: dict[str, list[str]] = {node: [node] for node in nodes}
+        self.motion: dict[str, list[Motion]] = {node: [ZERO] * count for node in nodes}
+
+    def join(self, edge: Edge, across: Sequence[Motion]) -> None:
+        """Make two clusters one; across: motions of b against a."""
+        first, second = self.root[edge.a], self.root[edge.b]
+        if first == second:
+            return
+        a, b = self.motion[edge.a], self.motion[edge.b]
+        step = [a[i] + across[i] - b[i] for i in range(self.count)]
+        if second == "world":
+            first, second, step = second, first, [-each for each in step]
+        for node in self.members.pop(second):
+            self.root[node] = first
+            self.motion[node] = [step[i] + self.motion[node][i] for i in range(self.count)]
+            self.members[first].append(node)
+
+    def around(self, form: Form, edges: list[Edge]) -> list[Motion]:
+        """Sum of the known motions along the way."""
+        sums = [ZERO] * self.count
+        chain = form.chain
+        for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
+            leave, enter = ends(edges[i], forward)[2], ends(edges[k], onward)[0]
+            if leave != enter:
+                out, into = self.motion[leave], self.motion[enter]
+                sums = [s + m - n for s, m, n in zip(sums, into, out, strict=True)]
+        return sums
+
+
+def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
+    """Σ S_k v_k."""
+    result = ZERO
+    for column, value in zip(columns, values, strict=True):
+        result = result + column.scaled(value)
+    return result
+
+
+def quality(grades: Sequence[Scalar], gains: Sequence[Scalar]) -> list[Scalar]:
+    """(least sine, largest gain of speeds) of all forms."""
+    least: Scalar = 1.0
+    most: Scalar = 0.0
+    for grade in grades:
+        least = apply("fmin", least, grade)
+    for gain in gains:
+        most = apply("fmax", most, gain)
+    return [sqrt(apply("fmax", least, 0.0)), sqrt(most)]

@@ -1,0 +1,207 @@
+"""The order of solution in words: which loop follows from what, and what is left to iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.closed_forms.families import GEARED, PARALLEL, PLANAR, ROD, SPHERICAL, Form, variants
+from core.closed_forms.graph import BESIDE, LINK, Chain, geared
+from core.closed_forms.order import Search
+from core.model import WORLD, Constraint
+from core.multibody.topology import Topology
+
+INDEPENDENT, TIED, ITERATION = "independent", "tied together", "iteration"
+LISTED = ("RRR", "RRP", "RPR", "PRR", "RPP", "PRP", "PPR", "SSR", "SSP", "USR", "USP", "UPS",
+          "SRS", "SPS", "RSS", "PSS", "SUR", "URS", "SUP", "SPU", "PSU", "RSU", "PUS", "RUS")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the solution.
+
+    joints : those that become known, kind : "independent", "RRP dyad" …; "tied together": coordinates between which
+    iteration finds an agreement; "iteration": the cut joint, or the constraint, that is left to it
+    follows_from : the independent joints on which they depend; what ties; what is tied; loops : numbers of the loops
+    that close
+    """
+
+    joints: tuple[str, ...]
+    kind: str
+    follows_from: tuple[str, ...] = ()
+    loops: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        joints = ", ".join(self.joints)
+        if self.kind == INDEPENDENT:
+            return f"{joints}: independent"
+        if self.kind == TIED:
+            together = " together" if len(self.joints) > 1 else ""
+            return f"{joints}: tied{together} by iteration through {', '.join(self.follows_from)}"
+        head = f"loop {', '.join(map(str, self.loops))}: " if self.loops else ""
+        if self.kind == ITERATION:
+            return f"{head}{'cut at ' if self.loops else ''}{joints}: iteration"
+        driven = f"; follows from {', '.join(self.follows_from)}" if self.follows_from else ""
+        return f"{head}{joints} – {self.kind}{driven}"
+
+
+def steps_of(topology: Topology, search: Search | None) -> tuple[Step, ...]:
+    """The steps of a search; without one all loops are left to iteration."""
+    numbers = {loop.cut: loop.number for loop in topology.loops}
+    if search is None:
+        return tuple(Step((name,), ITERATION, (), (number,)) for name, number in numbers.items())
+    return _Words(search, numbers).steps()
+
+
+def _tied(steps: list[Step], left: list[Step]) -> list[Step]:
+    """Independent joints that are tied, as one step for each group that hangs together."""
+    groups: list[tuple[set[str], list[str]]] = []
+    for step in left:
+        joints, names = set(step.follows_from), list(step.joints)
+        for group in [group for group in groups if group[0] & joints]:
+            groups.remove(group)
+            joints, names = joints | group[0], group[1] + names
+        groups.append((joints, names))
+    result = []
+    for step in steps:
+        found = next((g for g in groups if step.kind == INDEPENDENT and step.joints[0] in g[0]), None)
+        if found is not None:
+            order = tuple(s.joints[0] for s in steps if s.kind == INDEPENDENT and s.joints[0] in found[0])
+            step = Step(order, TIED, tuple(found[1]))
+        if step not in result:
+            result.append(step)
+    return result
+
+
+class _Words:
+    def __init__(self, search: Search, numbers: dict[str, int]) -> None:
+        self.search, self.numbers = search, numbers
+        self.edges = search.edges
+        self.sources: dict[int, frozenset[str]] = {}
+        self.around: dict[str, list[tuple[int, str]]] = {}
+
+    def steps(self) -> tuple[Step, ...]:
+        result: list[Step] = []
+        for i, edge in enumerate(self.edges):
+            if edge.kind == "W" and not edge.cut:
+                self._know(i, frozenset())
+        for step in self.search.steps:
+            if isinstance(step, int):
+                self._independent(step, result)
+            elif step.family == GEARED:
+                result.append(self._geared(step))
+            else:
+                result.append(self._closed(step))
+        left = self._left()
+        return (*_tied(result, left), *left)
+
+    def _left(self) -> list[Step]:
+        """What is left to iteration, and the independent joints that it ties."""
+        topology = self.search.topology
+        loops = {loop.cut: loop for loop in topology.loops}
+        cut = [i for i, edge in enumerate(self.edges) if edge.cut and edge.kind not in BESIDE]
+        free = cut if self.search.torn else [i for i in self.search.free if self.edges[i].kind not in BESIDE]
+        result = []
+        for name in dict.fromkeys(self.edges[i].joint for i in free):
+            tied = self._independent_of(loops[name].joints[:-1])
+            result.append(Step((name,), ITERATION, tied, (self.numbers[name],)))
+        closed = {self.edges[i].joint for form in self.search.steps if isinstance(form, Form)
+                  for i, _ in form.chain if self.edges[i].kind in BESIDE}  # fmt: skip
+        for constraint in topology.model.constraints:
+            if constraint.name not in closed:
+                tied = self._independent_of(self._held_by(constraint))
+                result.append(Step((constraint.name,), ITERATION, tied))
+        return result
+
+    def _held_by(self, constraint: Constraint) -> set[str]:
+        """The joints of the tree that a constraint looks at."""
+        topology = self.search.topology
+        if constraint.kind == "gear":
+            loops = {loop.cut: loop.joints[:-1] for loop in topology.loops}
+            return {name for joint in (constraint.joint, constraint.leader) for name in loops.get(joint, (joint,))}
+        pairs = [(constraint.a, constraint.b)]
+        if constraint.kind == "hold":
+            sensors, pairs, name = {sensor.name: sensor for sensor in topology.model.sensors}, [], constraint.sensor
+            while name:
+                pairs.append((sensors[name].a, sensors[name].b))
+                name = sensors[name].minus
+        return {name for a, b in pairs for name in {*topology.path(a or WORLD)} ^ {*topology.path(b or WORLD)}}
+
+    def _independent_of(self, joints: Iterable[str]) -> tuple[str, ...]:
+        """The independent joints on which others depend, in the order of the document."""
+        wanted = set(joints)
+        sources = frozenset().union(
+            *(self.sources.get(i, frozenset()) for i, edge in enumerate(self.edges) if edge.joint in wanted)
+        )
+        return tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
+
+    def _know(self, i: int, sources: frozenset[str]) -> None:
+        edge = self.edges[i]
+        self.sources[i] = sources
+        self.around.setdefault(edge.a, []).append((i, edge.b))
+        self.around.setdefault(edge.b, []).append((i, edge.a))
+
+    def _independent(self, i: int, result: list[Step]) -> None:
+        name = self.edges[i].joint
+        self._know(i, frozenset({name}))
+        step = Step((name,), INDEPENDENT)
+        if step not in result:
+            result.append(step)
+
+    def _closed(self, form: Form) -> Step:
+        sources = frozenset().union(*(self._between(form.chain, k) for k in range(len(form.chain))))
+        chain = self._from_what_drives(form.chain)
+        joints = tuple(dict.fromkeys(self.edges[i].joint for i, _ in chain if self.edges[i].kind != LINK))
+        loops = sorted({self.numbers[name] for name in joints if name in self.numbers})
+        for i, _ in form.chain:
+            if self.edges[i].kind != LINK:
+                self._know(i, sources)
+        order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
+        return Step(joints, self._kind(form, chain), order, tuple(loops))
+
+    def _geared(self, form: Form) -> Step:
+        (i, _), (k, forward) = form.chain
+        sources = self.sources[geared(self.edges, self.edges[k])[1 if forward else 0]]
+        self._know(i, sources)
+        order = tuple(dict.fromkeys(edge.joint for edge in self.edges if edge.joint in sources))
+        return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", order)
+
+    def _from_what_drives(self, chain: Chain) -> Chain:
+        """The chain begun behind the part that moves, in the direction that has a usual name."""
+        best = [way for way in variants(chain) if self._between(way, len(way) - 1)] or list(variants(chain))
+        return min(best, key=lambda way: LISTED.index(n) if (n := self._letters(way)) in LISTED else len(LISTED))
+
+    def _letters(self, chain: Chain) -> str:
+        """One letter for each joint: two revolutes that meet are U, three through a point S."""
+        kinds = "".join(self.edges[i].kind for i, _ in chain)
+        if len(kinds) == 3:
+            return kinds
+        return kinds.replace("RRR", "S", 1 if "S" not in kinds else 0).replace("RR", "U", 1)
+
+    def _kind(self, form: Form, chain: Chain) -> str:
+        letters = self._letters(chain)
+        rods = [self.edges[i].joint for i, _ in chain if self.edges[i].kind == LINK]
+        if rods:
+            return f"SS{letters.replace(LINK, '')} dyad with rod {rods[0]}"
+        names = {PLANAR: f"{letters} dyad", SPHERICAL: "spherical RRR", ROD: f"{letters} dyad",
+                 PARALLEL: "parallel axes and a ball"}  # fmt: skip
+        return names.get(form.family, f"{letters} dyad")
+
+    def _between(self, chain: Chain, k: int) -> frozenset[str]:
+        """What the known part behind the k-th joint depends on."""
+        i, forward = chain[k]
+        n, onward = chain[(k + 1) % len(chain)]
+        start = self.edges[i].b if forward else self.edges[i].a
+        goal = self.edges[n].a if onward else self.edges[n].b
+        return self._path(start, goal)
+
+    def _path(self, start: str, goal: str) -> frozenset[str]:
+        seen: dict[str, frozenset[str]] = {start: frozenset()}
+        queue = [start]
+        while queue:
+            node = queue.pop(0)
+            for i, other in self.around.get(node, ()):
+                if other not in seen:
+                    seen[other] = seen[node] | self.sources[i]
+                    queue.append(other)
+        return seen.get(goal, frozenset())

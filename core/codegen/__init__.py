@@ -1,0 +1,1 @@
+"""An expression graph becomes machine code. Knows no robot."""

@@ -1,0 +1,205 @@
+"""Long recursions as tables of block calls.
+
+`Recorder` is a runner (core.mechanics.runner) that does not execute a step but notes it: scalars become slots of a
+workspace, and each distinct step — the same function on the same structure, with the same literal zeros and ones — is
+traced once as a *block*. A row of the table names a block and where its operands begin. So a chain of a thousand links
+is a dozen blocks and a table, translated in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.symbols import column, symbols
+from core.spatial.scalar import Scalar
+
+Array = NDArray[np.float64]
+MOST_VARIANTS = 24
+"""Specialised blocks of one step; further ones are served by a general block."""
+
+
+class Slot:
+    """A scalar in the workspace."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Block(NamedTuple):
+    """A step traced for one pattern of operands."""
+
+    function: ca.Function
+    """(operands) → (results), both flat."""
+    runs: tuple[int, ...]
+    """Lengths of the contiguous pieces in which the operands lie in the workspace."""
+
+
+@dataclass
+class Table:
+    """A recursion: blocks, and the rows (block, starts of operand runs, start of results) that string them together."""
+
+    inputs: tuple[int, ...]
+    """Lengths of the arguments, the parameters last; they lie at the beginning of the workspace."""
+    blocks: list[Block] = field(default_factory=list)
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    constants: dict[int, float] = field(default_factory=dict)
+    size: int = 0
+    outputs: list[int] = field(default_factory=list)
+    """Slot of every entry of the result."""
+
+    def workspace(self) -> Array:
+        """A workspace with its constants in place."""
+        return self._template.copy()
+
+    @cached_property
+    def _template(self) -> Array:
+        memory = np.zeros(self.size)
+        memory[list(self.constants)] = list(self.constants.values())
+        return memory
+
+    def words(self) -> NDArray[np.int32]:
+        """The rows, one behind the other."""
+        return np.array([word for row in self.rows for word in row], dtype=np.int32)
+
+    def allocate(self, count: int) -> range:
+        """Fresh slots."""
+        first, self.size = self.size, self.size + count
+        return range(first, self.size)
+
+
+_LEAF = object()
+
+
+def flatten(x: Any, leaves: list[Scalar]) -> Any:
+    """Append the scalars inside nested tuples; returns the structure without them."""
+    if isinstance(x, tuple):
+        return (type(x), *(flatten(item, leaves) for item in x))
+    if x is None:
+        return None
+    leaves.append(x)
+    return _LEAF
+
+
+def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
+    """The nested tuples with their scalars put back."""
+    if structure is _LEAF:
+        return next(leaves)
+    if structure is None:
+        return None
+    kind, *parts = structure
+    items = [unflatten(part, leaves) for part in parts]
+    return tuple(items) if kind is tuple else kind(*items)
+
+
+class _Variant(NamedTuple):
+    """A block, and what its results look like: structure, and literals (None where a slot goes)."""
+
+    number: int
+    structure: Any
+    literals: tuple[float | None, ...]
+
+
+class Recorder:
+    """Notes the steps of a recursion in a table."""
+
+    def __init__(self, lengths: Sequence[int], p: Sequence[ca.SX]) -> None:
+        self.table = Table(tuple(lengths))
+        self.inputs = [[Slot(k) for k in self.table.allocate(length)] for length in lengths]
+        """Arguments of the function as slots, the parameters last."""
+        self.p = list(p)
+        self._derived: list[tuple[ca.SX, int]] = []
+        self._variants: dict[Any, _Variant] = {}
+        self._counts: dict[Any, int] = {}
+
+    def __call__(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        leaves: list[Scalar] = []
+        structure = flatten(arguments, leaves)
+        family = (step, structure)
+        pattern = tuple(x if type(x) is float and x in (0.0, 1.0) else None for x in leaves)
+        operands = self._operands(leaves, pattern)
+        runs, starts = _runs(operands)
+        variant = self._variants.get((family, pattern, runs))
+        if variant is None:
+            if self._counts.get(family, 0) >= MOST_VARIANTS:
+                pattern = (None,) * len(leaves)
+                starts = tuple(self._operands(leaves, pattern))
+                runs = (1,) * len(leaves)
+                variant = self._variants.get((family, pattern, runs))
+            if variant is None:
+                variant = self._variants[family, pattern, runs] = self._trace(step, structure, pattern, runs)
+                self._counts[family] = self._counts.get(family, 0) + 1
+        return self._call(variant, starts)
+
+    def _operands(self, leaves: list[Scalar], pattern: Sequence[float | None]) -> list[int]:
+        """Slot of every operand that is not a literal of the pattern; constants and expressions get fresh ones."""
+        result = []
+        for leaf, literal in zip(leaves, pattern, strict=True):
+            if literal is None:
+                result.append(leaf.index if isinstance(leaf, Slot) else self._fresh(leaf))
+        return result
+
+    def _fresh(self, leaf: Scalar) -> int:
+        slot = self.table.allocate(1)[0]
+        if isinstance(leaf, float | int):
+            self.table.constants[slot] = float(leaf)
+        else:
+            self._derived.append((leaf, slot))
+        return slot
+
+    def _trace(self, step: Any, structure: Any, pattern: Sequence[float | None], runs: tuple[int, ...]) -> _Variant:
+        operands = symbols("x", sum(runs))
+        given = iter(operands)
+        arguments = unflatten(structure, iter([next(given) if x is None else x for x in pattern]))
+        leaves: list[Scalar] = []
+        shape = flatten(step(*arguments), leaves)
+        literals = tuple(x if type(x) is float else None for x in leaves)
+        results = [x for x in leaves if type(x) is not float]
+        self.table.blocks.append(Block(ca.Function("b", [column(operands)], [column(results)], {"cse": True}), runs))
+        return _Variant(len(self.table.blocks) - 1, shape, literals)
+
+    def _call(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
+        count = sum(literal is None for literal in variant.literals)
+        slots = iter(self.table.allocate(count))
+        first = self.table.size - count
+        if count:
+            self.table.rows.append((variant.number, *starts, first))
+        leaves = [Slot(next(slots)) if literal is None else literal for literal in variant.literals]
+        return unflatten(variant.structure, iter(leaves))
+
+    def finish(self, result: Sequence[Scalar]) -> Table:
+        """The table, its result given; expressions in parameters are computed first."""
+        table = self.table
+        for entry in result:
+            table.outputs.append(entry.index if isinstance(entry, Slot) else self._fresh(entry))
+        if self._derived:
+            # one block computes all expressions, gathered behind one another, and then each goes to its slot
+            values = [value for value, _ in self._derived]
+            block = Block(ca.Function("b", [column(self.p)], [column(values)], {"cse": True}), (len(self.p),))
+            move = Block(ca.Function("b", [column(x := symbols("x", 1))], [column(list(x))]), (1,))
+            table.blocks += [block, move]
+            place = table.allocate(len(values))
+            copies = [(len(table.blocks) - 1, place[k], slot) for k, (_, slot) in enumerate(self._derived)]
+            table.rows[:0] = [(len(table.blocks) - 2, self.inputs[-1][0].index, place[0]), *copies]
+        return table
+
+
+def _runs(slots: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Lengths and starts of the pieces of consecutive slots."""
+    lengths: list[int] = []
+    starts: list[int] = []
+    for slot in slots:
+        if starts and slot == starts[-1] + lengths[-1]:
+            lengths[-1] += 1
+        else:
+            starts.append(slot)
+            lengths.append(1)
+    return tuple(lengths), tuple(starts)

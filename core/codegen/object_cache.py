@@ -1,0 +1,134 @@
+"""Object code on disk, so that a machine opened before runs at full speed at once.
+
+Files are named by the hash of everything the code depends on, begin with the hash of their content, and are written
+whole or not at all. Anything unreadable is ignored. What lies here is run: only a folder is used in which nobody else
+can write, else one among the temporary files, else none. `KINETOSTAT_CACHE` names another folder ("" switches the
+cache off).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from platformdirs import user_cache_dir
+
+from core.codegen.llvm_ir import VERSION
+from core.errors import FileError
+from core.files.regular_file import Kind, content_of
+
+OBJECT = Kind("code", 200_000_000)
+_HASH = 32
+_LARGEST = 300_000_000
+"""Bytes the folder may hold before the oldest files go."""
+
+
+def folder() -> Path | None:
+    """Where code is kept; None if nowhere."""
+    given = os.environ.get("KINETOSTAT_CACHE")
+    if given == "":
+        return None
+    return next((real for place in _places(given) if (real := _own(place)) is not None), None)
+
+
+def _places(given: str | None) -> Iterator[Path]:
+    yield Path(given) if given else Path(user_cache_dir("kinetostat", appauthor=False)) / "code"
+    yield Path(tempfile.gettempdir()) / f"kinetostat-{_user() if os.name == 'posix' else 'code'}"
+
+
+def _own(place: Path) -> Path | None:
+    """The folder, made if need be, with its links followed; None if others can write in it or replace it."""
+    try:
+        real = Path(os.path.realpath(place))
+        for each in (*reversed(real.parents), real):
+            if not each.exists():
+                each.mkdir(mode=0o700, exist_ok=True)
+        writable = os.access(real, os.W_OK)
+        return real if writable and (os.name != "posix" or _is_private(real)) else None
+    except (OSError, ValueError):
+        return None
+
+
+def _is_private(real: Path) -> bool:
+    """Whether a folder is this user's alone, and nobody else can rename it or one that it is in."""
+    status = os.lstat(real)
+    if status.st_uid != _user() or _open_to_others(status):
+        return False
+    above = [os.lstat(parent) for parent in real.parents]
+    return all(
+        each.st_uid in (0, _user()) and (bool(each.st_mode & stat.S_ISVTX) or not _open_to_others(each))
+        for each in above
+    )
+
+
+def _user() -> int:
+    return os.geteuid()
+
+
+def _open_to_others(status: os.stat_result) -> bool:
+    """Whether others may write. A group with the number of its user has no other members, by custom."""
+    alone = status.st_gid == status.st_uid
+    return bool(status.st_mode & (stat.S_IWOTH if alone else stat.S_IWGRP | stat.S_IWOTH))
+
+
+def key(processor: str, ir: str) -> str:
+    """Name of the code of an IR text on a processor."""
+    return hashlib.sha256(f"{VERSION}\n{processor}\n{ir}".encode()).hexdigest()
+
+
+def load(name: str) -> bytes | None:
+    """The code, if it is there and whole."""
+    place = folder()
+    if place is None:
+        return None
+    file = place / f"{name}.o"
+    data = _content(file)
+    head, body = data[:_HASH], data[_HASH:]
+    if not body or hashlib.sha256(body).digest() != head:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(file)  # what is used stays longest
+    return body
+
+
+def _content(file: Path) -> bytes:
+    """The bytes of a regular file; none where it cannot be read."""
+    try:
+        return content_of(file, OBJECT)
+    except FileError:
+        return b""
+
+
+def store(name: str, body: bytes) -> None:
+    """Keep the code; a folder that cannot be written is no failure."""
+    place = folder()
+    if place is None:
+        return
+    with contextlib.suppress(OSError):
+        handle, temporary = tempfile.mkstemp(dir=place, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(body).digest() + body)
+            os.replace(temporary, place / f"{name}.o")
+        except OSError:
+            os.unlink(temporary)
+            raise
+        _prune(place)
+
+
+def _prune(place: Path) -> None:
+    """Delete the files not used for longest while the folder is too large, and those of earlier versions."""
+    for old in place.glob("loops-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in place.glob("*.o")), reverse=True)
+    total = 0
+    for _, size, file in files:
+        total += size
+        if total > _LARGEST:
+            file.unlink(missing_ok=True)

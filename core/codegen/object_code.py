@@ -1,0 +1,136 @@
+"""Machine code: IR text → object code (cached on disk) → addresses → calls."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen import object_cache
+from core.codegen.llvm_ir import LIBRARY
+
+Array = NDArray[np.float64]
+_lock = threading.Lock()
+"""LLVM is entered by one thread at a time."""
+
+
+@cache
+def _initialise() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def _target() -> llvm.TargetMachine:
+    """A description of this processor; an execution engine takes one for its own and disposes of it."""
+    _initialise()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=2, jit=True)
+
+
+@cache
+def _features() -> str:
+    return str(llvm.get_host_cpu_features().flatten())
+
+
+def processor() -> str:
+    """What object code is valid for: LLVM version, processor, its features."""
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
+
+
+def object_code(ir: str) -> bytes:
+    """Object code of IR text, from the cache if it was made before."""
+    key = object_cache.key(processor(), ir)
+    found = object_cache.load(key)
+    if found is not None:
+        return found
+    with _lock:
+        target, module = _target(), llvm.parse_assembly(ir)
+        module.triple = target.triple
+        module.data_layout = str(target.target_data)
+        _optimise(module, target)
+        data = bytes(target.emit_object(module))
+    object_cache.store(key, data)
+    return data
+
+
+def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
+    """Level 1 without vectorisation: on thousands of straight lines more takes ten times as long, for nothing."""
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = False
+    options.slp_vectorization = False
+    builder = llvm.create_pass_builder(target, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def _provide(ir: str) -> None:
+    """Make sure that every function of the C library that the text calls is found: LLVM would end the process.
+
+    Raises OSError naming one that is nowhere.
+    """
+    for name in {"sin", "cos", *(name for name, _ in LIBRARY.values())}:
+        if f"call double @{name}(" not in ir or llvm.address_of_symbol(name) is not None:
+            continue
+        for library in ("m", "ucrtbase", "msvcrt", "c"):
+            path = ctypes.util.find_library(library)
+            function = getattr(ctypes.CDLL(path), name, None) if path else None
+            if function is not None:
+                llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+                break
+        else:
+            raise OSError(f"the C library has no function {name}")
+
+
+class Library:
+    """Loaded object code."""
+
+    def __init__(self, ir: str) -> None:
+        data = object_code(ir)
+        _provide(ir)
+        with _lock:
+            self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
+            self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
+            self.engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Address of a function."""
+        with _lock:
+            return int(self.engine.get_function_address(name))
+
+
+class MachineCode:
+    """A traced function in machine code; see `evaluator.Code`."""
+
+    def __init__(self, library: Library, sizes: Sequence[int], size: int) -> None:
+        self.library = library
+        self.sizes, self.size = tuple(sizes), size
+        self.single_address = library.address("single")
+        self.batch_address = library.address("batch")
+        # PYFUNCTYPE keeps the interpreter's lock: the buffers of `bind` belong to one call at a time
+        self._single = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.single_address)
+        kinds = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * (len(sizes) + 1)]
+        # CFUNCTYPE releases it: long arrays of states run beside the window
+        self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.batch_address)
+
+    def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
+        """(inputs, result, call): `call()` evaluates one state from and into these buffers."""
+        memory = np.zeros(sum(self.sizes) + self.size)
+        views, offset = [], 0
+        for size in self.sizes:
+            views.append(memory[offset : offset + size])
+            offset += size
+        views[-1][:] = p
+        base = ctypes.c_void_p(memory.ctypes.data)  # the views that are given back keep the memory alive
+        return views[:-1], memory[offset:], partial(self._single, base)
+
+    def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
+        """Evaluate all states; the number of those whose result is not finite (if the function is checked)."""
+        addresses = [array.ctypes.data for array in (*inputs, p, out)]
+        return int(self._batch(len(out), p.shape[-1] if p.ndim > 1 else 0, *addresses))

@@ -1,0 +1,1 @@
+"""What holds, numerically: closed positions, multipliers, reactions, limits, and what cannot hold and why."""

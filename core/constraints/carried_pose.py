@@ -1,0 +1,86 @@
+"""The pose of a machine after an edit: its bodies stand where they stood, whichever joints now carry coordinates.
+
+An edit may change the spanning tree: a new joint closes a loop and takes the place of another in the tree, a body loses
+its joint and becomes free. Coordinates that are still there keep their values; those of joints that had none are
+measured between the bodies as the old machine stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.joints.measures import coordinates_of
+from core.model import WORLD, Joint
+from core.multibody.tree_of_model import sides_of
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.rotation import Rotation
+from core.spatial.vector import Vector3
+
+if TYPE_CHECKING:
+    from core.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+def same_tree(old: Mechanism, new: Mechanism) -> bool:
+    """Whether two machines have the same coordinates and cut the same joints."""
+    return old.q_names == new.q_names and [x.cut for x in old.loops] == [x.cut for x in new.loops]
+
+
+def carried_pose(old: Mechanism, q: Array, new: Mechanism, renamed: Mapping[str, str]) -> Array:
+    """(nq,) of the new machine standing as the old one stands at q, loops closed if they can be.
+
+    renamed : old name → new name of joints that only changed their names
+    """
+    before = {renamed.get(name, name): name for name in old.joint_names}
+    kinds = {joint.name: joint.kind for joint in (*old.implicit_joints, *old.model.expanded.joints)}
+    result = new.rest()
+    for name, joint in new._coordinates.joints.items():
+        then = before.get(name, "")
+        at = new.joint_q(name)
+        if then in old._coordinates.joints and kinds[then] == joint.kind:
+            result[at] = old.coordinate(q, then)
+            continue
+        measured = _measured(old, q, new, joint)
+        if measured is not None and np.isfinite(measured).all():
+            result[at] = measured if joint.kind == "screw" else _inside(new, at, measured, result[at])
+    return new.move(new.clamp(result), {})
+
+
+def _measured(old: Mechanism, q: Array, new: Mechanism, joint: Joint) -> Array | None:
+    """Coordinates between the bodies as they stand in the old machine; None if it lacks one of them."""
+    topology = new._program.topology
+    poses = dict(zip(old.frame_names, np.asarray(old.poses(q)), strict=True))
+    bodies = [topology.carriers[name] for name in (joint.parent, joint.child)]
+    if not all(body == WORLD or body in poses for body in bodies):
+        return None
+    law, a, b = sides_of(topology, new._coordinates.numbers)[joint.name]
+    X_Wa, X_Wb = (
+        (_pose(poses[body]) if body != WORLD else IDENTITY) @ side for body, side in zip(bodies, (a, b), strict=True)
+    )
+    return np.array(coordinates_of(X_Wa, X_Wb, law, None).values, dtype=float)
+
+
+def _pose(matrix: Array) -> Pose:
+    rows = [Vector3(*map(float, row[:3])) for row in matrix[:3]]
+    return Pose(Rotation(*rows), Vector3(*map(float, matrix[:3, 3])))
+
+
+def _inside(mech: Mechanism, at: slice, values: Array, rest: Array) -> Array:
+    """Angles turned by whole turns into the limits, nearest to the rest position."""
+    result = values.copy()
+    for k, coordinate in enumerate(mech.coordinates[at]):
+        if coordinate.dimension != "angle":
+            continue
+        turn = 2.0 * math.pi
+        nearest = values[k] + turn * round((rest[k] - values[k]) / turn)
+        lower = -math.inf if coordinate.lower is None else coordinate.lower
+        upper = math.inf if coordinate.upper is None else coordinate.upper
+        tried = (nearest, values[k], nearest - turn, nearest + turn)
+        result[k] = next((x for x in tried if lower <= x <= upper), values[k])
+    return result

@@ -1,0 +1,121 @@
+"""Elements that cannot hold together: the smallest set of loops, constraints and drivers that stays open by itself.
+
+At the position that comes nearest, elements without a gap may still be part of the contradiction, and elements with one
+need not. So elements are left out one after the other: whatever the rest stays open without does not belong to it
+(deletion filter; Chinneck and Dravnieks, ORSA J. Computing 3, 1991). Of the set that is left every element is needed:
+without any one of them the others close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.numerics import position_solver
+
+if TYPE_CHECKING:
+    from core.elements.constraint_kinds import Row
+    from core.mechanism.mechanism import Mechanism
+    from core.multibody.parameter_values import Values
+
+Array = NDArray[np.float64]
+
+MOST_SETS = 4
+THOROUGH = 20
+"""So often, over all sets, an element is only left out when closing the others was tried from far away, too."""
+
+Key = tuple[str, str]
+"""Collection and name of an element."""
+
+
+class Conflict(NamedTuple):
+    """Elements that cannot hold together, in the order of the closure: joints first, then constraints, then drivers."""
+
+    elements: tuple[Key, ...]
+    q: Array
+    """(nq,) the position that comes nearest to them."""
+    row: int
+    """Index of theirs with the largest gap there."""
+    gap: float
+    """That gap, with its sign."""
+
+
+def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = True) -> tuple[Conflict, ...]:
+    """Sets of elements that cannot hold together near a position that stays open, none with an element of another;
+    empty if none is found.
+
+    drivers : whether they count
+    """
+    rows = mech._program.closure_rows
+    left = list(dict.fromkeys(
+        (row.collection, row.element) for row in rows if row.level == 0 and (drivers or row.collection != "drivers")
+    ))  # fmt: skip
+    found: list[Conflict] = []
+    thorough = iter(range(THOROUGH))
+    while left and len(found) < MOST_SETS:
+        nearest, gap = _closed(mech, q, p, t, left, anywhere=bool(found))
+        if gap < position_solver.ACCEPTABLE:
+            break
+        one = _smallest(mech, nearest, p, t, left, thorough)
+        if one is None:
+            break
+        found.append(one)
+        left = [key for key in left if key not in one.elements]
+    return tuple(found)
+
+
+def _smallest(
+    mech: Mechanism, q: Array, p: Values, t: float, among: Sequence[Key], thorough: Iterator[int]
+) -> Conflict | None:
+    """One set of elements that stays open, none of which can be spared; None if elements were judged wrongly.
+
+    thorough : has an item for each thorough try that is left
+    """
+    gaps = _gaps(mech, q, p, t, among)
+    order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
+    kept = list(among)
+    open_ones = [key for key in among if gaps[key] >= position_solver.ACCEPTABLE]
+    if len(open_ones) < len(among):  # often those without a gap are innocent, all at once
+        trial, gap = _closed(mech, q, p, t, open_ones, anywhere=True)
+        if not gap < position_solver.ACCEPTABLE:
+            kept, q = open_ones, trial
+    for key in order:
+        without = [other for other in kept if other != key]
+        if len(without) == len(kept) or not without:
+            continue
+        trial, gap = _closed(mech, q, p, t, without)
+        if not gap < position_solver.ACCEPTABLE and next(thorough, None) is not None:
+            trial, gap = _closed(mech, trial, p, t, without, anywhere=True)
+        if not gap < position_solver.ACCEPTABLE:
+            kept, q = without, trial
+    q, gap = _closed(mech, q, p, t, kept, anywhere=True)
+    if gap < position_solver.ACCEPTABLE:
+        return None
+    signed = mech.gaps(q, p=p, t=t)
+    row = max(_rows_of(mech, kept), key=lambda k: abs(float(signed[k])))
+    return Conflict(tuple(kept), q, row, float(signed[row]))
+
+
+def _gaps(mech: Mechanism, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
+    """The largest gap of each element."""
+    gaps = np.abs(mech.gaps(q, p=p, t=t))
+    return {key: float(max(gaps[k] for k in _rows_of(mech, [key]))) for key in keys}
+
+
+def _rows_of(mech: Mechanism, keys: Collection[Key]) -> list[int]:
+    """Indices of their rows on the level of positions."""
+    rows: Sequence[Row] = mech._program.closure_rows
+    return [k for k, row in enumerate(rows) if row.level == 0 and (row.collection, row.element) in keys]
+
+
+def _closed(
+    mech: Mechanism, q: Array, p: Values, t: float, keys: Collection[Key], anywhere: bool = False
+) -> tuple[Array, float]:
+    """The position nearest to q in which these elements fit, and the gap they leave."""
+    held = np.zeros(len(mech._program.closure_rows), dtype=bool)
+    held[_rows_of(mech, keys)] = True
+    free = np.zeros(mech.nv, dtype=bool)
+    return mech._closed(q, np.ones(mech.nv), free, p, anywhere=anywhere, t=t, rows=held)

@@ -1,0 +1,61 @@
+"""Coordinates of joints that close a loop: they have no entries in q, and are measured between their frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.multibody.parameter_values import Values
+
+if TYPE_CHECKING:
+    from core.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+class CutMotion(NamedTuple):
+    """(…, nq) coordinates, (…, nv) speeds and accelerations; angles within half a turn."""
+
+    q: Array
+    v: Array
+    a: Array
+
+
+def closes_loop(mech: Mechanism, joint: str) -> bool:
+    """Whether the joint was cut and has freedoms."""
+    return any(cut.name == joint and cut.info.nv > 0 for cut in mech._program.topology.cuts)
+
+
+def motion(mech: Mechanism, joint: str, q: Any, v: Any, a: Any, p: Values = None) -> CutMotion:
+    """How a cut joint stands and moves, at states of the tree (closed, for a meaning); a screw's turns are known."""
+    info = next(cut.info for cut in mech._program.topology.cuts if cut.name == joint)
+    row = mech._call(f"joint_measure:{joint}", p, q, v, a)
+    return CutMotion(*np.split(row, [info.nq, info.nq + info.nv], axis=-1))
+
+
+def steady(mech: Mechanism, joint: str, time: Array, moving: CutMotion) -> Array:
+    """(n, nq) coordinates of samples without jumps: angles counted over whole turns from the one nearest to the rest
+    position, quaternions without jumps of sign. Speeds tell where the next angle is to be expected."""
+    cut = mech.model.expanded.find("joints", joint)
+    q = moving.q.copy()
+    if cut.info.nq > cut.info.nv:
+        signs = np.sign(np.sum(q[1:] * q[:-1], axis=1))
+        q[1:] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
+        return q
+    where = f"joint '{joint}', rest"
+    rest = [mech._coordinates.numbers.scalar(value, where) for value in cut.rest] or [0.0] * cut.info.nq
+    for k, dimension in enumerate(cut.info.coordinate_dimensions):
+        if dimension == "angle" and cut.kind != "screw" and len(q):
+            first = 2.0 * np.pi * np.round((rest[k] - q[0, k]) / (2.0 * np.pi))
+            q[:, k] = first + unwound(time, q[:, k], moving.v[:, k])
+    return q
+
+
+def unwound(time: Array, angle: Array, rate: Array) -> Array:
+    """(n,) angles known up to whole turns, counted on from the first; the rates tell where the next is to be expected,
+    so that samples may be several turns apart."""
+    expected = np.diff(time) * 0.5 * (rate[1:] + rate[:-1])
+    turns = np.round((expected - np.diff(angle)) / (2.0 * np.pi))
+    return np.asarray(angle + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])[: len(angle)])

@@ -1,0 +1,124 @@
+"""Limits of joints that close loops: their coordinates are measured, not kept in q."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.cut_coordinates import motion
+from core.model.signals import component
+from core.multibody.parameter_values import Values
+from core.numerics.position_solver import Problem
+
+if TYPE_CHECKING:
+    from core.mechanism.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+BEYOND = 1e-9
+"""Way (rad or m) beyond a limit that counts as none."""
+
+NEXT = 1e-5
+"""Way (rad or m) to a limit of what, pressed against it, is to stand there exactly."""
+
+
+class CutLimit(NamedTuple):
+    """Coordinate k of a cut joint with at least one limit."""
+
+    name: str
+    joint: str
+    k: int
+    dimension: str
+    lower: float
+    upper: float
+    base: float
+    """Next to which an angle is taken where nothing else is known, rad."""
+    turns: bool = False
+    """Whether it is an angle known up to whole turns (that of a screw is known)."""
+
+    def value(self, mech: Mechanism, q: Array, p: Values = None, near: float | None = None) -> float:
+        """The coordinate at a pose of the tree; an angle within half a turn of `near`."""
+        still = np.zeros(mech.nv)
+        measured = float(motion(mech, self.joint, q, still, still, p).q[self.k])
+        if not self.turns:
+            return measured
+        near = self.base if near is None else near
+        return measured + 2.0 * math.pi * round((near - measured) / (2.0 * math.pi))
+
+    def row(self, mech: Mechanism, q: Array, p: Values = None) -> Array:
+        """(nv,) its derivative along the speeds of the tree."""
+        speeds = np.eye(mech.nv)
+        return np.asarray(motion(mech, self.joint, np.tile(q, (mech.nv, 1)), speeds, 0.0 * speeds, p).v[:, self.k])
+
+    def beyond(self, value: float) -> float:
+        """How far a value lies outside of the limits; 0 inside."""
+        return max(self.lower - value, value - self.upper, 0.0)
+
+
+def cut_limits(mech: Mechanism) -> tuple[CutLimit, ...]:
+    """All limits of joints that close loops."""
+    plain = [joint for joint in mech._program.topology.cuts if joint.info.nq == joint.info.nv]
+    found = (_limit(mech, joint.name, k) for joint in plain for k in range(joint.info.nq))
+    return tuple(limit for limit in found if limit is not None)
+
+
+def _limit(mech: Mechanism, name: str, k: int) -> CutLimit | None:
+    joint = mech.model.expanded.find("joints", name)  # the model's own limits, not the program's
+    lower, upper = mech._coordinates.own_bounds(joint, k)
+    if lower is None and upper is None:
+        return None
+    low, high = -math.inf if lower is None else lower, math.inf if upper is None else upper
+    rest = mech._coordinates.numbers.scalar(joint.rest[k], f"joint '{name}', rest") if joint.rest else 0.0
+    base = 0.5 * (low + high) if math.isfinite(high - low) else min(max(rest, low), high)
+    dimension = joint.info.coordinate_dimensions[k]
+    turns = dimension == "angle" and joint.kind != "screw"
+    return CutLimit(component(joint.name, joint.info.coordinates[k]), name, k, dimension, low, high, base, turns)
+
+
+def widened(mech: Mechanism, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits for a way from a pose: what stands beyond a limit there goes no farther; angles are counted from there."""
+    found = ((limit, limit.value(mech, start, p)) for limit in mech.cut_limits)
+    return tuple(
+        limit._replace(lower=min(limit.lower, value), upper=max(limit.upper, value), base=value)
+        for limit, value in found
+    )
+
+
+def outside(mech: Mechanism, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, float] | None:
+    """The limit beyond which a pose lies farthest, and how far (rad or m); None if it keeps all."""
+    found = [(limit, limit.beyond(limit.value(mech, q, p))) for limit in limits]
+    worst = max(found, key=lambda each: each[1], default=None)
+    return worst if worst is not None and worst[1] > BEYOND else None
+
+
+def met(mech: Mechanism, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits next to which a pose stands, as rows that hold their joints there."""
+    found = []
+    for limit in limits:
+        value = limit.value(mech, q, p)
+        edge = limit.lower if abs(value - limit.lower) < abs(value - limit.upper) else limit.upper
+        if abs(value - edge) < NEXT:
+            found.append(limit._replace(lower=edge, upper=edge, base=edge))
+    return tuple(found)
+
+
+def limited(mech: Mechanism, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
+    """The problem with a row for each limit: how far beyond it the joint stands, zero inside."""
+
+    def residual(q: Array) -> Array:
+        values = [(limit, limit.value(mech, q, p)) for limit in limits]
+        return np.concatenate([problem.residual(q), [x - min(max(x, each.lower), each.upper) for each, x in values]])
+
+    def jacobian(q: Array) -> Array:
+        nothing = np.zeros(mech.nv)
+        rows = [
+            each.row(mech, q, p) if each.lower == each.upper or each.beyond(each.value(mech, q, p)) else nothing
+            for each in limits
+        ]
+        return np.concatenate([problem.jacobian(q), np.reshape(rows, (-1, mech.nv))])
+
+    return problem._replace(residual=residual, jacobian=jacobian)

@@ -1,0 +1,150 @@
+"""Drivers that prescribe what other drivers, or the joints, prescribe already: do they agree?
+
+The row of such a driver is a combination of others, G_k = Σ w_i G_i. What it demands must be the same combination of
+what they demand: of positions to first order, of speeds (ḟ) and of accelerations (f̈ − Ġ v) exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.elements.constraint_kinds import ACCELERATION, Row
+from core.errors import AssemblyError
+
+if TYPE_CHECKING:
+    from core.mechanism.mechanism import Mechanism
+    from core.multibody.parameter_values import Values
+
+Array = NDArray[np.float64]
+
+TAKES = 1e-6
+"""Part of a driver's row that must be independent of the others for it to take a freedom."""
+SHARES = 1e-6
+"""Weight from which on a row counts among those that say the same."""
+DIFFERS = 1e-8
+"""By how much (SI, or in the units of the rows given) two demands contradict each other; of large ones that part."""
+LEVELS = ("position", "speed", "acceleration")
+"""What rows demand, in words."""
+
+
+class Repeated(NamedTuple):
+    """A driver's row that follows from others."""
+
+    row: int
+    weights: Array
+    """(rows,) of the others."""
+    drivers: tuple[int, ...]
+    """Rows of drivers among them."""
+
+
+class Contradiction(NamedTuple):
+    """A driver that demands something else than others do."""
+
+    row: Row
+    others: tuple[Row, ...]
+    """Drivers that move the same; empty: the joints alone."""
+    level: int
+    by: float
+    """Difference (rad or m, per s or s²)."""
+
+
+def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Repeated]]:
+    """Rows of drivers that take a freedom each, and those that only repeat others; G : (rows, nv)."""
+    before = [i for i, row in enumerate(rows) if row.collection != "drivers"]
+    taken: list[int] = []
+    found: list[Repeated] = []
+    for k in (i for i, row in enumerate(rows) if row.collection == "drivers"):
+        parts = np.linalg.lstsq(G[before].T, G[k], rcond=1e-9)[0]
+        if np.linalg.norm(G[k] - parts @ G[before]) > TAKES * max(float(np.linalg.norm(G[k])), 1e-12):
+            taken.append(k)
+            before.append(k)
+            continue
+        weights = np.zeros(len(rows))
+        weights[before] = parts
+        found.append(Repeated(k, weights, tuple(i for i in taken if abs(weights[i]) > SHARES)))
+    return taken, found
+
+
+def disagreement(each: Repeated, rows: Sequence[Row], demands: Sequence[Array]) -> tuple[int, float] | None:
+    """(level, difference) of the lowest level on which a driver disagrees; None if it agrees.
+
+    demands : (rows,) on the levels of position, speed and acceleration, as far as they are known
+    """
+    lowest = max([rows[each.row].level, *(rows[i].level for i in each.drivers)])
+    for level in range(lowest, len(demands)):
+        if level == ACCELERATION and not each.drivers:
+            continue  # at a dead point the joints alone may have no acceleration that fits, though the motion goes on
+        wanted = demands[level]
+        by = abs(float(wanted[each.row] - each.weights @ wanted))
+        if not by <= DIFFERS * max(1.0, float(np.max(np.abs(wanted)))):
+            return level, by
+    return None
+
+
+def demanded(mech: Mechanism, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
+    """(rows,) what every row demands of positions, speeds (ḟ) and accelerations (f̈ − Ġ v), the last if v is given."""
+    result = [np.asarray(-mech.gaps(q, p=p, t=t)), -mech._call("closure_time", p, t=t)]
+    if v is not None:
+        result.append(-mech._call("closure_bias", p, q, v, t=t))
+    return result
+
+
+def contradiction(mech: Mechanism, q: Array, v: Array | None, p: Values, t: float) -> Contradiction | None:
+    """The first driver that contradicts others at a state (speeds and accelerations only if v is given)."""
+    rows = mech._program.closure_rows
+    if not any(row.collection == "drivers" for row in rows):
+        return None
+    demands = demanded(mech, q, v, p, t)
+    for each in repeated_drivers(mech.loop_jacobian(q, p=p), rows)[1]:
+        found = disagreement(each, rows, demands if v is not None else demands[:1])
+        if found is not None:
+            return Contradiction(rows[each.row], tuple(rows[i] for i in each.drivers), *found)
+    return None
+
+
+def drivers_repeat(mech: Mechanism, q: Array, p: Values) -> bool:
+    """True if some driver moves at q what other drivers move already."""
+    rows = mech._program.closure_rows
+    if sum(row.collection == "drivers" for row in rows) < 2:
+        return False
+    return any(each.drivers for each in repeated_drivers(mech.loop_jacobian(q, p=p), rows)[1])
+
+
+def told(mech: Mechanism, found: Contradiction) -> AssemblyError:
+    """The message."""
+    word, where = LEVELS[found.level], f"driver '{found.row.element}'"
+    by = f"by {spoken(found.by, unit(mech, found.row), ('', '/s', '/s²')[found.level])}"
+    if not found.others:
+        return AssemblyError(f"The joints do not allow the {word} that it prescribes here, {by}.", where=where,
+                             remedy="Begin at another position, change its function or remove it.")  # fmt: skip
+    names = " and ".join(f"'{row.element}'" for row in found.others)
+    return AssemblyError(f"It moves what {names} move{'s' if len(found.others) == 1 else ''} already, with another "
+                         f"{word}, {by}.", where=where,
+                         remedy=f"Remove it or {names}, or give them functions of time that agree.")  # fmt: skip
+
+
+def unit(mech: Mechanism, row: Row) -> str:
+    """Unit of what a driver moves or a constraint holds."""
+    model = mech.model.expanded
+    holder = model.find(row.collection, row.element)
+    if holder.sensor:
+        dimension = model.find("sensors", holder.sensor).info.dimension
+    elif not holder.joint:  # a rod
+        dimension = "length"
+    else:
+        info = mech._program.tracer.machine.member(holder.joint).info
+        kinds = dict(zip((*info.coordinates, *info.speeds), (*info.coordinate_dimensions, *info.speed_dimensions),
+                         strict=True))  # fmt: skip
+        dimension = kinds.get(row.component, "none")
+    return {"angle": "rad", "angular_velocity": "rad", "length": "m", "velocity": "m"}.get(dimension, "SI")
+
+
+def spoken(x: float, unit: str, per: str = "") -> str:
+    """A number with its unit, angles in both units people use: "0.5 rad (28.65°)"."""
+    both = f" ({math.degrees(x):.4g}°{per})" if unit == "rad" else ""
+    return f"{x:.4g} {unit}{per}{both}"

@@ -1,0 +1,201 @@
+"""Point masses on the line of a force: p = a + f (b − a), or at a fixed distance d from an end, p = a + d e.
+
+Their inertia acts on the ends: with p̈ from those of the ends, −(∂p/∂a)ᵀ m (p̈ − g) on a and −(∂p/∂b)ᵀ m (p̈ − g) on b.
+To the mass matrix they add m J_pᵀ J_p, J_p = ∂p/∂a J_a + ∂p/∂b J_b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from core.elements.situation import Loads
+from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematics import jacobian
+from core.mechanics.tree import Gravity, Place
+from core.spatial.force import Force
+from core.spatial.relative_measures import TINY
+from core.spatial.scalar import Scalar, minus, negated, over, plus, sqrt, times, vanish
+from core.spatial.vector import ZERO, Vector3
+
+FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
+
+
+class Shares(NamedTuple):
+    """How a displacement of the ends moves the mass: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
+
+    on_a: tuple[Scalar, Scalar]
+    on_b: tuple[Scalar, Scalar]
+    direction: Vector3
+
+
+@dataclass(frozen=True)
+class LineMass:
+    """A mass at a place of the line between two frames."""
+
+    name: str
+    a: Place
+    b: Place
+    mass: Scalar
+    at: str
+    place: Scalar
+
+    def inertia(self, instant: Instant, loads: Loads) -> None:
+        """Add what its inertia and weight exert on the ends."""
+        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        p = run(_points[self.at], self.place, a, b)
+        shares = run(_shares[self.at], self.place, a, b)
+        speeds = instant.motion(self.a).linear, instant.motion(self.b).linear
+        changes = instant.acceleration(self.a), instant.acceleration(self.b)
+        acceleration = run(_accelerations[self.at], self.place, a, b, *speeds, *changes)
+        field = instant.tree.gravity
+        if field.is_point:
+            acceleration = run(less_attraction, (field.mu, field.center), p, acceleration)
+        for end, point, share in ((self.a, a, shares.on_a), (self.b, b, shares.on_b)):
+            force = run(resisting, self.mass, share, shares.direction, acceleration)
+            loads.push(end, point, Force(ZERO, force))
+
+    def columns(self, instant: Instant) -> list[Vector3]:
+        """J_p, one column per speed."""
+        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        shares = run(_shares[self.at], self.place, a, b)
+        result: list[Vector3] = [ZERO] * instant.tree.nv
+        for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
+            if end.link < 0:
+                continue
+            rows = jacobian(instant.tree, instant.q, end.link, end.pose, run)[3:]
+            for k in range(instant.tree.nv):
+                column = Vector3(rows[0][k], rows[1][k], rows[2][k])
+                if not vanish(column):
+                    result[k] = run(moved, result[k], share, shares.direction, column)
+        return result
+
+    def energy(self, instant: Instant) -> tuple[Scalar, Scalar]:
+        """(kinetic, potential), J."""
+        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        velocity = self.velocity(instant)
+        field = instant.tree.gravity
+        p = run(_points[self.at], self.place, a, b)
+        return run(kinetic_of, self.mass, velocity), run(_Potential(field.is_point), _flat(field), self.mass, p)
+
+    def velocity(self, instant: Instant) -> Vector3:
+        """ṗ, world axes."""
+        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        shares, velocity = run(_shares[self.at], self.place, a, b), ZERO
+        for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
+            velocity = run(moved, velocity, share, shares.direction, instant.motion(end).linear)
+        return velocity
+
+    def position(self, instant: Instant) -> Vector3:
+        """p, world axes."""
+        a, b = instant.frame(self.a).position, instant.frame(self.b).position
+        return instant.run(_points[self.at], self.place, a, b)
+
+
+def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
+    return field.acceleration, field.mu, field.center
+
+
+@dataclass(frozen=True)
+class _Potential:
+    is_point: bool
+
+    def __call__(self, field: tuple[Vector3, Scalar, Vector3], mass: Scalar, p: Vector3) -> Scalar:
+        """−m g · p, or −m μ / r."""
+        g, mu, center = field
+        if not self.is_point:
+            return negated(times(mass, g.dot(p)))
+        away = center - p
+        return negated(over(times(mass, mu), sqrt(away.dot(away))))
+
+
+def kinetic_of(mass: Scalar, v: Vector3) -> Scalar:
+    """½ m v²."""
+    return times(0.5, times(mass, v.dot(v)))
+
+
+def momentum_of(sum_so_far: tuple[Vector3, Vector3], mass: Scalar, p: Vector3, v: Vector3) -> tuple[Vector3, Vector3]:
+    """(angular about the world's origin, linear)."""
+    linear = v.scaled(mass)
+    return sum_so_far[0] + p.cross(linear), sum_so_far[1] + linear
+
+
+def _line(a: Vector3, b: Vector3) -> tuple[Scalar, Vector3]:
+    u = b - a
+    length = sqrt(plus(u.dot(u), TINY))
+    return length, Vector3(*(over(x, length) for x in u))
+
+
+def _at_fraction(f: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return a.scaled(minus(1.0, f)) + b.scaled(f)
+
+
+def _from_a(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return a + _line(a, b)[1].scaled(d)
+
+
+def _from_b(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return _from_a(d, b, a)
+
+
+def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> Shares:
+    return Shares((minus(1.0, f), 0.0), (f, 0.0), ZERO)
+
+
+def _share_from_a(d: Scalar, a: Vector3, b: Vector3) -> Shares:
+    length, e = _line(a, b)
+    k = over(d, length)
+    return Shares((minus(1.0, k), k), (k, negated(k)), e)
+
+
+def _share_from_b(d: Scalar, a: Vector3, b: Vector3) -> Shares:
+    far, near, e = _share_from_a(d, b, a)
+    return Shares(near, far, e)
+
+
+def _accelerate_fraction(
+    f: Scalar, a: Vector3, b: Vector3, v_a: Vector3, v_b: Vector3, a_a: Vector3, a_b: Vector3
+) -> Vector3:
+    return a_a.scaled(minus(1.0, f)) + a_b.scaled(f)
+
+
+def _accelerate_from_a(
+    d: Scalar, a: Vector3, b: Vector3, v_a: Vector3, v_b: Vector3, a_a: Vector3, a_b: Vector3
+) -> Vector3:
+    """ä + d ë, ë = (ü − e L̈ − 2 ė L̇)/L."""
+    length, e = _line(a, b)
+    speed, change = v_b - v_a, a_b - a_a
+    rate = e.dot(speed)
+    turning = (speed - e.scaled(rate)).scaled(over(1.0, length))
+    second = plus(e.dot(change), turning.dot(speed))
+    bending = change - e.scaled(second) - turning.scaled(times(2.0, rate))
+    return a_a + bending.scaled(over(d, length))
+
+
+def _accelerate_from_b(
+    d: Scalar, a: Vector3, b: Vector3, v_a: Vector3, v_b: Vector3, a_a: Vector3, a_b: Vector3
+) -> Vector3:
+    return _accelerate_from_a(d, b, a, v_b, v_a, a_b, a_a)
+
+
+_points = {FRACTION: _at_fraction, FROM_A: _from_a, FROM_B: _from_b}
+_shares = {FRACTION: _share_fraction, FROM_A: _share_from_a, FROM_B: _share_from_b}
+_accelerations = {FRACTION: _accelerate_fraction, FROM_A: _accelerate_from_a, FROM_B: _accelerate_from_b}
+
+
+def less_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
+    """a − μ (c − p)/r³."""
+    mu, center = gravity
+    away = center - p
+    r = sqrt(away.dot(away))
+    return acceleration - away.scaled(over(mu, times(times(r, r), r)))
+
+
+def moved(sum_so_far: Vector3, share: tuple[Scalar, Scalar], e: Vector3, v: Vector3) -> Vector3:
+    """Σ + (α + β e eᵀ) v."""
+    return sum_so_far + v.scaled(share[0]) + e.scaled(times(share[1], e.dot(v)))
+
+
+def resisting(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, acceleration: Vector3) -> Vector3:
+    """−m (α + β e eᵀ) a."""
+    return -moved(ZERO, share, e, acceleration).scaled(mass)

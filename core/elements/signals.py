@@ -1,0 +1,101 @@
+"""What formulas of time and state call by name (`core.model.signals`), as scalars of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.elements.sensors import measured, readings_of
+from core.elements.situation import next_to
+from core.errors import ExpressionError
+from core.mechanics.kinematic_state import Instant
+from core.model.formula.expression import Node, evaluate, names
+from core.model.signals import TIME
+from core.spatial.relative_measures import rate
+from core.spatial.scalar import Scalar
+
+if TYPE_CHECKING:
+    from core.elements.reader import Elements
+
+
+LATCH = "latch "
+"""What the names of latches begin with (`core.elements.mode_variables`), followed by their number."""
+
+
+class Formula(NamedTuple):
+    """A formula as a step: its value from those of its names."""
+
+    node: Node
+    names: tuple[str, ...]
+
+    def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
+        """Its value."""
+        result = evaluate(self.node, dict(zip(self.names, values, strict=True)))
+        return float(result) if isinstance(result, int | float) else result
+
+
+def formula_of(node: Node) -> Formula:
+    """The step of a formula."""
+    return Formula(node, tuple(sorted(names(node))))
+
+
+class Signals:
+    """Values of names at an instant: time, parameters, sensors and their rates, coordinates and speeds."""
+
+    def __init__(
+        self, elements: Elements, parameters: Mapping[str, Scalar], instant: Instant, t: Sequence[Scalar] = (0.0,),
+        x: Sequence[Scalar] = (),
+    ) -> None:  # fmt: skip
+        """x : states of force elements; without them angles that are measured lie within half a turn."""
+        self.elements, self.parameters, self.instant, self.t, self.x = elements, parameters, instant, t, x
+        self._known: dict[str, Scalar] = {}
+
+    def __call__(self, name: str) -> Scalar:
+        """The value of a name. Raises ExpressionError for one that has none where forces are computed."""
+        if name not in self._known:
+            self._known[name] = self._value(name)
+        return self._known[name]
+
+    def angle(self, name: str) -> tuple[Scalar, Scalar]:
+        """An angle that counts turns, as measured, and its rate."""
+        sensor, component, _ = self.elements.sensor_named(name)
+        if sensor is not None:
+            return self._sensor(sensor, component, False), self._sensor(sensor, component, True)
+        each = self.elements.counted[name][1]
+        reading, motion = measured(self.elements.joint_chord(each.joint), self.instant)
+        return reading.values[each.k], self.instant.run(rate, reading.wrenches[each.k], motion)
+
+    def _value(self, name: str) -> Scalar:
+        if name in TIME:
+            return self.t[0]
+        if name.startswith(LATCH):
+            first = len(self.t) - len(self.elements.latches.numbers)
+            return self.t[first + int(name.removeprefix(LATCH))] if first > 0 else 0.0
+        if name in self.parameters:
+            return self.parameters[name]
+        plain = name.removesuffix(".q")
+        if plain in self.elements.counted and self.x:
+            state = self.x[self.elements.counted[plain][0]]
+            return self.instant.run(next_to, state, self.angle(plain)[0])
+        sensor, component, of_rate = self.elements.sensor_named(name)
+        if sensor is not None:
+            return self._sensor(sensor, component, of_rate)
+        found = self.elements.coordinates.get(name)
+        if found is None:
+            raise ExpressionError(f"Nothing is called '{name}'.",
+                                  remedy="Use time, parameters, joints and sensors.")  # fmt: skip
+        return found(self.instant)
+
+    def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
+        sensor = self.elements.sensors[name]
+        if not sensor.geometric and (of_rate or sensor.kind not in ("velocity", "angular_velocity")):
+            what = "The rate of this sensor" if of_rate else "This sensor's value"
+            raise ExpressionError(f"{what} is known only after the accelerations, so no force can depend on it.",
+                                  where=f"sensor '{name}'",
+                                  remedy="Let the formula use positions, speeds and time.")  # fmt: skip
+        values, rates = readings_of(sensor, self.instant)
+        return (rates if of_rate else values)[component]
+
+
+Reader = Callable[[Instant], Scalar]
+"""Takes a coordinate or speed from an instant."""

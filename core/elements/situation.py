@@ -1,0 +1,220 @@
+"""Force elements: what they exert on links and speeds, their power and their potential.
+
+Every kind has the vocabulary of `ForceElement`. A line force F pulls its ends together; the same law along a chord or
+in a joint acts against the growth of the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from core.mechanics.kinematic_state import Instant
+from core.mechanics.loads import sign
+from core.mechanics.tree import Coupling, Place
+from core.spatial.force import ZERO as NOTHING
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, times
+from core.spatial.vector import Vector3
+
+Scalars = Sequence[Scalar]
+
+
+class Formula(Protocol):
+    """A formula of signals."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it uses; `length` and `rate` are the element's own."""
+        ...
+
+    def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
+        """Its value, from those of the names."""
+        ...
+
+
+Term = Any
+"""A scalar, or a `Formula`."""
+
+
+class Law(NamedTuple):
+    """F = stiffness (s − rest) + damping ṡ + friction sign(ṡ) + formula."""
+
+    stiffness: Scalar = 0.0
+    rest: Scalar = 0.0
+    damping: Scalar = 0.0
+    formula: Term = 0.0
+    friction: Scalar = 0.0
+
+
+class Situation:
+    """An instant with everything formulas and states may ask for.
+
+    signal : value of a name; x, x_rate : states of force elements and their rates; slip : see `Link.slip`
+    """
+
+    def __init__(
+        self, instant: Instant, signal: Callable[[str], Scalar], x: Scalars = (), x_rate: Scalars = (),
+        slip: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.instant, self.signal, self.x, self.x_rate, self.slip = instant, signal, x, x_rate, slip
+        self.run = instant.run
+
+    def value(self, term: Term, own: dict[str, Scalar] | None = None) -> Scalar:
+        """A term's value; `own` are names that the element brings."""
+        if not hasattr(term, "names"):
+            return term
+        given = own or {}
+        return self.run(term, tuple(given[n] if n in given else self.signal(n) for n in term.names))
+
+    def point(self, end: End) -> tuple[Vector3, Vector3]:
+        """Position and velocity of an end in the world."""
+        if isinstance(end, Place):
+            return self.instant.frame(end).position, self.instant.motion(end).linear
+        part = slice(end, end + 3)
+        speeds = self.x_rate[part] if len(self.x_rate) else (0.0,) * 3
+        return Vector3(*self.x[part]), Vector3(*speeds)
+
+
+End = Place | int
+"""A frame on a link, or where a junction's coordinates begin in x."""
+
+
+class Loads:
+    """Wrenches on links (own axes, at their origins) and forces on speeds, as they add up."""
+
+    def __init__(self, instant: Instant) -> None:
+        self.instant, self.run = instant, instant.run
+        self.external: list[Force | None] = [None] * len(instant.tree.links)
+        self.speeds: list[Scalar] = [0.0] * instant.tree.nv
+        self.acts = False
+
+    def push(self, end: End, p: Vector3, wrench: Force) -> None:
+        """A wrench about the world point p, in world axes, on the link of an end."""
+        if not isinstance(end, Place) or end.link < 0:
+            return
+        own = self.run(carried_to, self.instant.poses[end.link], p, wrench)
+        before = self.external[end.link]
+        self.external[end.link] = own if before is None else self.run(Force.__add__, before, own)
+        self.acts = True
+
+    def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
+        """The wrench on b, and its reaction on a at the same point."""
+        self.push(b, p, wrench)
+        if isinstance(a, Place) and a.link >= 0:
+            self.push(a, p, self.run(Force.__neg__, wrench))
+
+    def drive(self, index: int, coupling: Coupling | None, force: Scalar) -> None:
+        """A force on a speed; on its leader if the joint follows."""
+        ratio = 1.0 if coupling is None else coupling.ratio
+        self.speeds[index] = self.run(added, self.speeds[index], ratio, force)
+        self.acts = True
+
+
+class Exchanged(Loads):
+    """The sum of what is exerted on b and opposed on a, all at one point."""
+
+    def __init__(self, instant: Instant) -> None:
+        super().__init__(instant)
+        self.on_b = NOTHING
+
+    def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
+        """See `Loads`; only summed."""
+        self.on_b = self.run(Force.__add__, self.on_b, wrench)
+
+
+def added(sum_so_far: Scalar, ratio: Scalar, force: Scalar) -> Scalar:
+    """sum + ratio · force."""
+    return plus(sum_so_far, times(ratio, force))
+
+
+def carried_to(X_WL: Pose, p: Vector3, wrench: Force) -> Force:
+    """A wrench about the world point p in world axes, at the link's origin in its axes."""
+    moment = wrench.moment + (p - X_WL.position).cross(wrench.force)
+    return Force(X_WL.rotation.act_back(moment), X_WL.rotation.act_back(wrench.force))
+
+
+class Observed(NamedTuple):
+    """Of an element with one coordinate: coordinate, rate, force F, power to the machine, potential."""
+
+    length: Scalar
+    rate: Scalar
+    force: Scalar
+    power: Scalar
+    potential: Scalar
+
+
+class ForceElement(Protocol):
+    """What recursions and channels ask of a force element."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    def act(self, s: Situation, loads: Loads) -> None:
+        """Add what it exerts."""
+        ...
+
+    def observed(self, s: Situation) -> Sequence[Scalar]:
+        """Its channels."""
+        ...
+
+    def potential(self, s: Situation) -> Scalar:
+        """Of its springs, J."""
+        ...
+
+
+def loads_of(elements: Sequence[ForceElement], s: Situation) -> Loads:
+    """What all elements exert."""
+    loads = Loads(s.instant)
+    for element in elements:
+        element.act(s, loads)
+    return loads
+
+
+# ------------------------------------------------------------------------------------- along one coordinate
+
+
+def resistance(
+    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip: float, s: Scalar, v: Scalar
+) -> tuple[Scalar, Scalar]:  # fmt: skip
+    """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
+    stretch = minus(s, rest)
+    force = plus(times(stiffness, stretch), times(damping, v))
+    if not is_zero(friction):
+        force = plus(force, times(friction, sign(v, slip)))
+    return force, times(0.5, times(stiffness, times(stretch, stretch)))
+
+
+def next_to(x: Scalar, angle: Scalar) -> Scalar:
+    """An angle known up to whole turns, turned by whole turns to within half a turn of x."""
+    return plus(x, within_half_a_turn(minus(angle, x)))
+
+
+def within_half_a_turn(angle: Scalar) -> Scalar:
+    """The angle less whole turns, −π … π."""
+    turn = 6.283185307179586
+    return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
+
+
+def along(law: Law, s: Situation, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+    """(F, potential) of a law."""
+    force, potential = s.run(_Resistance(s.slip), law[:3], law.friction, length, speed)
+    further = s.value(law.formula, {"length": length, "rate": speed})
+    return s.run(plus, force, further), potential
+
+
+@dataclass(frozen=True)
+class _Resistance:
+    slip: float
+
+    def __call__(self, law: Scalars, friction: Scalar, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+        return resistance(law[0], law[1], law[2], friction, self.slip, length, speed)
+
+
+def power_of(force: Scalar, speed: Scalar) -> Scalar:
+    """−F ṡ."""
+    return negated(times(force, speed))

@@ -1,0 +1,132 @@
+"""Time as a trace takes it: t, the value, rate and second rate of every recorded signal at t, latches of conditions.
+
+Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
+last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.elements.recorded_signals import columns_of
+from core.errors import ModelError
+from core.model import Driver, Model
+from core.multibody.number_reader import Numbers
+
+Array = NDArray[np.float64]
+
+
+class Splines(NamedTuple):
+    """Piecewise cubics of all signals, one behind the other."""
+
+    first: NDArray[np.int64]
+    """(n + 1,) where each signal's points begin, and their number."""
+    times: Array
+    """(points,) s"""
+    coefficients: Array
+    """(points, 4) of (t − t_k)³ … 1 after each point; the last row of a signal holds its end value."""
+    latches: int = 0
+    """Of `core.elements.mode_variables`: zeros behind the signals."""
+
+
+def splines_of(tables: Sequence[tuple[Array, Array]], latches: int = 0) -> Splines:
+    """Cubic splines (not-a-knot; parabola or line through fewer points)."""
+    first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
+    for t, values in tables:
+        first.append(first[-1] + len(t))
+        times.append(t)
+        coefficients = np.zeros((len(t), 4))
+        if len(t) > 1:
+            from scipy.interpolate import CubicSpline
+
+            coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
+        coefficients[-1, 3] = values[-1]
+        rows.append(coefficients)
+    return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), latches)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Which drivers have tables, and how the time of a trace is made."""
+
+    drivers: tuple[Driver, ...]
+    """Those with tables or files, in the order of their signals."""
+    timed: bool
+    """False if nothing in the machine depends on time."""
+    origin: str = ""
+    latches: int = 0
+    """Conditions that may be held (`core.elements.mode_variables`)."""
+
+    @property
+    def size(self) -> int:
+        """Length of the time argument: 0, or 1 + 3 · signals + latches."""
+        return 1 + 3 * len(self.drivers) + self.latches if self.timed or self.latches else 0
+
+    def index(self, driver: str) -> int:
+        """Where a driver's signal begins in the time argument."""
+        return 1 + 3 * [d.name for d in self.drivers].index(driver)
+
+    def splines(self, values: Mapping[str, Any]) -> Splines:
+        """At parameter values. Raises ModelError for a table that cannot be used, FileError for a file."""
+        return splines_of([self._table(driver, values) for driver in self.drivers], self.latches)
+
+    def _table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
+        where = f"driver '{driver.name}'"
+        if driver.file:
+            t, y = columns_of(driver, self.origin)
+        else:
+            read = Numbers(values).scalar
+            t, y = (np.array([read(x, f"{where}, {field}") for x in getattr(driver, field)], dtype=float)
+                    for field in ("times", "values"))  # fmt: skip
+        if not len(t) or not (np.isfinite(t).all() and np.isfinite(y).all()):
+            raise ModelError("The table has no points, or numbers that are not finite.", where=f"{where}, values",
+                             remedy="Give at least one time and value.")  # fmt: skip
+        if np.any(np.diff(t) <= 0.0):
+            at = int(np.argmin(np.diff(t)))
+            raise ModelError(f"The times do not grow after {t[at]:.6g} s.", where=f"{where}, times",
+                             remedy="Sort them and remove repeated ones.")  # fmt: skip
+        return t, y
+
+
+def given_times(t: Any) -> Array:
+    """Times as an array. Raises ModelError for what is no finite number."""
+    if isinstance(t, str | bool) or t is None:
+        found = np.array(np.nan)
+    else:
+        try:
+            found = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            found = np.array(np.nan)
+    if not np.isfinite(found).all():
+        raise ModelError(f"{t!r} is no finite time.", where="t", remedy="Give seconds.")
+    return found
+
+
+def at_times(splines: Splines, t: Any) -> Array:
+    """(…, 1 + 3 n + latches) the time argument at times t. Raises ModelError for times that are no finite numbers."""
+    t = given_times(t)
+    parts = [t]
+    for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
+        times, rows = splines.times[begin:end], splines.coefficients[begin:end]
+        k = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 1)
+        inside = (t >= times[0]) & (t < times[-1])
+        h = np.where(inside, t - times[k], 0.0)
+        c3, c2, c1, c0 = np.moveaxis(rows[k], -1, 0)
+        parts += [
+            c0 + h * (c1 + h * (c2 + h * c3)),
+            np.where(inside, c1 + h * (2.0 * c2 + h * 3.0 * c3), 0.0),
+            np.where(inside, 2.0 * c2 + h * 6.0 * c3, 0.0),
+        ]
+    return np.stack([*parts, *[np.zeros_like(t)] * splines.latches], axis=-1)
+
+
+def clock_of(model: Model, names: set[str], latches: int = 0) -> Clock:
+    """The clock of an expanded model; `names`: what its force formulas call by name; `latches`: conditions in them."""
+    recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
+    timed = bool(model.drivers) or bool(names & {"t", "time"})
+    return Clock(recorded, timed, model.origin, latches)

@@ -1,0 +1,76 @@
+"""Angles that are measured, and so known up to whole turns, but on which forces depend: they are counted over turns.
+
+Each is a state of its own: x = θ with ẋ = θ̇. What acts takes the measured angle, turned by whole turns to be next to
+x, so that errors of the integration do not matter. At rest x is the angle next to a base: of a joint that closes a loop
+its rest position, of a sensor the rest of the spring along it (it pulls by the shorter way at first).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.model import Force, Joint, Model
+from core.model.fields import Value, nested_elements
+from core.model.formula.expression import names, parse
+from core.model.signals import component
+from core.multibody.tree_of_model import Machine
+
+
+class Counted(NamedTuple):
+    """An angle: of coordinate k of a cut joint, or of a sensor; name as formulas call it."""
+
+    name: str
+    joint: str
+    k: int
+    sensor: str
+    base: Value
+    where: str
+
+
+def counted_angles(model: Model, machine: Machine) -> tuple[Counted, ...]:
+    """Those of a model, of joints that close loops first."""
+    called = called_by_forces(model)
+    found = [
+        Counted(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
+        for joint in machine.members if joint.name in machine.laws
+        for k, suffix in enumerate(joint.info.coordinates) if _winds(model, joint, k, called)
+    ]  # fmt: skip
+    for sensor in model.sensors:
+        along = [force for force in model.forces if force.kind == "sensor" and force.sensor == sensor.name]
+        if sensor.kind == "angle" and (sensor.name in called or any(map(_elastic, along))):
+            base = along[0].rest if along else 0.0
+            where = f"force '{along[0].name}', rest" if along else f"sensor '{sensor.name}'"
+            found.append(Counted(sensor.name, "", 0, sensor.name, base, where))
+    return tuple(found)
+
+
+def _winds(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
+    """Whether an angle of a cut joint matters to forces; a screw's advance tells its turns."""
+    info = joint.info
+    if info.nq > info.nv or info.coordinate_dimensions[k] != "angle" or joint.kind == "screw":
+        return False
+    name = component(joint.name, info.coordinates[k])
+    within = any(force.kind == "joint" and force.joint == joint.name and _elastic(force) for force in model.forces)
+    return joint.stiffness != 0.0 or within or name in called or f"{name}.q" in called
+
+
+def _elastic(force: Force) -> bool:
+    return force.stiffness != 0.0 or isinstance(force.law, str)
+
+
+def _rest(joint: Joint, k: int) -> Value:
+    return joint.rest[k] if joint.rest else 0.0
+
+
+def formulas_of_forces(model: Model) -> list[str]:
+    """Formulas of forces, those that are texts."""
+    return [
+        value for force in model.forces for part in nested_elements(force)
+        for value in (getattr(part, "law", None), *getattr(part, "force", ()), *getattr(part, "torque", ()))
+        if isinstance(value, str)
+    ]  # fmt: skip
+
+
+def called_by_forces(model: Model) -> set[str]:
+    """Names in the formulas of forces."""
+    return {name for text in formulas_of_forces(model) for name in names(parse(text))}

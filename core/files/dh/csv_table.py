@@ -1,0 +1,190 @@
+"""DH tables as CSV:
+
+    # convention: modified
+    # name: Panda
+    # parameter l1: 0.5
+    joint, type,     a,      alpha [deg], d,     theta, lower, upper
+    q1,    revolute, 0,      0,           0.333, 0,     -2.9,  2.9
+
+Comma, semicolon or tab between the cells; a header cell may name a unit in brackets, so may each value ("90 deg").
+The convention is mandatory: in a comment as above, or in a column `convention`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from core.errors import ExpressionError, FileError, ModelError
+from core.files.dh.rows import is_assumption
+from core.files.dh.table import (
+    COLUMNS,
+    Table,
+    column,
+    convention_of,
+    losses,
+    near_columns,
+    reading_of,
+    row_values,
+    the_chain,
+)
+from core.files.source import Options, Reading, Source, Writing
+from core.model import Model, Parameter, Pose
+from core.model.fields import Value
+from core.model.formula.expression import number_text, parse
+from core.model.units.units import UNITS
+
+_META = re.compile(
+    r"^\s*#\s*(?P<key>convention|name|description|gravity|parameter\s+(?P<name>\S+))\s*[:=]\s*(?P<value>.*)$",
+    re.IGNORECASE,
+)
+_HEADER_UNIT = re.compile(r"^(?P<word>[^\[(]*?)\s*[\[(]\s*(?P<unit>[^\])]*)\s*[\])]\s*$")
+_WHERE = "a line '# convention: standard' at the top"
+MAX_ROWS = 1000
+
+
+def read_csv(source: Source, options: Options) -> Reading:
+    """The model of a CSV table. Raises FileError naming line and column."""
+    table = Table()
+    lines = source.text.splitlines()
+    rows: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        if (meta := _META.match(line)) is not None:
+            _remember(table, meta, source, number)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            rows.append((number, line))
+    if not rows:
+        raise FileError("The table is empty.", file=source.file, remedy="Add a header and one line per joint.")
+    if len(rows) > MAX_ROWS:
+        raise FileError(f"The table has {len(rows)} rows; {MAX_ROWS} is the limit.", file=source.file,
+                        remedy="Choose a table of one robot.")  # fmt: skip
+    _fill(table, rows, source)
+    return reading_of(table, source)
+
+
+def _remember(table: Table, meta: re.Match[str], source: Source, line: int) -> None:
+    key, value = meta["key"].split()[0].lower(), meta["value"].strip().rstrip(",;").strip()
+    try:
+        if key == "convention":
+            table.convention = convention_of(value, source, _WHERE, line)
+        elif key == "gravity":
+            parts = [part.strip() for part in value.strip("[](){}").replace(";", ",").split(",")]
+            if len(parts) != 3:
+                raise ModelError("Gravity has 3 numbers.", remedy="Write '# gravity: 0, 0, -9.81'.")
+            for part in parts:
+                parse(part)
+            table.gravity = (parts[0], parts[1], parts[2])
+        elif key == "parameter":
+            table.parameters.append(Parameter(name=meta["name"].rstrip(":="), value=value))
+        elif key == "name":
+            table.name = value
+        else:
+            table.description = value
+    except (ModelError, ExpressionError) as error:
+        raise FileError(error.what, where=key, remedy=error.remedy, file=source.file, line=line) from None
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
+
+
+def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
+    """Header and rows of the table."""
+    at, head = rows[0]
+    separator = max(";\t,", key=lambda mark: (head.count(mark), mark == ","))
+    try:
+        header = [_heading(word, source, at) for word in _cells(head, separator)]
+        found = [(line, _cells(text, separator)) for line, text in rows[1:]]
+    except csv.Error as error:
+        raise FileError(f"The table cannot be read: {error}.", file=source.file, line=at,
+                        remedy="Check the quotes.") from None  # fmt: skip
+    names = [name for name, _ in header]
+    _check_header(names, source, at)
+    for line, cells in found:
+        if len(cells) > len(header) and any(cells[len(header) :]):
+            raise FileError(f"The row has {len(cells)} cells, the header {len(header)}.", file=source.file, line=line,
+                            remedy="Write numbers with a point, or separate the cells by semicolons.")  # fmt: skip
+        row = {name: _with_unit(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name}
+        stated = row.pop("convention", "")
+        if stated:
+            this = convention_of(stated, source, _WHERE, line)
+            if table.convention and this != table.convention:
+                raise FileError("The rows follow different conventions.", where="convention", file=source.file,
+                                line=line, remedy="Use one convention for a table.")  # fmt: skip
+            table.convention = this
+        table.rows.append(row)
+        table.lines.append(line)
+    if not table.convention:
+        convention_of("", source, _WHERE)
+
+
+def _heading(cell: str, source: Source, line: int) -> tuple[str, str]:
+    """Column and unit of a header cell."""
+    match = _HEADER_UNIT.match(cell)
+    word, unit = (match["word"], match["unit"].strip()) if match else (cell, "")
+    unit = {"°": "deg", "degrees": "deg", "degree": "deg", "radians": "rad", "-": ""}.get(unit, unit)
+    if word.strip().lower() == "convention":
+        return "convention", ""
+    if not word.strip():
+        return "", ""
+    name = column(word)
+    if name is None:
+        raise FileError(f"'{word[:40]}' is not a column.", file=source.file, line=line, where="header",
+                        remedy=near_columns(word))  # fmt: skip
+    if unit and unit not in UNITS:
+        if name in ("a", "alpha", "d", "theta", "offset", "lower", "upper"):
+            raise FileError(f"'{unit[:20]}' is not a unit.", file=source.file, line=line, where=f"header, {name}",
+                            remedy="Use m, mm, rad or deg.")  # fmt: skip
+        unit = ""  # such as [kg·m²]: SI anyway
+    return name, unit
+
+
+def _check_header(names: list[str], source: Source, line: int) -> None:
+    present = [name for name in names if name]
+    for name in present:
+        if present.count(name) > 1:
+            raise FileError(f"The column '{name}' stands twice.", where="header", file=source.file, line=line,
+                            remedy="Remove one.")  # fmt: skip
+    missing = [name for name in ("type", "a", "alpha", "d", "theta") if name not in present]
+    if missing:
+        raise FileError(f"The table has no column {', '.join(missing)}.", where="header", file=source.file, line=line,
+                        remedy="The first line names the columns: joint,type,a,alpha,d,theta.")  # fmt: skip
+
+
+def _with_unit(cell: str, unit: str) -> str:
+    """The cell's value with the unit of its column (only a number takes it; a formula says its own)."""
+    if not unit or not cell:
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return cell
+    return f"{cell} {unit}"
+
+
+def write_csv(model: Model) -> Writing:
+    """The CSV table of a model that is one DH chain."""
+    chain = the_chain(model, "DH table")
+    lines = [f"# convention: {chain.convention}", f"# name: {' '.join(model.name.split())}"]
+    if model.description:
+        lines.append(f"# description: {' '.join(model.description.split())}")
+    gravity = model.world.gravity
+    if gravity.kind != "point" and model.world != type(model.world)():
+        vector = gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
+        lines.append(f"# gravity: {', '.join(map(_text, vector))}")
+    lines += [f"# parameter {p.name}: {_text(p.value)}" for p in model.parameters if not is_assumption(p)]
+    variables = chain.variables()
+    rows = [row_values(row, variable) for row, variable in zip(chain.rows, variables, strict=True)]
+    used = [name for name in COLUMNS if any(name in row for row in rows)]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(used)
+    for row in rows:
+        writer.writerow([_text(row[name]) if name in row else "" for name in used])
+    more = [word for word, pose in (("base pose", chain.base), ("tool pose", chain.tool)) if pose != Pose()]
+    return Writing("\n".join(lines) + "\n" + stream.getvalue(), losses(model, chain, "CSV table", more))
+
+
+def _text(value: Value) -> str:
+    return number_text(value) if isinstance(value, float) else str(value)

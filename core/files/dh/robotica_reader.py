@@ -1,0 +1,239 @@
+"""Reader of Robotica data files (Robotica manual; Mathematica expressions), tolerant of blanks and line breaks.
+
+    comments … / DOF=n / one line skipped / per joint: type, a, alpha, d, theta
+    comments … / DYNAMICS / one line skipped / gravity vector / per link: mass, center of mass, inertia matrix
+
+Only the order of the lines counts; what stands left of "=" is ignored. The file's gravity vector points against the
+pull; ours is the acceleration: it is negated. Inertia {e1 … e6} = [[e1 e2 e3] [e2 e4 e5] [e3 e5 e6]].
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from core.errors import ExpressionError, FileError, KinetostatError
+from core.files.dh.rows import RowText, assumed_parameters, joint_kind, joint_variables, row_fields
+from core.files.source import Options, Reading, Source
+from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Model, World
+from core.model.chains import negative
+from core.model.formula.expression import CONSTANTS, Node, names, parse, text_of
+
+MAX_DOF = 200
+_DOF = re.compile(r"^\s*DOF\s*=\s*(\S*)", re.IGNORECASE)
+_DYNAMICS = re.compile(r"^\s*DYNAMICS\b", re.IGNORECASE)
+_ENTRIES = ("joint type", "a", "alpha", "d", "theta")
+_LINK_ENTRIES = (("mass", 1), ("center of mass", 3), ("inertia matrix", 6))
+_CONSTANT = re.compile(rf"(?<![\w.])({'|'.join(CONSTANTS)})(?![\w\[])")
+
+
+class _Entry(NamedTuple):
+    """One `label = value` of the file."""
+
+    line: int
+    value: str
+
+
+def read_robotica(source: Source, options: Options) -> Reading:
+    """A model with one standard DH chain. Raises FileError naming line and field."""
+    return _Build(source).reading()
+
+
+class _Build:
+    """One pass over the lines."""
+
+    def __init__(self, source: Source) -> None:
+        self.file = source.file
+        self.name = source.stem or "robot"
+        self.lines = source.text.splitlines()
+        self.at = 0
+        self.findings: list[Finding] = []
+
+    def error(self, what: str, where: str = "", remedy: str = "", line: int | None = None) -> FileError:
+        return FileError(what, where=where, remedy=remedy, file=self.file, line=line or min(self.at, len(self.lines)))
+
+    # ------------------------------------------------------------------------------- lines
+
+    def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Go behind the next line that matches."""
+        for index in range(self.at, len(self.lines)):
+            if (match := pattern.match(self.lines[index])) is not None:
+                self.at = index + 1
+                return match
+        return None
+
+    def skip(self, belongs: Callable[[str], bool]) -> None:
+        """Skip the one line after DOF and DYNAMICS, unless somebody left it out."""
+        ahead = next((line for line in self.lines[self.at :] if line.strip()), "")
+        first = self.lines[self.at] if self.at < len(self.lines) else ""
+        if not (first.strip() and belongs(ahead.partition("=")[2])):
+            self.at += 1
+
+    def entry(self, where: str) -> _Entry:
+        """The next `label = value`; braces may span lines."""
+        while self.at < len(self.lines) and not self.lines[self.at].strip():
+            self.at += 1
+        if self.at >= len(self.lines):
+            raise self.error("The file ends here.", where, "Add the missing lines.", max(len(self.lines), 1))
+        start = self.at + 1
+        label, equals, value = self.lines[self.at].partition("=")
+        self.at += 1
+        if not equals:
+            raise self.error(f"'{label.strip()[:40]}' is not of the form label = value.", where,
+                             "Write e.g. a1 = 0.5.", start)  # fmt: skip
+        while value.count("{") > value.count("}") and self.at < len(self.lines) and self.at - start < 20:
+            value += " " + self.lines[self.at]
+            self.at += 1
+        if not value.strip():
+            raise self.error("Nothing stands behind '='.", where, "Write a number or a formula.", start)
+        return _Entry(start, value.strip())
+
+    # ------------------------------------------------------------------------------- values
+
+    def formula(self, text: str, where: str, line: int) -> str:
+        """A Mathematica expression in our own notation; symbols named like our constants get a _ behind them."""
+        try:
+            node = parse(_CONSTANT.sub(r"\1_", text), "mathematica")
+            return text_of(_checked(node))
+        except ExpressionError as error:
+            raise self.error(error.what, where, error.remedy, line) from None
+
+    def vector(self, entry: _Entry, count: int, where: str) -> list[str]:
+        """The formulas in {…}."""
+        inner = entry.value.strip()
+        if not (inner.startswith("{") and inner.endswith("}")):
+            raise self.error(f"'{inner[:40]}' is not of the form {{x, y, …}}.", where, "Put it in braces.", entry.line)
+        parts = _split(inner[1:-1])
+        if len(parts) != count:
+            raise self.error(f"{count} values are needed in braces, {len(parts)} given.", where,
+                             f"Give {count} values separated by commas.", entry.line)  # fmt: skip
+        return [self.formula(part, where, entry.line) for part in parts]
+
+    # ------------------------------------------------------------------------------- sections
+
+    def reading(self) -> Reading:
+        count = self.dof()
+        self.skip(lambda value: joint_kind(value) is not None)
+        found = [self.row(number) for number in range(1, count + 1)]
+        rows, lines = [row for row, _ in found], [line for _, line in found]
+        gravity, links = self.dynamics(count)
+        more = [*gravity, *(text for link in links for text in link)]
+        try:
+            variables = joint_variables(rows, more)
+        except ExpressionError as error:
+            raise self.own_error(error, rows, lines) from None
+        self.check_unique(variables, lines)
+        for number, variable in enumerate(variables, 1):
+            if not variable:
+                self.findings.append(Finding("hint", f"Joint {number} has no symbol for its variable; it is called "
+                                             f"q{number}.", file=self.file, line=lines[number - 1]))  # fmt: skip
+        texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta)]
+        parameters = assumed_parameters([*texts, *more], [v for v in variables if v])
+        try:
+            chain = DHChain(name="arm", rows=self.rows(rows, variables, links))
+            model = Model(name=self.name, world=_world(gravity), parameters=parameters, chains=(chain,),
+                          origin=self.file)  # fmt: skip
+        except KinetostatError as error:
+            raise self.error(error.what, error.where, error.remedy, lines[0] if lines else 1) from None
+        return Reading(model, tuple(self.findings))
+
+    def dof(self) -> int:
+        match = self.find(_DOF)
+        if match is None:
+            raise self.error("There is no line 'DOF=…'.", "DOF", "Say how many joints there are: DOF=2.", 1)
+        text = match.group(1)
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MAX_DOF):
+            raise self.error(f"'{text[:20]}' is not a number of joints.", "DOF",
+                             f"Give a whole number from 1 to {MAX_DOF}.")  # fmt: skip
+        return int(text)
+
+    def row(self, number: int) -> tuple[RowText, int]:
+        where = f"joint {number}"
+        entry = self.entry(f"{where}, joint type")
+        kind = joint_kind(entry.value)
+        if kind is None:
+            raise self.error(f"'{entry.value[:40]}' is not a joint type.", f"{where}, joint type",
+                             "Write revolute or prismatic.", entry.line)  # fmt: skip
+        texts = []
+        for field in _ENTRIES[1:]:
+            value = self.entry(f"{where}, {field}")
+            texts.append(self.formula(value.value, f"{where}, {field}", value.line))
+        return RowText(kind, *texts), entry.line
+
+    def own_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
+        for number, row in enumerate(rows, 1):
+            if f"'{row.own}'" in error.what:
+                field = "theta" if row.kind == "revolute" else "d"
+                return self.error(error.what, f"joint {number}, {field}", error.remedy, lines[number - 1])
+        return self.error(error.what, "joints", error.remedy, lines[0])
+
+    def check_unique(self, variables: list[str], lines: list[int]) -> None:
+        for number, variable in enumerate(variables, 1):
+            if variable and variable in variables[: number - 1]:
+                raise self.error(f"'{variable}' is already the variable of another joint.", f"joint {number}",
+                                 "Give each joint its own variable.", lines[number - 1])  # fmt: skip
+
+    def dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
+        """The gravity vector, and ten formulas per link (mass, centre of mass, inertia); both empty without
+        a dynamics section."""
+        if self.find(_DYNAMICS) is None:
+            return [], []
+        self.skip(lambda value: value.strip().startswith("{"))
+        gravity = self.vector(self.entry("gravity vector"), 3, "gravity vector")
+        links = []
+        for number in range(1, count + 1):
+            texts: list[str] = []
+            for field, size in _LINK_ENTRIES:
+                where = f"link {number}, {field}"
+                entry = self.entry(where)
+                one = size == 1
+                texts += [self.formula(entry.value, where, entry.line)] if one else self.vector(entry, size, where)
+            links.append(texts)
+        return gravity, links
+
+    def rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
+        made = []
+        for number, (row, variable) in enumerate(zip(rows, variables, strict=True), 1):
+            fields = row_fields(row, variable, number)
+            if links:
+                mass, x, y, z, e1, e2, e3, e4, e5, e6 = links[number - 1]
+                fields["mass"] = mass
+                fields["center_of_mass"] = (x, y, z)
+                fields["inertia"] = Inertia(ixx=e1, ixy=e2, ixz=e3, iyy=e4, iyz=e5, izz=e6)
+            made.append(DHRow(**fields))
+        return tuple(made)
+
+
+def _world(gravity: list[str]) -> World:
+    """The world that pulls against the file's gravity vector."""
+    if not gravity:
+        return World()
+    x, y, z = (negative(_number(text)) for text in gravity)
+    return World(gravity=Gravity(acceleration=(x, y, z)))
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _checked(node: Node) -> Node:
+    """The formula, if its names can be names of parameters."""
+    for name in names(node):
+        if "." in name:
+            raise ExpressionError(f"'{name}' cannot be a symbol.", remedy="Use letters and digits.")
+    return node
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(text):
+        depth += (character in "[{(") - (character in "]})")
+        if character == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    return [*parts, text[start:]]

@@ -1,0 +1,226 @@
+"""DH tables as people keep them: columns or keys, gathered here into one chain for CSV and TOML alike.
+
+A table says which convention it follows; without that its numbers have no meaning, so it is refused. Entries are
+numbers in SI or formulas with units ("90 deg", "400 mm", "l1/2"). The entry of a row's own variable is the constant
+added to it, also in the form "q1 + pi/2"; a column `offset` is added to it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import ExpressionError, FileError, KinetostatError, ModelError
+from core.files.dh.rows import RowText, assumed_parameters, joint_kind, joint_variables, row_fields
+from core.files.source import Reading, Source
+from core.model import DHChain, DHRow, Finding, Gravity, Inertia, Limit, Model, Parameter, Pose, World
+from core.model.fields import nested_elements
+from core.model.formula.expression import Binary, names, parse, text_of
+from core.model.formula.formula_fields import formulas_in
+
+CONVENTIONS = {"standard": "standard", "distal": "standard", "classic": "standard",
+               "modified": "modified", "craig": "modified", "proximal": "modified"}  # fmt: skip
+
+ENTRIES = ("a", "alpha", "d", "theta")
+VECTORS = {"center_of_mass": ("com_x", "com_y", "com_z")}
+TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+BOUNDS = ("lower", "upper", "velocity", "effort")
+PLAIN = ("mass", "armature", "damping", "friction", "rest")
+COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["center_of_mass"], *TENSOR)
+"""Columns of a CSV table; only `type` and the four entries are needed."""
+
+ALIASES = {"kind": "type", "jointtype": "type", "sigma": "type", "variable": "joint", "symbol": "joint",
+           "name": "joint",
+           "twist": "alpha", "length": "a", "m": "mass", "min": "lower", "max": "upper",
+           "qmin": "lower", "qmax": "upper", "r": "a", "α": "alpha", "θ": "theta", "link": "joint", "j": "joint",
+           "i": "joint", "cx": "com_x", "cy": "com_y", "cz": "com_z", "jm": "armature", "b": "damping"}  # fmt: skip
+"""Other words for columns."""
+
+
+@dataclass
+class Table:
+    """A DH table as read from a file, all values as text."""
+
+    convention: str = ""
+    name: str = ""
+    description: str = ""
+    rows: list[dict[str, str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    gravity: tuple[str, str, str] | None = None
+    base: Pose = Pose()
+    tool: Pose = Pose()
+
+
+def column(word: str) -> str | None:
+    """Our name of a column; None if it is none."""
+    plain = word.strip().strip("\"'").lower().replace(" ", "_").replace("-", "_")
+    plain = ALIASES.get(plain, plain)
+    return plain if plain in COLUMNS else None
+
+
+def near_columns(word: str) -> str:
+    """A remedy for an unknown column."""
+    close = difflib.get_close_matches(word.lower(), COLUMNS, 2, 0.6)
+    return f"Did you mean {' or '.join(close)}?" if close else f"Columns: {', '.join(COLUMNS)}."
+
+
+def convention_of(word: str, source: Source, where_to_write: str, line: int | None = 1) -> str:
+    """standard or modified. Raises FileError that says where to write it."""
+    found = CONVENTIONS.get(word.strip().strip("\"'").lower())
+    if found is None:
+        what = f"'{word[:40]}' is not a DH convention." if word else "The table does not say its DH convention."
+        raise FileError(what, where="convention", file=source.file, line=line,
+                        remedy=f"Write {where_to_write}, standard or modified (Craig).")  # fmt: skip
+    return found
+
+
+def reading_of(table: Table, source: Source) -> Reading:
+    """The model of a table. Raises FileError naming the row's line and its field."""
+    if not table.rows:
+        raise FileError("The table has no rows.", file=source.file, remedy="Add one row per joint.")
+    build = _Build(table, source)
+    try:
+        return Reading(build.model())
+    except ModelError as error:
+        raise FileError(error.what, where=error.where, remedy=error.remedy, file=source.file) from None
+
+
+class _Build:
+    """Turns the texts of a table into rows."""
+
+    def __init__(self, table: Table, source: Source) -> None:
+        self.table = table
+        self.source = source
+
+    def error(self, number: int, column: str, error: KinetostatError) -> FileError:
+        return FileError(error.what, where=f"joint {number}, {column}", remedy=error.remedy, file=self.source.file,
+                         line=self.table.lines[number - 1])  # fmt: skip
+
+    def formula(self, number: int, column: str, default: str = "0") -> str:
+        text = self.table.rows[number - 1].get(column, "").strip() or default
+        try:
+            return text_of(parse(text))
+        except ExpressionError as error:
+            comma = "," in text
+            hint = "Write numbers with a point, not a comma." if comma else error.remedy
+            raise self.error(number, column, ExpressionError(error.what, remedy=hint)) from None
+
+    def model(self) -> Model:
+        table = self.table
+        texts = [self.row(number) for number in range(1, len(table.rows) + 1)]
+        variables = self.variables(texts)
+        rows = tuple(
+            self.dh_row(text, variable, number)
+            for number, (text, variable) in enumerate(zip(texts, variables, strict=True), 1)
+        )
+        name = table.name or self.source.stem or "robot"
+        chain = DHChain(name="arm", convention=table.convention, rows=rows, base=table.base, tool=table.tool)
+        known = [parameter.name for parameter in table.parameters]
+        formulas = _formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
+        parameters = (*table.parameters, *assumed_parameters(formulas, known))
+        world = World(gravity=Gravity(acceleration=table.gravity)) if table.gravity else World()
+        return Model(name=name, description=table.description, world=world, parameters=parameters, chains=(chain,),
+                     origin=self.source.file)  # fmt: skip
+
+    def row(self, number: int) -> RowText:
+        word = self.table.rows[number - 1].get("type", "")
+        kind = {"0": "revolute", "1": "prismatic"}.get(word.strip()) or joint_kind(word)
+        if kind is None:
+            what = f"'{word[:40]}' is not a joint type." if word.strip() else "The joint's type is missing."
+            raise self.error(number, "type", ModelError(what, remedy="Write revolute or prismatic."))
+        return RowText(kind, *(self.formula(number, entry) for entry in ENTRIES))
+
+    def variables(self, texts: list[RowText]) -> list[str]:
+        """The variable of each row: as the column `joint` says when the own entry holds it, else as recognised."""
+        elsewhere = [parameter.name for parameter in self.table.parameters]
+        for number, row in enumerate(self.table.rows, 1):
+            elsewhere += [self.formula(number, key) for key in row if key in COLUMNS[6:]]
+        try:
+            found = joint_variables(texts, elsewhere)
+        except ExpressionError as error:
+            number = next(n for n, text in enumerate(texts, 1) if f"'{text.own}'" in error.what)
+            raise self.error(number, "theta" if texts[number - 1].kind == "revolute" else "d", error) from None
+        for number, variable in enumerate(found, 1):
+            if variable and variable in found[: number - 1]:
+                what = f"'{variable}' is already the variable of another joint."
+                raise self.error(number, "theta", ModelError(what, remedy="Give each joint its own variable."))
+        return found
+
+    def dh_row(self, text: RowText, variable: str, number: int) -> DHRow:
+        fields = row_fields(text, variable, number)
+        if (offset := self.formula(number, "offset")) != "0":
+            own = "theta" if text.kind == "revolute" else "d"
+            constant = fields[own]
+            fields[own] = offset if constant in (0.0, "0") else _sum(str(constant), offset)
+        present = self.table.rows[number - 1]
+        fields |= {key: self.formula(number, key) for key in PLAIN if present.get(key, "").strip()}
+        for key, columns in VECTORS.items():
+            fields[key] = tuple(self.formula(number, column) for column in columns)
+        fields["inertia"] = Inertia(**{key: self.formula(number, key) for key in TENSOR})
+        bounds = {key: self.formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
+        if bounds:
+            fields["limit"] = Limit(**bounds)
+        if not variable:
+            label = _label(present.get("joint", ""))
+            fields["variable"] = "" if label == f"q{number}" else label
+        try:
+            return DHRow(**fields)
+        except (ModelError, ExpressionError) as error:
+            raise self.error(number, error.where.rpartition(", ")[2], error) from None
+
+
+def _sum(first: str, second: str) -> str:
+    return text_of(Binary("+", parse(first), parse(second)))
+
+
+def _label(text: str) -> str:
+    """The column `joint` as a symbol, if it is one (not a number, not our own joint1)."""
+    text = text.strip()
+    return text if text.isidentifier() and not text.lower().startswith(("joint", "link")) else ""
+
+
+def _formulas(chain: DHChain) -> list[str]:
+    """All formulas in the numbers of a chain."""
+    return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
+
+
+def the_chain(model: Model, format: str) -> DHChain:
+    """The one chain that is the whole model. Raises FileError for any other model."""
+    if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
+        raise FileError(f"A {format} holds one DH chain and nothing else.", where=f"model '{model.name}'",
+                        remedy="Write it as .kst, or describe the robot by one DH chain.")  # fmt: skip
+    if not model.chains[0].rows:
+        raise FileError("The chain has no joints.", where=f"chain '{model.chains[0].name}'", remedy="Add a row.")
+    return model.chains[0]
+
+
+def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[Finding, ...]:
+    """What of a model a table cannot hold."""
+    lost = list(more)
+    if chain.base_shapes or any(row.shapes for row in chain.rows) or model.materials:
+        lost.append("shapes and colours")
+    if chain.parent or chain.prefix:
+        lost.append("parent and prefix of the chain")
+    if model.world.gravity.kind == "point":
+        lost.append("the point gravity field")
+    if not lost:
+        return ()
+    text = f"A {format} cannot hold {', '.join(lost)}; they are left out."
+    return (Finding("warning", text, "Keep the .kst file too.", "chains", chain.name),)
+
+
+def row_values(row: DHRow, variable: str) -> Mapping[str, Any]:
+    """The columns of a row with other than default values, in the order of `COLUMNS`."""
+    values: dict[str, Any] = {"joint": variable, "type": row.kind}
+    values |= {entry: getattr(row, entry) for entry in ENTRIES}
+    if row.limit is not None:
+        values |= {key: value for key in BOUNDS if (value := getattr(row.limit, key)) is not None}
+    values |= {key: value for key in PLAIN if (value := getattr(row, key)) not in (0.0, None)}
+    if any(x != 0.0 for x in row.center_of_mass):
+        values |= dict(zip(VECTORS["center_of_mass"], row.center_of_mass, strict=True))
+    if row.inertia != Inertia():
+        values |= {key: getattr(row.inertia, key) for key in TENSOR}
+    return values

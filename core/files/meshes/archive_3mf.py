@@ -1,0 +1,210 @@
+"""3MF files (3MF Core Specification 1.3, Materials 1.2.1): triangles, placed objects, colours, the stated unit.
+
+The archive is read as a stream: what it unpacks to is counted, and never held at once.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from lxml import etree
+from numpy.typing import NDArray
+
+from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, refusal
+
+Color = tuple[float, float, float, float]
+Matrix = NDArray[np.float64]
+
+METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}
+MOST_TEXT, MOST_UNPACKED, ROOM = 100_000_000, 50, 1_000_000
+"""Bytes of all models of an archive, unpacked: at most, and by those of the archive beyond the first ones."""
+MOST_NESTED = 32
+"""Objects within one another."""
+_START = "3D/3dmodel.model"
+_RELATIONS = "_rels/.rels"
+_MODEL = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
+_PRODUCTION = "{http://schemas.microsoft.com/3dmanufacturing/production/2015/06}path"
+
+
+class Placed(NamedTuple):
+    """An object where it is: the model and the id that say it, and the transform, (4, 3) for row vectors."""
+
+    model: str
+    id: str
+    transform: Matrix
+
+
+@dataclass
+class _Object:
+    """Vertices, triangles with the colour of each, and objects within."""
+
+    color: tuple[str, int] | None = None
+    vertices: array[float] = field(default_factory=lambda: array("d"))
+    corners: array[int] = field(default_factory=lambda: array("q"))
+    colors: list[tuple[str, int] | None] = field(default_factory=list)
+    components: list[Placed] = field(default_factory=list)
+
+
+@dataclass
+class _Model:
+    """What one model of an archive says, element by element."""
+
+    metres: float = METRES["millimeter"]
+    objects: dict[str, _Object] = field(default_factory=dict)
+    colors: dict[str, list[Color]] = field(default_factory=dict)
+    items: list[Placed] = field(default_factory=list)
+    current: _Object = field(default_factory=lambda: _Object())
+    group: list[Color] = field(default_factory=list)
+
+    def begin(self, kind: str, tag: Any) -> None:
+        """An element begins: its kind and its attributes."""
+        if kind == "vertex":
+            self.current.vertices.extend((float(tag["x"]), float(tag["y"]), float(tag["z"])))
+        elif kind == "triangle":
+            self.current.corners.extend((int(tag["v1"]), int(tag["v2"]), int(tag["v3"])))
+            self.current.colors.append(_index(tag, "p1"))
+        elif kind == "object":
+            self.current = self.objects[tag["id"]] = _Object(_index(tag, "pindex"))
+        elif kind == "component":
+            self.current.components.append(_placed(tag))
+        elif kind in ("basematerials", "colorgroup"):
+            self.group = self.colors[tag["id"]] = []
+        elif kind in ("base", "color"):
+            self.group.append(_color(tag.get("displaycolor") or tag["color"]))
+        elif kind == "item":
+            self.items.append(_placed(tag))
+        elif kind == "model":
+            self.metres = METRES[tag.get("unit", "millimeter")]
+
+    def end(self, kind: str) -> None:
+        """An element ends."""
+        if kind == "object":
+            self.current = _Object()
+
+
+Part = tuple[NDArray[np.float64], NDArray[np.int64], Color | None]
+
+
+def parts_of(data: bytes, file: str) -> list[Part]:
+    """(vertices (n, 3) m, faces (m, 3), colour) of everything that is built. Raises FileError, or whatever the
+    libraries for archives and XML raise where they are damaged."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return list(_Archive(archive, file, min(MOST_TEXT, ROOM + MOST_UNPACKED * len(data))).parts())
+
+
+class _Archive:
+    """The models of an archive, each read when it is first named."""
+
+    def __init__(self, archive: zipfile.ZipFile, file: str, left: int) -> None:
+        self.archive, self.file, self.left = archive, file, left
+        self.names = {name.lower(): name for name in archive.namelist()}
+        self.models: dict[str, _Model] = {}
+        self.numbers = self.places = 0
+
+    def parts(self) -> Iterator[Part]:
+        start = self.start()
+        for item in self.model(start).items:
+            yield from self.placed(item._replace(model=item.model or start), self.model(start).metres, 0)
+
+    def start(self) -> str:
+        """The name of the model that is built, which a relation of the archive says."""
+        if _RELATIONS in self.names:
+            relations: list[Any] = []
+            self.read(_RELATIONS, lambda kind, tag: relations.append(tag), lambda kind: None)
+            for each in relations:
+                if each.get("Type") == _MODEL:
+                    return str(each.get("Target", "")).lstrip("/")
+        return _START
+
+    def read(
+        self, name: str, begun: Callable[[str, Any], None], ended: Callable[[str], None] = lambda kind: None
+    ) -> None:
+        """Tell the elements of an XML file of the archive, when they begin and when they end."""
+        real = self.names.get(name.lower())
+        if real is None:
+            raise refusal(f"the archive holds no '{name[:200]}'", self.file)
+        parser = etree.XMLParser(target=_Target(begun, ended), resolve_entities=False, no_network=True, load_dtd=False)
+        with self.archive.open(real) as stream:
+            while data := stream.read(1 << 16):
+                self.left -= len(data)
+                if self.left < 0:
+                    raise refusal("it unpacks to far more than it holds", self.file)
+                parser.feed(data)
+        parser.close()
+
+    def model(self, name: str) -> _Model:
+        if name not in self.models:
+            self.models[name] = _Model()
+            self.read(name, self.models[name].begin, self.models[name].end)
+        return self.models[name]
+
+    def placed(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
+        """The parts of an object and of those within it. Raises FileError where there are too many."""
+        model = self.model(place.model)
+        if depth > MOST_NESTED or place.id not in model.objects:
+            raise refusal(f"object '{place.id[:40]}' is missing, or holds itself", self.file)
+        found = model.objects[place.id]
+        self.places += 1
+        self.numbers += len(found.vertices) + len(found.corners)
+        if self.places > MOST_PLACES or self.numbers > MOST_NUMBERS:
+            raise refusal(f"it places its parts more than {MOST_PLACES} times", self.file)
+        if found.corners:
+            yield from _coloured(found, model, place.transform, metres)
+        for inner in found.components:
+            transform = np.hstack([inner.transform, [[0.0], [0.0], [0.0], [1.0]]]) @ place.transform
+            yield from self.placed(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
+
+
+class _Target(NamedTuple):
+    """What lxml tells the elements to."""
+
+    begun: Callable[[str, Any], None]
+    ended: Callable[[str], None]
+
+    def start(self, tag: str, attributes: Any) -> None:
+        """An element begins."""
+        self.begun(tag.rpartition("}")[2], attributes)
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        self.ended(tag.rpartition("}")[2])
+
+    def close(self) -> None:
+        """The file ends."""
+
+
+def _placed(tag: Any) -> Placed:
+    numbers = [float(word) for word in tag.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()]
+    return Placed(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag["objectid"], np.array(numbers).reshape(4, 3))
+
+
+def _index(tag: Any, place: str) -> tuple[str, int] | None:
+    """Group and number of a colour; a triangle without a group takes that of its object."""
+    return None if tag.get(place) is None else (tag.get("pid", ""), int(tag.get(place)))
+
+
+def _color(text: str) -> Color:
+    """#RRGGBB or #RRGGBBAA."""
+    red, green, blue, opacity = bytes.fromhex(text.lstrip("#").ljust(8, "F"))[:4]
+    return red / 255, green / 255, blue / 255, opacity / 255
+
+
+def _coloured(found: _Object, model: _Model, transform: Matrix, metres: float) -> Iterator[Part]:
+    """The triangles of an object, those of one colour together."""
+    vertices = np.array(found.vertices).reshape(-1, 3)
+    vertices = (vertices @ transform[:3] + transform[3]) * metres
+    faces = np.array(found.corners).reshape(-1, 3)
+    if np.linalg.det(transform[:3]) < 0.0:
+        faces = faces[:, ::-1]
+    looks = [found.color if each is None else (each[0] or (found.color or ("",))[0], each[1]) for each in found.colors]
+    kinds = {look: k for k, look in enumerate(dict.fromkeys(looks))}
+    which = np.array([kinds[look] for look in looks])
+    for look, k in kinds.items():
+        group = model.colors.get(look[0], []) if look else []
+        yield vertices, faces[which == k], group[look[1]] if look and 0 <= look[1] < len(group) else None

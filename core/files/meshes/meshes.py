@@ -1,0 +1,197 @@
+"""Mesh files (STL, OBJ, DAE, glTF, PLY, OFF through trimesh, 3MF) as triangles with colours.
+
+Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE and 3MF files
+state their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis that a DAE states is applied,
+too (iCub's meshes need it), except in files of MeshLab, which writes Y_UP beside any data (TIAGo's must not be turned).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import FileError
+from core.files.meshes.archive_3mf import Color, Part, parts_of
+from core.files.meshes.lookup import MESH_SUFFIXES
+from core.files.meshes.sources import MOST_NUMBERS, MOST_PLACES, Beside, examined, refusal
+from core.files.meshes.textures import TEXTURES, bound_pictures, shrink_pictures
+from core.files.regular_file import MESH, content_of, status_of
+
+_Y_UP = (".gltf", ".glb")
+_TO_Z_UP = {
+    b"Y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    b"X": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
+}
+"""Rotations by the axis that is up in the file (COLLADA 1.4.1, up_axis: right, up and inward axes)."""
+_UP_AXIS = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
+_ASSET = 65536
+"""Bytes in which a DAE says where it comes from and which axis is up."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeshPart:
+    """Triangles of one colour.
+
+    vertices : (n, 3) m
+    faces    : (m, 3) indices of vertices, counter-clockwise seen from outside
+    color    : red, green, blue, opacity in 0 … 1; None if the file gives none
+    """
+
+    vertices: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    color: Color | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MeshData:
+    """The parts of a mesh file."""
+
+    parts: tuple[MeshPart, ...]
+
+    @property
+    def vertices(self) -> NDArray[np.float64]:
+        """(n, 3) all vertices, m."""
+        return np.concatenate([part.vertices for part in self.parts])
+
+    @property
+    def faces(self) -> NDArray[np.int64]:
+        """(m, 3) all triangles, indices into `vertices`."""
+        starts = np.cumsum([0, *(len(part.vertices) for part in self.parts)])
+        return np.concatenate([part.faces + start for part, start in zip(self.parts, starts, strict=False)])
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Smallest and largest x, y, z, m."""
+        return (
+            np.min([part.vertices.min(axis=0) for part in self.parts], axis=0),
+            np.max([part.vertices.max(axis=0) for part in self.parts], axis=0),
+        )
+
+
+def load_mesh(path: str | os.PathLike[str]) -> MeshData:
+    """The triangles of a mesh file; the same object as long as the file is unchanged. Raises FileError."""
+    place = Path(path)
+    file = os.fspath(path)
+    if place.suffix.lower() not in MESH_SUFFIXES:
+        raise FileError(f"'{place.suffix}' is not a mesh format.", file=file,
+                        remedy=f"Known: {' '.join(MESH_SUFFIXES)}.")  # fmt: skip
+    status = status_of(file, MESH)
+    return _loaded(file, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=512)
+def _loaded(file: str, changed: int, size: int) -> MeshData:
+    data, suffix = content_of(file, MESH), Path(file).suffix.lower()
+    try:
+        with _silence():
+            found = [_part(*each, file) for each in _parts(data, suffix, file)]
+    except FileError as error:
+        raise error.at(file=file) from None
+    except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
+        raise refusal(_reason(error), file) from None
+    parts = tuple(part for part in found if part is not None)
+    if not parts:
+        raise FileError("The mesh holds no triangles.", file=file, remedy="Export it again with its surfaces.")
+    return MeshData(parts)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """What the library says of a broken file on the way, to the terminal or as warnings of numbers, is not for people:
+    they get the mesh or a message."""
+    heard = logging.getLogger("trimesh")
+    heard.propagate = False
+    if not heard.handlers:
+        heard.addHandler(logging.NullHandler())
+    with np.errstate(all="ignore"):
+        yield
+
+
+def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
+    """Vertices, m, z up; faces; colour of every part."""
+    if suffix == ".3mf":
+        return parts_of(data, file)
+    import trimesh  # takes 0.3 s: only when a mesh is needed
+
+    data = examined(data, suffix, file)
+    bound_pictures()
+    beside: Any = Beside(file)
+    scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=beside)
+    shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
+    _examine(scene, file)
+    return _placed(scene, _to_z_up(data, suffix))
+
+
+def _examine(scene: Any, file: str) -> None:
+    """No more copies of parts than can be held. Raises FileError."""
+    places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+    numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
+    if len(places) > MOST_PLACES or numbers > MOST_NUMBERS:
+        raise refusal(f"it holds {numbers} numbers at {len(places)} places", file)
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0][:200] if lines else type(error).__name__).rstrip(".")
+
+
+def _placed(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
+    """Every mesh of the scene in scene axes, with its colour."""
+    for mesh in scene.dump():
+        if hasattr(mesh, "faces"):
+            vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
+            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _color(mesh.visual)
+
+
+def _to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
+    """(3, 3) rotation that puts the file's upward axis along z; None if it is there."""
+    if suffix in _Y_UP:
+        return _TO_Z_UP[b"Y"]
+    head = data[:_ASSET] if suffix == ".dae" else b""
+    stated = _UP_AXIS.search(head)
+    return None if stated is None or b"MeshLab" in head else _TO_Z_UP.get(stated[1])
+
+
+def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
+    """A part without vertices that coincide; None if it has no triangles. Raises FileError."""
+    faces = np.array(faces, dtype=np.int64)
+    if not len(faces):
+        return None
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise refusal("its triangles name vertices that are not there", file)
+    if not np.isfinite(vertices).all():
+        raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
+    corners, index = np.unique(vertices, axis=0, return_inverse=True)
+    faces = index.reshape(-1)[faces]
+    corners.flags.writeable = faces.flags.writeable = False
+    return MeshPart(corners, faces, color)
+
+
+def _metres(mesh: Any) -> float:
+    """Metres per unit, from what a DAE says ("0.001 * meters"); 1 where nothing is said."""
+    factor, times, _ = str(mesh.metadata.get("units", "")).partition(" * ")
+    return float(factor) if times else 1.0
+
+
+def _color(visual: Any) -> Color | None:
+    """The one colour of a mesh: of its material, or the commonest of its faces; the mean of a texture."""
+    if not visual.defined:
+        return None
+    source = visual.material if visual.kind == "texture" else visual
+    for name in TEXTURES[:2]:
+        if (image := getattr(source, name, None)) is not None:
+            red, green, blue = image.getpixel((0, 0))
+            return red / 255, green / 255, blue / 255, 1.0
+    red, green, blue, opacity = (float(x) / 255.0 for x in source.main_color)
+    return red, green, blue, opacity or 1.0  # opacity 0 is a known slip of exporters

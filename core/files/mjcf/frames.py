@@ -1,0 +1,96 @@
+"""`<frame>` and `<replicate>` of MJCF: what stands in them is written as if it stood in their parent.
+
+https://mujoco.readthedocs.io/en/stable/XMLreference.html#frame, #replicate
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from core.files.mjcf.defaults import ORIENTATIONS, Settings
+from core.files.xml_source import Reader, Tag, local_name
+
+Matrix = NDArray[np.float64]
+MOST_COPIES = 10_000
+_PLACED = ("body", "geom", "site", "inertial", "camera", "light")
+
+
+def unfold(root: Tag, reader: Reader, settings: Settings) -> None:
+    """Copies for every `<replicate>`, then children of every `<frame>` placed in its parent. Defaults must have been
+    applied. Raises FileError."""
+    for tag in reversed(_named(root, "replicate")):
+        _repeated(tag, reader, settings)
+    for tag in reversed(_named(root, "frame")):
+        X = settings.pose(tag, "frame")
+        for child in tag:
+            _move(child, X, reader, settings)
+        _replace(tag, list(tag))
+
+
+def _named(root: Tag, kind: str) -> list[Tag]:
+    """Elements of a kind in the tree of bodies, outer ones first."""
+    return [
+        tag for world in root if local_name(world) == "worldbody" for tag in world.iter() if local_name(tag) == kind
+    ]
+
+
+def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
+    """Copy i of what stands in a replicate is moved by i times (offset, euler) and named name + sep + i."""
+    count = int(reader.number(tag, "count", None, "replicate"))
+    if not 0 < count <= MOST_COPIES:
+        raise reader.error(tag, f"{count} copies cannot be made.", "replicate, count", f"Use 1 … {MOST_COPIES}.")
+    step = settings.rotation(tag, "replicate")
+    offset = np.array(reader.numbers(tag, "offset", 3, (0.0, 0.0, 0.0), "replicate"))
+    width, separator = len(str(count - 1)), tag.get("sep", "")
+    copies, X = [], np.eye(4)
+    for number in range(count):
+        frame = tag.makeelement("frame", {"childclass": tag.get("childclass", "")} if tag.get("childclass") else {})
+        _place(frame, X)
+        for child in tag:
+            twin = copy.deepcopy(child)
+            for each in twin.iter():
+                if each.get("name"):
+                    each.set("name", f"{each.get('name')}{separator}{number:0{width}d}")
+            frame.append(twin)
+        copies.append(frame)
+        X = X @ np.block([[step, offset[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
+    _replace(tag, copies)
+
+
+def _move(child: Tag, X: Matrix, reader: Reader, settings: Settings) -> None:
+    """Give an element's place in the frame's parent instead of in the frame."""
+    kind = local_name(child)
+    if kind in ("joint", "freejoint"):
+        if kind == "joint":
+            _set(child, "pos", X[:3, :3] @ reader.numbers(child, "pos", 3, (0.0, 0.0, 0.0), kind) + X[:3, 3])
+            _set(child, "axis", X[:3, :3] @ reader.numbers(child, "axis", 3, (0.0, 0.0, 1.0), kind))
+    elif kind == "geom" and child.get("fromto") is not None:
+        ends = np.reshape(reader.numbers(child, "fromto", 6, None, kind), (2, 3))
+        _set(child, "fromto", (ends @ X[:3, :3].T + X[:3, 3]).ravel())
+    elif kind in _PLACED:
+        _place(child, X @ settings.pose(child, kind))
+
+
+def _place(tag: Tag, X: Matrix) -> None:
+    for key in ORIENTATIONS:
+        tag.attrib.pop(key, None)
+    x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
+    _set(tag, "pos", X[:3, 3])
+    _set(tag, "quat", (w, x, y, z))
+
+
+def _set(tag: Tag, attribute: str, values: Iterable[float]) -> None:
+    tag.set(attribute, " ".join(repr(float(value)) for value in values))
+
+
+def _replace(tag: Tag, others: list[Tag]) -> None:
+    parent = tag.getparent()
+    at = parent.index(tag)
+    parent.remove(tag)
+    for shift, other in enumerate(others):
+        parent.insert(at + shift, other)

@@ -1,0 +1,1 @@
+"""The native format: YAML text with a schema version."""

@@ -1,0 +1,294 @@
+"""Reader of the native format: YAML that people can write by hand (see docs/native_file.md).
+
+What may stand where comes from one table, `core.model.fields.fields_of`; nothing about single elements is
+said here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import types
+import typing
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from core.errors import ExpressionError, FileError, ModelError
+from core.files.assemblies import MOST_BODIES, bodies_of, with_content
+from core.files.meshes.lookup import resolve_mesh
+from core.files.native.compound_values import with_compound_unit
+from core.files.native.migrations import VERSION, migrated
+from core.files.native.yaml_tree import Entries, Items, Node, Text, tree_of
+from core.files.source import Options, Reading, Source
+from core.model import COLLECTIONS, SHAPE_TYPES, WORDS, Annotation, Finding, Mesh, Model, Parameter, Shape, SubAssembly
+from core.model.fields import (
+    ColorKind,
+    Element,
+    Field,
+    FlagKind,
+    FormulaKind,
+    FormulaVectorKind,
+    PartKind,
+    PartsKind,
+    ScalarKind,
+    VectorKind,
+    fields_of,
+)
+
+HEADER = "kinetostat"
+_QUOTED = re.compile(r"'([^']*)'")
+_HIDDEN = {"name"}
+"""Fields that stand as the key of a mapping, not inside it."""
+
+
+def read_native(source: Source, options: Options) -> Reading:
+    """The model of a native text. Raises FileError naming line, component and field."""
+    tree = tree_of(source)
+    try:
+        build = _Builder(source.file, options)
+        model = build.model(_checked(tree))
+        return Reading(model, (*cut_off(source), *build.findings, *build.missing_meshes(model)))
+    except FileError as error:
+        error.file = error.file or source.file
+        raise
+
+
+def cut_off(source: Source) -> tuple[Finding, ...]:
+    """A doubt about a file that ends within a line: writing ends every line, so the rest may be lost, and what is left
+    can be a valid file of a smaller machine."""
+    if source.decoded or source.data.endswith(b"\n"):
+        return ()
+    line = source.data.count(b"\n") + 1
+    text, remedy = "The file ends within its last line: it may have been cut off.", "Compare it with a copy."
+    return (Finding("warning", text, remedy, file=source.file, line=line),)
+
+
+def _checked(tree: Node) -> Entries:
+    """The tree in the present version, without its header."""
+    if not isinstance(tree, Entries) or HEADER not in tree.items:
+        raise FileError("This is not a Kinetostat file.", line=1, remedy=f"It begins with '{HEADER}: {VERSION}'.")
+    line, header = tree.items[HEADER]
+    text = header.value.strip() if isinstance(header, Text) else ""
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise FileError("The version must be a whole number.", where=HEADER, line=line,
+                        remedy=f"Write '{HEADER}: {VERSION}'.")  # fmt: skip
+    version = int(text)
+    if version > VERSION:
+        raise FileError(f"The file has version {version}; this program knows up to {VERSION}.", where=HEADER,
+                        line=line, remedy="Open it with a newer release.")  # fmt: skip
+    rest = Entries({key: value for key, value in tree.items.items() if key != HEADER}, tree.line)
+    return migrated(rest, version)
+
+
+class _Builder:
+    """Builds elements from nodes; remembers the line of every component and field for messages."""
+
+    def __init__(self, file: str, options: Options) -> None:
+        self.file = file
+        self.options = options
+        self.findings: list[Finding] = []
+        self.lines: dict[str, int] = {}
+        self.texts: list[tuple[str, str, int]] = []
+        """(component and field, text, line) of every single value."""
+        self.brought = 0
+        """Bodies of imported machines so far."""
+        self.parameters: frozenset[str] = frozenset()
+
+    # ------------------------------------------------------------------------------- the model
+
+    def model(self, tree: Entries) -> Model:
+        fields: dict[str, Any] = {}
+        known = {field.name: field for field in fields_of(Model)}
+        _, parameters = tree.items.get("parameters", (0, None))
+        self.parameters = frozenset(parameters.items) if isinstance(parameters, Entries) else frozenset()
+        for key, (line, node) in tree.items.items():
+            field = known.get(key)
+            if field is None:
+                raise self.unknown(key, line, "", known)
+            if isinstance(node, Text) and node.empty:
+                continue
+            if key in COLLECTIONS:
+                fields[key] = self.collection(key, node)
+            elif key == "annotations":
+                fields[key] = tuple(self.element(Annotation, n, "annotations") for n in _items(node, "annotations"))
+            else:
+                fields[key] = self.value(field, node, key, line)
+        try:
+            return Model(**fields, origin=self.file)
+        except ModelError as error:
+            raise self.placed(error, 1) from None
+
+    def collection(self, key: str, node: Node) -> tuple[Any, ...]:
+        word, kind = WORDS[key], COLLECTIONS[key]
+        if not isinstance(node, Entries):
+            raise FileError(f"'{key}' needs entries of the form 'name: …'.", where=key, line=node.line,
+                            remedy=f"Give every {word} a name followed by a colon.")  # fmt: skip
+        elements = []
+        for name, (line, inner) in node.items.items():
+            where = f"{word} '{name[:80]}'"
+            self.lines[where] = line
+            element = self.element(kind, inner, where, line, {"name": name})
+            elements.append(self.imported(element, where, line) if key == "assemblies" else element)
+        return tuple(elements)
+
+    # ------------------------------------------------------------------------------- elements
+
+    def element(self, kind: Any, node: Node, where: str, line: int = 0, given: dict[str, Any] | None = None) -> Any:
+        """One element of a class from a mapping (or, for `AnyShape`, from `word: mapping`)."""
+        given = given or {}
+        line = line or node.line
+        if isinstance(kind, types.UnionType) or kind is Shape or typing.get_origin(kind) is typing.Union:
+            kind, node = self.shape(node, where)
+        if isinstance(node, Text) and node.empty:
+            node = Entries({}, node.line)
+        if kind is Parameter and isinstance(node, Text):
+            node = Entries({"value": (node.line, node)}, node.line)
+        if not isinstance(node, Entries):
+            raise FileError("Fields of the form 'name: value' are needed here.", where=where, line=node.line,
+                            remedy=f"Fields: {', '.join(_names(kind))}.")  # fmt: skip
+        known = {field.name: field for field in fields_of(kind) if field.name not in given}
+        values = dict(given)
+        for key, (at, inner) in node.items.items():
+            if key not in known:
+                raise self.unknown(key, at, where, known)
+            self.lines[f"{where}, {key}"] = at
+            if not (isinstance(inner, Text) and inner.empty):
+                values[key] = self.value(known[key], inner, f"{where}, {key}", at)
+        for field in known.values():
+            if field.required and field.name not in values:
+                raise FileError(f"'{field.name}' is missing.", where=where, line=line,
+                                remedy=f"Add {field.name}: {field.help[:1].lower()}{field.help[1:]}.")  # fmt: skip
+        try:
+            return kind(**values)
+        except (ModelError, ExpressionError) as error:
+            raise self.placed(error, line, where) from None
+
+    def shape(self, node: Node, where: str) -> tuple[type[Shape], Node]:
+        if isinstance(node, Entries) and len(node.items) == 1:
+            word, (line, inner) = next(iter(node.items.items()))
+            if word in SHAPE_TYPES:
+                return SHAPE_TYPES[word], inner
+            raise self.unknown(word, line, where, SHAPE_TYPES, "shape")
+        raise FileError("A shape is written '- box: {size: [1, 1, 1]}'.", where=where, line=node.line,
+                        remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.")  # fmt: skip
+
+    def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
+        """A sub-assembly with the machine of its file."""
+        try:
+            filled, findings = with_content(made, self.file, self.options)
+        except FileError as error:
+            if not error.file:
+                error.line = self.lines.get(error.where, line)
+            raise
+        except ModelError as error:
+            raise self.placed(error, line, where) from None
+        self.findings += findings
+        self.brought += bodies_of(filled.content)
+        if self.brought > MOST_BODIES:
+            raise FileError(f"The imported machines have more than {MOST_BODIES} bodies together.", file=self.file,
+                            line=line, where=where, remedy="Import fewer of them.")  # fmt: skip
+        return filled
+
+    # ------------------------------------------------------------------------------- fields
+
+    def value(self, field: Field, node: Node, where: str, line: int) -> Any:
+        """A field's value, checked by its kind."""
+        kind = field.kind
+        if isinstance(kind, PartKind):
+            return self.element(kind.element, node, where, line)
+        if isinstance(kind, PartsKind):
+            return tuple(
+                self.element(kind.element, item, f"{where} {number}", item.line)
+                for number, item in enumerate(_items(node, where), 1)
+            )
+        raw: Any
+        if isinstance(kind, VectorKind | ColorKind):
+            single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
+            items = (node,) if single else _items(node, where)
+            raw = tuple(_number(kind, self.number(kind, item, where)) for item in items)
+        elif isinstance(kind, FlagKind):
+            raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
+        else:
+            raw = self.number(kind, node, where).strip() if isinstance(kind, ScalarKind) else self.text(node, where)
+        try:
+            return kind.coerce(raw)
+        except (ModelError, ExpressionError) as error:
+            raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
+
+    def text(self, node: Node, where: str) -> str:
+        """A single value."""
+        if not isinstance(node, Text):
+            raise FileError("A single value is needed here.", where=where, line=node.line,
+                            remedy="Remove the brackets or the indented lines.")  # fmt: skip
+        self.texts.append((where, node.value, node.line))
+        return node.value
+
+    def number(self, kind: Any, node: Node, where: str) -> str:
+        """The text of a number; one with a compound unit in SI (not in formulas of time and state, where t and the
+        like mean something else)."""
+        text = self.text(node, where)
+        if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind):
+            return text
+        try:
+            return with_compound_unit(text, kind.dimension, self.parameters)
+        except FileError as error:
+            raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
+
+    # ------------------------------------------------------------------------------- messages
+
+    def missing_meshes(self, model: Model) -> Iterator[Finding]:
+        """A finding for every mesh that is not found (those of sub-assemblies were told by their readers)."""
+        brought = {body.name for assembly in model.assemblies for body in assembly.brought["bodies"]}
+        for body in (b for b in model.expanded.bodies if b.name not in brought):
+            for shape in body.shapes:
+                if isinstance(shape, Mesh) and resolve_mesh(shape.file, self.file, self.options.packages) is None:
+                    yield Finding("warning", f"The mesh '{shape.file}' is not found; a placeholder is shown.",
+                                  "Put the file there, or say where its package lies.", "bodies", body.name, "shapes",
+                                  self.file, self.lines.get(f"body '{body.name}', shapes"))  # fmt: skip
+
+    def line_of(self, error: ModelError | ExpressionError, where: str) -> int | None:
+        """The line of the field an error names; inside nested elements, of the value it quotes."""
+        component, _, field = error.where.rpartition(", ")
+        quoted = set(_QUOTED.findall(error.what))
+        for place, text, line in self.texts:
+            if text in quoted and place.startswith(f"{component}, ") and place.endswith(f", {field}"):
+                return line
+        for candidate in (error.where, f"{where}, {field}", component):
+            if candidate in self.lines:
+                return self.lines[candidate]
+        return None
+
+    def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
+        known = [name for name in known if name not in _HIDDEN or not where]
+        close = difflib.get_close_matches(key, known, 2, 0.6)
+        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known here: {', '.join(known)}."
+        return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=hint)
+
+    def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
+        """The message with the line of the component it names, as near as known."""
+        place = where if where and not error.where.startswith(where) else error.where
+        line = self.line_of(error, where) or line
+        return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
+
+
+def _number(kind: Any, text: str) -> Any:
+    """A component of a vector as the kind wants it; colours hold plain numbers only."""
+    if not isinstance(kind, ColorKind):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _names(kind: type[Element]) -> list[str]:
+    return [field.name for field in fields_of(kind)]
+
+
+def _items(node: Node, where: str) -> tuple[Node, ...]:
+    if isinstance(node, Text) and node.empty:
+        return ()
+    if not isinstance(node, Items):
+        raise FileError("A list is needed here.", where=where, line=node.line,
+                        remedy="Write it as [a, b, c] or with one '- ' line per entry.")  # fmt: skip
+    return node.items

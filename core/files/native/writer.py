@@ -1,0 +1,172 @@
+"""Writer of the native format: stable order, only what differs from the defaults, exact numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from core.files.native.migrations import VERSION
+from core.files.native.reader import HEADER
+from core.files.source import Writing
+from core.model import COLLECTIONS, SHAPE_TYPES, Model, Shape
+from core.model.bodies import Body, Frame
+from core.model.chains import DHChain
+from core.model.fields import Element, NameKind, fields_of
+from core.model.formula.expression import number_text
+from core.model.joints import Joint
+from core.model.model import Annotation
+
+WIDTH = 110
+"""Columns up to which a nested element is written on one line."""
+
+_BLOCK_ONLY = (Body, Frame, Joint, DHChain, Annotation)
+_WORD = {kind: word for word, kind in SHAPE_TYPES.items()}
+_PLAIN = re.compile(r"[\w(](?:[\w.+/()*^|%=~<>-]| (?=[\w.+/()*^<>=-]))*", re.ASCII)
+_SPECIAL = {"null", "true", "false", "yes", "no", "on", "off", "nan", "inf", ".nan", ".inf", "y", "n", "~"}
+_LOOKS_LIKE_NUMBER = re.compile(r"[-+.]?[\d.][\d_.xXobeE+:-]*")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+
+Pair = tuple[str, Any]
+
+
+def write_native(model: Model) -> Writing:
+    """The native text of a model; nothing is lost, so there are no findings."""
+    lines = [f"{HEADER}: {VERSION}"]
+    for field in fields_of(Model):
+        value = getattr(model, field.name)
+        if value == field.default and field.name != "name":
+            continue
+        if field.name in COLLECTIONS:
+            lines += ["", f"{field.name}:"]
+            for element in value:
+                lines += _entry(_text(element.name), element, 2)
+        elif field.name == "annotations":
+            lines.append("")
+            lines += _field(field.name, value, 0)
+        else:
+            lines += _field(field.name, value, 0)
+    return Writing("\n".join(lines) + "\n")
+
+
+def _entry(key: str, element: Element, indent: int) -> list[str]:
+    """`key: element`, on one line if it is small."""
+    pad = " " * indent
+    pairs = _pairs(element)
+    if not pairs:
+        return [f"{pad}{key}: {{}}"]
+    line = f"{pad}{key}: {_flow_fields(element)}"
+    if not isinstance(element, _BLOCK_ONLY) and len(line) <= WIDTH and "\n" not in line:
+        return [line]
+    lines = [f"{pad}{key}:"]
+    for name, value in pairs:
+        lines += _field(name, value, indent + 2)
+    return lines
+
+
+def _pairs(element: Element) -> list[Pair]:
+    """Fields that differ from their default, without the name."""
+    return [
+        (field.name, value)
+        for field in fields_of(type(element))
+        if not isinstance(field.kind, NameKind)
+        and (field.required or (value := getattr(element, field.name)) != field.default)
+        and (value := getattr(element, field.name)) is not None
+    ]
+
+
+def _field(name: str, value: Any, indent: int) -> list[str]:
+    pad = " " * indent
+    if isinstance(value, Element):
+        return _entry(name, value, indent)
+    if isinstance(value, tuple) and value and isinstance(value[0], Element):
+        lines = [f"{pad}{name}:"]
+        for item in value:
+            lines += _item(item, indent + 2)
+        return lines
+    if isinstance(value, str) and _is_literal(value):
+        return [f"{pad}{name}: {_literal(value, indent + 2)}"]
+    return [f"{pad}{name}: {_flow(value)}"]
+
+
+def _item(element: Element, indent: int) -> list[str]:
+    """`- element` of a list; a shape is written `- box: {…}`."""
+    pad = " " * indent
+    if isinstance(element, Shape):
+        lines = _entry(_WORD[type(element)], element, indent + 2)
+    else:
+        line = f"{pad}- {_flow(element)}"
+        if not isinstance(element, _BLOCK_ONLY) and len(line) <= WIDTH:
+            return [line]
+        lines = [line for name, value in _pairs(element) for line in _field(name, value, indent + 2)]
+        if not lines:
+            return [f"{pad}- {{}}"]
+    return [f"{pad}- {lines[0].lstrip()}", *lines[1:]]
+
+
+def _flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Shape):
+        return f"{{{_WORD[type(value)]}: {_flow_fields(value)}}}"
+    if isinstance(value, Element):
+        return _flow_fields(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return number_text(value)
+    return _text(str(value))
+
+
+def _flow_fields(element: Element) -> str:
+    shown = [f"{name}: {_flow_part(value)}" for name, value in _pairs(element)]
+    return "{" + ", ".join(shown) + "}"
+
+
+def _flow_part(value: Any) -> str:
+    return _flow_fields(value) if isinstance(value, Element) else _flow(value)
+
+
+# ------------------------------------------------------------------------------------------ texts
+
+
+def _text(value: str) -> str:
+    """A text without quotes where every YAML reader takes it as text, else in double quotes."""
+    is_plain = _PLAIN.fullmatch(value) and value.lower() not in _SPECIAL and not _LOOKS_LIKE_NUMBER.fullmatch(value)
+    return value if is_plain else '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    if _printable(character):
+        return character
+    return f"\\U{code:08X}" if code > 0xFFFF else f"\\u{code:04X}"
+
+
+def _printable(character: str) -> bool:
+    """What may stand in YAML as it is (and is no line break or byte-order mark)."""
+    code = ord(character)
+    return 0x20 <= code < 0x7F or (code >= 0xA0 and character.isprintable() and code not in (0x2028, 0x2029, 0xFEFF))
+
+
+def _is_literal(value: str) -> bool:
+    """True if the text can stand as an indented block (several lines, nothing unusual)."""
+    body = value[:-1] if value.endswith("\n") else value
+    lines = body.split("\n")
+    ordinary = all(line.strip(" ") or not line for line in lines) and all(map(_printable, body.replace("\n", "")))
+    return len(lines) > 1 and ordinary and bool(lines[0]) and lines[0][0] != " " and bool(lines[-1])
+
+
+def _literal(value: str, indent: int) -> str:
+    pad = " " * indent
+    keep = "|" if value.endswith("\n") else "|-"
+    body = value[:-1] if value.endswith("\n") else value
+    return "\n".join([keep, *_padded(body.split("\n"), pad)])
+
+
+def _padded(lines: list[str], pad: str) -> Iterator[str]:
+    for line in lines:
+        yield pad + line if line else ""

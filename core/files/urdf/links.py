@@ -1,0 +1,181 @@
+"""Links and joints of URDF as bodies and joints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from core.errors import ModelError
+from core.files.source import Options
+from core.files.urdf.shapes import Materials, pose_of, shape_of
+from core.files.xml_source import Names, Reader, Tag
+from core.model import Body, Inertia, Joint, Limit, Mimic
+
+KINDS = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
+         "floating": "free", "planar": "planar", "spherical": "spherical"}  # fmt: skip
+"""Joint types of URDF → our kinds (spherical is an extension some programs write)."""
+
+NO_LIMIT = 1e9
+"""A bound that is none: written where URDF demands a number, and read as no bound."""
+
+TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+"""Entries of a tensor in our order."""
+
+
+def body_of(reader: Reader, tag: Tag, name: str, materials: Materials, options: Options) -> Body:
+    """The body of a `<link>`."""
+    place = ("bodies", name)
+    found = [
+        shape_of(reader, child, role, place, materials, options)
+        for role in ("visual", "collision")
+        for child in reader.children(tag, role)
+    ]
+    return Body(name=name, shapes=tuple(s for s in found if s is not None), **_mass_of(reader, tag, name))
+
+
+def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
+    """mass, centre of mass and the inertia turned from the inertial frame to the body's axes: R I Rᵀ."""
+    where = f"link '{name}', inertial"
+    tag = reader.child(link, "inertial", where)
+    if tag is None:
+        return {}
+    pose = pose_of(reader, tag, where)
+    mass = reader.child(tag, "mass", where)
+    tensor = reader.child(tag, "inertia", where)
+    if mass is None:
+        reader.note(tag, "warning", "The inertial has no <mass>; the mass is 0.", "Add <mass value=…/>.",
+                    ("bodies", name), "mass")  # fmt: skip
+    values = [0.0] * 6 if tensor is None else [reader.number(tensor, key, 0.0, where) for key in TENSOR]
+    if any(pose.rotation):
+        values = _turned(values, pose.rotation)
+    return {
+        "mass": 0.0 if mass is None else reader.number(mass, "value", None, where),
+        "center_of_mass": pose.position,
+        "inertia": Inertia(**dict(zip(TENSOR, values, strict=True))),
+    }
+
+
+def _turned(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
+    xx, yy, zz, xy, xz, yz = values
+    turn = rotation_matrix(rotation)
+    tensor = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+
+
+def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
+    """(3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
+    if len(rotation) == 4:
+        x, y, z, w = np.array(rotation, dtype=float) / np.linalg.norm(rotation)
+        return np.array([
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ])  # fmt: skip
+    (cx, cy, cz), (sx, sy, sz) = np.cos(rotation), np.sin(rotation)
+    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
+    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+    return about_z @ about_y @ about_x
+
+
+class Joints:
+    """Builds the joints of a URDF; knows which links and joints there are."""
+
+    def __init__(self, reader: Reader, links: Names, joints: Names, options: Options) -> None:
+        self.reader = reader
+        self.links = links
+        self.joints = joints
+        self.options = options
+
+    def joint(self, tag: Tag, name: str) -> Joint:
+        """The joint of a `<joint>`."""
+        where = f"joint '{name}'"
+        word = self.reader.text(tag, "type", where).strip()
+        if word not in KINDS:
+            raise self.reader.error(tag, f"'{word}' is not a joint type.", f"{where}, type",
+                                    f"Use one of {', '.join(KINDS)}.")  # fmt: skip
+        kind = KINDS[word]
+        fields: dict[str, Any] = {"name": name, "kind": kind, "a": pose_of(self.reader, tag, where)}
+        fields["parent"] = self._end(tag, "parent", where)
+        fields["child"] = self._end(tag, "child", where)
+        if kind not in ("fixed", "free", "spherical"):
+            fields["axis"] = self._axis(tag, where)
+        if kind in ("revolute", "continuous", "prismatic"):
+            fields |= self._single(tag, name, kind, where)
+        dynamics = self.reader.child(tag, "dynamics", where)
+        if dynamics is not None and kind != "fixed":
+            fields["damping"] = self.reader.number(dynamics, "damping", 0.0, where)
+            fields["friction"] = self.reader.number(dynamics, "friction", 0.0, where)
+        try:
+            return Joint(**fields)
+        except ModelError as error:
+            raise self.reader.error(tag, error.what, error.where, error.remedy) from None
+
+    def _end(self, tag: Tag, side: str, where: str) -> str:
+        inner = self.reader.child(tag, side, where)
+        if inner is None:
+            raise self.reader.error(tag, f"The joint has no <{side}>.", where, f'Add <{side} link="…"/>.')
+        name = self.reader.text(inner, "link", where)
+        if name not in self.links.of:
+            raise self.reader.error(inner, f"There is no link '{name}'.", f"{where}, {side}",
+                                    "Add the link or correct the name.")  # fmt: skip
+        return self.links.of[name]
+
+    def _axis(self, tag: Tag, where: str) -> tuple[float, ...]:
+        axis = self.reader.child(tag, "axis", where)
+        if axis is None:
+            return (1.0, 0.0, 0.0)
+        values = self.reader.numbers(axis, "xyz", 3, (1.0, 0.0, 0.0), where)
+        if not any(values):
+            raise self.reader.error(axis, "An axis of length zero has no direction.", f"{where}, axis",
+                                    'Give a direction such as xyz="0 0 1".')  # fmt: skip
+        return values
+
+    def _single(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
+        """Limits and coupling of a joint with one coordinate."""
+        fields: dict[str, Any] = {}
+        limit = self._limit(tag, name, kind, where)
+        if limit is not None:
+            fields["limits"] = (limit,)
+        mimic = self.reader.child(tag, "mimic", where)
+        if mimic is not None and self.options.mimic:
+            leader = self.reader.text(mimic, "joint", where)
+            if leader in self.joints.of:
+                fields["mimic"] = Mimic(
+                    leader=self.joints.of[leader],
+                    ratio=self.reader.number(mimic, "multiplier", 1.0, where),
+                    offset=self.reader.number(mimic, "offset", 0.0, where),
+                )
+            else:
+                self.reader.note(mimic, "warning", f"There is no joint '{leader}' to follow; the joint moves on its "
+                                 "own.", "Correct the name or remove <mimic>.", ("joints", name), "mimic")  # fmt: skip
+        return fields
+
+    def _limit(self, tag: Tag, name: str, kind: str, where: str) -> Limit | None:
+        limit = self.reader.child(tag, "limit", where)
+        place = ("joints", name)
+        if limit is None:
+            if kind != "continuous":
+                self.reader.note(tag, "warning", f"A {kind} joint needs a <limit>; the joint is unbounded here.",
+                                 "Add <limit lower=… upper=… effort=… velocity=…/>.", place, "limits")  # fmt: skip
+            return None
+        values = {
+            ours: self._bound(limit, theirs, where)
+            for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
+        }
+        if kind == "continuous":
+            values["lower"] = values["upper"] = None
+        elif limit.get("lower") is None and limit.get("upper") is None:
+            self.reader.note(limit, "warning", "The limit gives neither lower nor upper; the joint is unbounded here.",
+                             "Add lower and upper.", place, "limits")  # fmt: skip
+        else:
+            for side in ("lower", "upper"):  # URDF: a missing bound is 0
+                if limit.get(side) is None:
+                    values[side] = 0.0
+        return None if all(value is None for value in values.values()) else Limit(**values)
+
+    def _bound(self, tag: Tag, attribute: str, where: str) -> float | None:
+        value = self.reader.number(tag, attribute, math.inf, where, infinite=True)
+        return value if abs(value) < NO_LIMIT else None

@@ -1,0 +1,175 @@
+"""Tolerant reader of URDF 1.0 – 1.2 (http://wiki.ros.org/urdf/XML).
+
+The root link gets an explicit joint to the world, `root_joint`: fixed, or free with `floating=True`. A root link named
+`world` *is* the ground (it becomes no body; what is drawn on it becomes a body fixed to the ground), unless it floats:
+then it is a body, `world_link`. Tags that are not understood are kept as annotations and written back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from lxml import etree
+
+from core.errors import FileError, ModelError
+from core.files.source import Options, Reading, Source
+from core.files.urdf.links import Joints, body_of
+from core.files.urdf.shapes import Materials
+from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml, prefixed
+from core.model import WORLD, Annotation, Body, Joint, Model
+from core.model.validation.circles import circles
+
+VERSIONS = ("1.0", "1.1", "1.2")
+_KNOWN = {
+    "robot": {"link", "joint", "material"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "mimic", "dynamics"},
+}
+
+
+def read_urdf(source: Source, options: Options) -> Reading:
+    """The model of a URDF text. Raises FileError naming file, line, component."""
+    root, findings = parse_xml(source)
+    if local_name(root) != "robot":
+        raise FileError(f"The root element is <{local_name(root)[:40]}>, not <robot>.", file=source.file,
+                        line=root.sourceline, remedy="Choose a URDF file.")  # fmt: skip
+    build = _Build(root, source, options)
+    build.reader.findings += findings
+    return build.reading()
+
+
+class _Build:
+    """One pass over the file."""
+
+    def __init__(self, root: Tag, source: Source, options: Options) -> None:
+        self.root = root
+        self.source = source
+        self.options = options
+        self.reader = Reader(source.file)
+        self.links = Names([WORLD])
+        self.joints = Names()
+        self.link_tags = self._named("link", self.links)
+        self.joint_tags = self._named("joint", self.joints)
+        version = root.get("version", "1.0").strip()
+        if version not in VERSIONS:
+            self.reader.note(root, "warning", f"URDF version '{version}' is not known; it is read as 1.2.",
+                             f"Known: {', '.join(VERSIONS)}.")  # fmt: skip
+
+    def _named(self, kind: str, names: Names) -> dict[str, Tag]:
+        """Our name → element, of all links or joints; duplicates are refused, odd names changed."""
+        lines: dict[str, int] = {}
+        tags: dict[str, Tag] = {}
+        for tag in self.reader.children(self.root, kind):
+            given = self.reader.text(tag, "name", kind)
+            if given in lines:
+                raise self.reader.error(tag, f"The name is used twice (first in line {lines[given]}).",
+                                        f"{kind} '{given}'", "Rename one of them.")  # fmt: skip
+            lines[given] = tag.sourceline
+            name = names.of[given] = names.add("world_link" if given == WORLD and kind == "link" else given)
+            tags[name] = tag
+            if name != given and given != WORLD:
+                collection = "bodies" if kind == "link" else "joints"
+                self.reader.note(tag, "hint", f"'{given}' cannot be a name here; the {kind} is called '{name}'.",
+                                 place=(collection, name))  # fmt: skip
+        return tags
+
+    def reading(self) -> Reading:
+        if not self.link_tags:
+            raise self.reader.error(self.root, "The robot has no links.", remedy="Add a <link>.")
+        ground = self._ground()
+        materials = Materials(self.reader, self.root)
+        maker = Joints(self.reader, self.links, self.joints, self.options)
+        bodies = [body_of(self.reader, tag, name, materials, self.options) for name, tag in self.link_tags.items()]
+        joints = [maker.joint(tag, name) for name, tag in self.joint_tags.items()]
+        self._check_couplings(joints)
+        root = self._check_tree(joints)
+        bodies, joints = self._grounded(bodies, joints, root, ground)
+        try:
+            model = Model(
+                name=self.root.get("name", "").strip() or self.source.stem or "robot",
+                materials=tuple(materials.found.values()),
+                bodies=tuple(bodies),
+                joints=tuple(joints),
+                annotations=tuple(self._annotations()),
+                origin=self.source.file,
+            )
+        except ModelError as error:
+            raise self.reader.error(self.root, error.what, error.where, error.remedy) from None
+        return Reading(model, tuple(self.reader.findings))
+
+    # ------------------------------------------------------------------------------- structure
+
+    def _ground(self) -> str:
+        """Our name of the link "world", "" if there is none."""
+        return self.links.of.get(WORLD, "")
+
+    def _check_couplings(self, joints: list[Joint]) -> None:
+        for circle in circles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
+            what = f"The joints follow each other in a circle: {' → '.join(circle)}."
+            raise self.reader.error(
+                self.joint_tags[circle[0]], what, f"joint '{circle[0]}', mimic", "Remove a <mimic>."
+            )
+
+    def _check_tree(self, joints: list[Joint]) -> str:
+        """The root link. Raises FileError for two parents, a circle, or several roots."""
+        parent_joint: dict[str, Joint] = {}
+        for joint in joints:
+            other = parent_joint.setdefault(joint.child, joint)
+            if other is not joint:
+                raise self.reader.error(self.joint_tags[joint.name], f"Link '{joint.child}' already hangs on joint "
+                                        f"'{other.name}'; URDF allows one parent.", f"joint '{joint.name}', child",
+                                        "Remove one; close loops in the native format.")  # fmt: skip
+        for circle in circles({child: joint.parent for child, joint in parent_joint.items()}):
+            what = f"The links hang on each other in a circle: {' → '.join(circle)}."
+            raise self.reader.error(self.link_tags[circle[0]], what, f"link '{circle[0]}'", "Correct parent and child.")
+        roots = [name for name in self.link_tags if name not in parent_joint]
+        if len(roots) > 1:
+            shown = ", ".join(f"'{name}'" for name in roots[:8]) + (" …" if len(roots) > 8 else "")
+            raise self.reader.error(self.link_tags[roots[1]], f"{len(roots)} links hang on nothing: {shown}.",
+                                    "robot", "Connect all but one to the others by joints.")  # fmt: skip
+        return roots[0]
+
+    def _grounded(self, bodies: list[Body], joints: list[Joint], root: str,
+                  ground: str) -> tuple[list[Body], list[Joint]]:  # fmt: skip
+        """Bodies and joints with the root tied to the world (or freed)."""
+        if root != ground or self.options.floating:
+            if root == ground:
+                self.reader.note(self.link_tags[root], "hint", f"The link 'world' floats; it is the body '{root}'.",
+                                 place=("bodies", root))  # fmt: skip
+            kind = "free" if self.options.floating else "fixed"
+            return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
+        joints = [_on_ground(joint, root) for joint in joints]
+        body = next(body for body in bodies if body.name == root)
+        if body.shapes:
+            self.reader.note(self.link_tags[root], "hint", f"What the link 'world' shows is kept as body '{root}', "
+                             "fixed to the ground.", place=("bodies", root))  # fmt: skip
+            tie = Joint(name=self.joints.add("root_joint"), kind="fixed", parent=WORLD, child=root)
+            return bodies, [tie, *joints]
+        return [other for other in bodies if other is not body], joints
+
+    # ------------------------------------------------------------------------------- the rest
+
+    def _annotations(self) -> list[Annotation]:
+        kept = self._unknown(self.root, "robot", "robot")
+        for name, tag in self.link_tags.items():
+            kept += self._unknown(tag, "link", f"link {name}")
+        for name, tag in self.joint_tags.items():
+            kept += self._unknown(tag, "joint", f"joint {name}")
+        return kept
+
+    def _unknown(self, tag: Tag, kind: str, where: str) -> list[Annotation]:
+        return [
+            Annotation(where=where, content=_content(child))
+            for child in tag
+            if isinstance(child.tag, str) and (prefixed(child) or local_name(child) not in _KNOWN[kind])
+        ]
+
+
+def _on_ground(joint: Joint, root: str) -> Joint:
+    return dataclasses.replace(joint, parent=WORLD) if joint.parent == root else joint
+
+
+def _content(tag: Any) -> str:
+    text: str = etree.tostring(tag, encoding="unicode", with_tail=False)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())

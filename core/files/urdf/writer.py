@@ -1,0 +1,302 @@
+"""Writer of URDF 1.2. What the format cannot hold is said by findings; numbers are written exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from lxml import etree
+from numpy.typing import NDArray
+
+from core.errors import FileError, KinetostatError
+from core.files.meshes.body_inertia import inertia_of
+from core.files.source import Writing
+from core.files.urdf.links import NO_LIMIT, TENSOR, rotation_matrix
+from core.model import (
+    WORLD,
+    Annotation,
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Finding,
+    Frame,
+    Joint,
+    Limit,
+    Mesh,
+    Model,
+    Pose,
+    Shape,
+    Sphere,
+)
+from core.model.fields import Value
+from core.model.formula.evaluation import Numbers
+from core.model.formula.expression import number_text
+from core.model.matrix_pose import pose_of
+from core.model.parameters import finite_value_of
+from core.spatial.inertia import split
+from core.spatial.rotation import angles_of
+from core.visible import visible
+
+Matrix = NDArray[np.float64]
+
+_TYPES = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
+          "free": "floating", "planar": "planar"}  # fmt: skip
+_ROOT = "root_joint"
+_TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def write_urdf(model: Model) -> Writing:
+    """The URDF text of a model whose joints form one tree. Raises FileError for loops and joints URDF lacks."""
+    return _Writer(model).writing()
+
+
+class _Writer:
+    """Builds the XML tree, with numbers at the present parameter values."""
+
+    def __init__(self, model: Model) -> None:
+        self.origin = model
+        self.model = model.expanded
+        self.values = model.values()
+        self.findings: list[Finding] = []
+        self.roots = self._check()
+        self.shifts = {
+            joint.child: self._matrix(joint.b)
+            for joint in self.model.joints
+            if joint.b != Pose() and joint.kind != "fixed"
+        }
+        """Body or frame → pose of its URDF link in it, where the link lies on the joint's axis instead."""
+        self.at_root = {joint.name for joint in self.model.joints if joint.name == _ROOT and joint.parent == WORLD
+                        and joint.a == joint.b == Pose() and joint.kind in ("fixed", "free")}  # fmt: skip
+
+    def number(self, value: Value) -> str:
+        return number_text(float(finite_value_of(value, self.values)) or 0.0)
+
+    def numbers(self, values: Iterable[Value]) -> str:
+        return " ".join(map(self.number, values))
+
+    def _matrix(self, pose: Pose) -> Matrix:
+        """(4, 4) of a pose at the present parameter values."""
+        matrix = np.eye(4)
+        matrix[:3, :3] = rotation_matrix(tuple(float(finite_value_of(x, self.values)) for x in pose.rotation))
+        matrix[:3, 3] = [float(finite_value_of(x, self.values)) for x in pose.position]
+        return matrix
+
+    def _in_link(self, body: str, pose: Pose) -> Pose:
+        """A pose in a body, as a pose in its URDF link."""
+        shift = self.shifts.get(body)
+        return pose if shift is None else pose_of(np.linalg.inv(shift) @ self._matrix(pose))
+
+    def _check(self) -> list[str]:
+        """The bodies and frames no joint leads to."""
+        seen: dict[str, str] = {}
+        for joint in self.model.joints:
+            if joint.kind not in _TYPES:
+                raise FileError(f"URDF has no {joint.kind} joint.", where=f"joint '{joint.name}'",
+                                remedy="Write it as .kst, or build it of revolute and prismatic joints.")  # fmt: skip
+            if joint.child in seen or joint.child == WORLD:
+                other = f", as does joint '{seen[joint.child]}'" if joint.child in seen else ""
+                raise FileError(f"URDF holds trees; the joint leads to '{joint.child}'{other}.",
+                                where=f"joint '{joint.name}'", remedy="Write it as .kst.")  # fmt: skip
+            seen[joint.child] = joint.name
+        return [body.name for body in self.model.bodies if body.name not in seen]
+
+    # ------------------------------------------------------------------------------- the tree
+
+    def writing(self) -> Writing:
+        root = etree.Element("robot", name=self._text(self.model.name, "name") or "robot", version="1.2")
+        for material in self.model.materials:
+            self._material(root, material.name, material.color, material.texture)
+        if self._needs_world():
+            etree.SubElement(root, "link", name=WORLD)
+        for body in self.model.bodies:
+            self._link(root, body)
+        for name in self.roots if self._needs_world() else ():
+            self._joint(root, Joint(name=self._free_name(name), kind="free", parent=WORLD, child=name))
+        for joint in self.model.joints:
+            if joint.name not in self.at_root:
+                self._joint(root, joint)
+        for frame in self.model.frames:
+            self._frame(root, frame)
+        etree.indent(root, "  ")
+        self._annotations(root)
+        self._losses()
+        text = '<?xml version="1.0"?>\n' + etree.tostring(root, encoding="unicode") + "\n"
+        return Writing(text, tuple(self.findings))
+
+    def _needs_world(self) -> bool:
+        """True unless the machine hangs on the ground by one plain `root_joint`, or is one free tree."""
+        grounded = any(joint.parent == WORLD and joint.name not in self.at_root for joint in self.model.joints)
+        grounded = grounded or any(frame.parent == WORLD for frame in self.model.frames)
+        return grounded or len(self.roots) + len(self.at_root) != 1
+
+    def _free_name(self, body: str) -> str:
+        name = f"{body}_free"
+        while name in self.model.index("joint"):
+            name += "_"
+        return name
+
+    def _pose(self, parent: Any, pose: Pose) -> None:
+        rotation = [float(finite_value_of(x, self.values)) for x in pose.rotation]
+        if len(rotation) == 4:
+            rotation = list(angles_of(rotation_matrix(tuple(rotation))))
+        if any(x != 0.0 for x in (*pose.position, *rotation)):
+            etree.SubElement(parent, "origin", xyz=self.numbers(pose.position), rpy=self.numbers(rotation))
+
+    def _text(self, text: str, what: str) -> str:
+        """A text as XML can hold it: without control characters."""
+        written = visible(text)
+        if written != text:
+            self._note("warning", f"XML holds no control characters: the {what} is written {written}.", "", "", "", "")
+        return written
+
+    def _material(self, parent: Any, name: str, color: Any, texture: str = "") -> None:
+        tag = etree.SubElement(parent, "material", name=name)
+        if color is not None:
+            etree.SubElement(tag, "color", rgba=self.numbers(color))
+        if texture:
+            etree.SubElement(tag, "texture", filename=self._text(texture, "file of the texture"))
+
+    def _link(self, root: Any, body: Body) -> None:
+        link = etree.SubElement(root, "link", name=body.name)
+        self._inertial(link, body)
+        for role in ("visual", "collision"):
+            for number, shape in enumerate(body.shapes, 1):
+                if shape.role in (role, "both"):
+                    self._shape(link, shape, role, body.name, number)
+
+    def _inertial(self, link: Any, body: Body) -> None:
+        """Mass properties as numbers, also those that come from a density."""
+        mass, center = body.mass, body.center_of_mass
+        tensor: tuple[Value, ...] = tuple(getattr(body.inertia, key) for key in TENSOR)
+        if body.density is not None:
+            try:
+                mass, center, tensor = split(inertia_of(body, Numbers(self.values, self.model.origin)))
+            except KinetostatError as error:
+                self._note("warning", f"Its mass is left out: {error.what}", error.remedy, "bodies", body.name,
+                           "density")  # fmt: skip
+                return
+        if any(value != 0.0 for value in (mass, *tensor)):
+            inertial = etree.SubElement(link, "inertial")
+            self._pose(inertial, self._in_link(body.name, Pose(position=center)))
+            etree.SubElement(inertial, "mass", value=self.number(mass))
+            entries = dict(zip(TENSOR, map(self.number, tensor), strict=True))
+            etree.SubElement(inertial, "inertia", **{key: entries[key] for key in _TENSOR})
+
+    def _shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
+        if not isinstance(shape, Box | Sphere | Cylinder | Capsule | Mesh):
+            if role == "visual" or shape.role == "collision":
+                word = type(shape).__name__.lower()
+                self._note("warning", f"URDF has no {word}; shape {number} is left out.", "Use a mesh.", "bodies", body,
+                           "shapes")  # fmt: skip
+            return
+        tag = etree.SubElement(link, role)
+        self._pose(tag, self._in_link(body, shape.pose))
+        geometry = etree.SubElement(tag, "geometry")
+        match shape:
+            case Box():
+                etree.SubElement(geometry, "box", size=self.numbers(shape.size))
+            case Sphere():
+                etree.SubElement(geometry, "sphere", radius=self.number(shape.radius))
+            case Cylinder() | Capsule():
+                word = "cylinder" if isinstance(shape, Cylinder) else "capsule"
+                etree.SubElement(geometry, word, radius=self.number(shape.radius), length=self.number(shape.length))
+            case Mesh():
+                mesh = etree.SubElement(geometry, "mesh", filename=self._text(shape.file, "file of the mesh"))
+                if shape.scale != (1.0, 1.0, 1.0):
+                    mesh.set("scale", self.numbers(shape.scale))
+        if role == "visual" and (shape.material or shape.color is not None):
+            self._material(tag, shape.material, shape.color)
+
+    def _frame(self, root: Any, frame: Frame) -> None:
+        """A frame becomes a link without mass on a fixed joint."""
+        etree.SubElement(root, "link", name=frame.name)
+        name = f"{frame.name}_joint"
+        while name in self.model.index("joint"):
+            name += "_"
+        self._joint(root, Joint(name=name, kind="fixed", parent=frame.parent, child=frame.name, a=frame.pose))
+
+    def _joint(self, root: Any, joint: Joint) -> None:
+        tag = etree.SubElement(root, "joint", name=joint.name, type=_TYPES[joint.kind])
+        place = joint.a
+        if joint.b != Pose() and joint.kind == "fixed":
+            place = pose_of(self._matrix(joint.a) @ np.linalg.inv(self._matrix(joint.b)))
+        self._pose(tag, self._in_link(joint.parent, place))
+        etree.SubElement(tag, "parent", link=joint.parent)
+        etree.SubElement(tag, "child", link=joint.child)
+        if joint.kind not in ("fixed", "free"):
+            self._motion(tag, joint)
+
+    def _motion(self, tag: Any, joint: Joint) -> None:
+        etree.SubElement(tag, "axis", xyz=self.numbers(joint.axis))
+        limit = joint.limits[0] if joint.limits and joint.kind != "planar" else None
+        if joint.kind in ("revolute", "prismatic") or limit is not None:
+            self._limit(tag, joint, limit)
+        if joint.damping != 0.0 or joint.friction != 0.0:
+            etree.SubElement(tag, "dynamics", damping=self.number(joint.damping), friction=self.number(joint.friction))
+        if joint.mimic is not None:
+            mimic = joint.mimic
+            etree.SubElement(tag, "mimic", joint=mimic.leader, multiplier=self.number(mimic.ratio),
+                             offset=self.number(mimic.offset))  # fmt: skip
+
+    def _limit(self, tag: Any, joint: Joint, limit: Limit | None) -> None:
+        """Bounds; a side without one is written very far off where URDF demands a number."""
+        limit = limit or Limit()
+        fields: dict[str, str] = {}
+        if joint.kind != "continuous":
+            fields["lower"] = self.number(-NO_LIMIT if limit.lower is None else limit.lower)
+            fields["upper"] = self.number(NO_LIMIT if limit.upper is None else limit.upper)
+        fields["effort"] = self.number(NO_LIMIT if limit.effort is None else limit.effort)
+        fields["velocity"] = self.number(NO_LIMIT if limit.velocity is None else limit.velocity)
+        etree.SubElement(tag, "limit", **fields)
+
+    # ------------------------------------------------------------------------------- the rest
+
+    def _annotations(self, root: Any) -> None:
+        for annotation in self.origin.annotations:
+            holder = self._holder(root, annotation)
+            try:
+                parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+                kept = etree.fromstring(annotation.content, parser)
+            except (etree.XMLSyntaxError, ValueError):
+                self._note("hint", f"A note on {annotation.where} is not XML; it is left out.", "", "", "", "")
+                continue
+            kept.tail = "\n" if holder is root else "\n  "
+            holder.append(kept)
+
+    def _holder(self, root: Any, annotation: Annotation) -> Any:
+        kind, _, name = annotation.where.partition(" ")
+        found = [tag for tag in root.iter(kind) if tag.get("name") == name and tag.getparent() is root]
+        return found[0] if kind in ("link", "joint") and found else root
+
+    def _losses(self) -> None:
+        is_free = any(self.model.joint(name).kind == "free" for name in self.at_root)
+        if is_free or (self.roots and not self._needs_world()):
+            self._note(
+                "hint", "URDF does not say that the root is free; read it with the option floating.", "", "", "", ""
+            )
+        if self.shifts:
+            text = f"{len(self.shifts)} link frames are moved onto their joints' axes; the machine is the same."
+            self._note("hint", text, "", "", "", "")
+        lost = []
+        if self.origin.chains:
+            lost.append("DH tables (their bodies and joints are written)")
+        if any(body.density is not None for body in self.model.bodies):
+            lost.append("densities (mass and inertia are written)")
+        if self.origin.parameters:
+            lost.append("parameters and formulas (their values are written)")
+        for field, word in (("stiffness", "springs"), ("armature", "rotor inertias")):
+            if any(getattr(joint, field) != 0.0 for joint in self.model.joints):
+                lost.append(word)
+        if any(joint.rest for joint in self.model.joints):
+            lost.append("rest positions")
+        if any(len(joint.limits) > 1 for joint in self.model.joints):
+            lost.append("limits of joints with several coordinates")
+        if self.model.world != type(self.model.world)():
+            lost.append("gravity")
+        if lost:
+            self._note("warning", f"URDF cannot hold {', '.join(lost)}.", "Keep the .kst file too.", "", "", "")
+
+    def _note(self, severity: Any, text: str, remedy: str, collection: str, name: str, field: str) -> None:
+        self.findings.append(Finding(severity, text, remedy, collection, name, field))

@@ -1,0 +1,339 @@
+"""Xacro's expressions, evaluated node by node: a closed part of Python's language that cannot reach Python itself.
+
+`ast` reads the text; of the nodes it can make, those of the tables below are known, with Python's meaning. Names are
+looked up in what Xacro has defined, functions and methods in closed lists, and every value stays within bounds.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from core.files.xacro.bounds import BarredError, Budget, TooLargeError, bounded, require_size
+from core.files.xacro.functions import TYPES
+from core.files.xacro.operators import BINARY, COMPARISON, UNARY, operator_of
+from core.files.xacro.values import LOOKING, Function, Method, Namespace, attribute, format_value
+
+_TYPES = frozenset(TYPES.values())
+_CONSTANTS = (int, float, complex, str, type(None))
+_STRANGE = {"NamedExpr": "an assignment", "Await": "await", "Yield": "yield", "YieldFrom": "yield"}
+
+
+class Names(Protocol):
+    """What names mean: raises KeyError for those that mean nothing."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+def evaluate(text: str, names: Names, budget: Budget) -> Any:
+    """The value that Python's eval(text) would give. Raises what it would raise, BarredError and TooLargeError."""
+    try:
+        tree = ast.parse(text.strip(), "<expression>", mode="eval")
+        return Scope(names, budget).value(tree.body)
+    except (RecursionError, MemoryError):
+        raise TooLargeError("it is nested too deeply, or calls itself without end") from None
+
+
+class Lambda:
+    """A function of an expression, evaluated where it was written."""
+
+    def __init__(self, scope: Scope, node: ast.Lambda) -> None:
+        self._scope, self._body = scope, node.body
+        self._signature = inspect.Signature(list(_parameters(scope, node.args)))
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        bound = self._signature.bind(*arguments, **keywords)
+        bound.apply_defaults()
+        return self._scope.inner(bound.arguments).value(self._body)
+
+
+def _parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Parameter]:
+    kinds = inspect.Parameter
+    plain: list[tuple[ast.arg, Any]] = [(each, kinds.POSITIONAL_ONLY) for each in declared.posonlyargs]
+    plain += [(each, kinds.POSITIONAL_OR_KEYWORD) for each in declared.args]
+    missing = len(plain) - len(declared.defaults)
+    defaults = [kinds.empty] * missing + [scope.value(node) for node in declared.defaults]
+    for (each, kind), default in zip(plain, defaults, strict=True):
+        yield kinds(each.arg, kind, default=default)
+    if declared.vararg is not None:
+        yield kinds(declared.vararg.arg, kinds.VAR_POSITIONAL)
+    for each, node in zip(declared.kwonlyargs, declared.kw_defaults, strict=True):
+        default = kinds.empty if node is None else scope.value(node)
+        yield kinds(each.arg, kinds.KEYWORD_ONLY, default=default)
+    if declared.kwarg is not None:
+        yield kinds(declared.kwarg.arg, kinds.VAR_KEYWORD)
+
+
+class Scope:
+    """Evaluates nodes where `names` and the names of lambdas and comprehensions around them are known."""
+
+    def __init__(self, names: Names, budget: Budget, local: Mapping[str, Any] | None = None,
+                 outer: Scope | None = None) -> None:  # fmt: skip
+        self._names, self._budget, self._outer = names, budget, outer
+        self._local: dict[str, Any] = dict(local or {})
+
+    def inner(self, local: Mapping[str, Any] | None = None) -> Scope:
+        """A scope within this one."""
+        return Scope(self._names, self._budget, local, self)
+
+    def value(self, node: ast.expr) -> Any:
+        """The value of a node."""
+        found = self._found(node)
+        if isinstance(found, Namespace):
+            raise BarredError("it uses a name space as a value")
+        return found
+
+    def _found(self, node: ast.expr) -> Any:
+        self._budget.spend()
+        rule = _RULES.get(type(node))
+        if rule is None:
+            kind = type(node).__name__
+            raise BarredError(f"it holds {_STRANGE.get(kind, kind)}")
+        return rule(self, node)
+
+    def _plain(self, node: ast.expr) -> Any:
+        """A value for operators: no function and no type."""
+        value = self.value(node)
+        if callable(value):
+            raise BarredError("it calculates with a function")
+        return value
+
+    def _bounded(self, value: Any) -> Any:
+        return bounded(value, self._budget)
+
+    # ------------------------------------------------------------------------------- names and parts
+
+    def constant(self, node: ast.Constant) -> Any:
+        """A number, a text, True, False or None."""
+        if not isinstance(node.value, _CONSTANTS):
+            raise BarredError(f"it holds a value of type {type(node.value).__name__}")
+        return self._bounded(node.value)
+
+    def name(self, node: ast.Name) -> Any:
+        """What a name means, in the innermost scope that knows it."""
+        if node.id.startswith("__"):
+            raise BarredError(f"it uses the name '{node.id}'")
+        scope: Scope | None = self
+        while scope is not None:
+            if node.id in scope._local:
+                return scope._local[node.id]
+            scope = scope._outer
+        try:
+            return self._names[node.id]
+        except KeyError:
+            raise NameError(f"name '{node.id}' is not defined") from None
+
+    def attribute(self, node: ast.Attribute) -> Any:
+        """A name of a name space, an entry of a YAML dictionary, or a method of a plain value."""
+        owner = self._found(node.value)
+        if node.attr.startswith("__"):
+            raise BarredError(f"it asks for '{node.attr}'")
+        if not isinstance(owner, Namespace):
+            return attribute(owner, node.attr, self._budget)
+        try:
+            return owner[node.attr]  # type: ignore[index]
+        except KeyError:
+            raise NameError(f"name '{node.attr}' is not defined") from None
+
+    def subscript(self, node: ast.Subscript) -> Any:
+        """An item, or a slice."""
+        owner = self.value(node.value)
+        if callable(owner):
+            raise BarredError("it asks a function for items")
+        part = owner[self.value(node.slice)]
+        return self._bounded(part) if isinstance(node.slice, ast.Slice) else part
+
+    def slicing(self, node: ast.Slice) -> slice:
+        """From, to and step of a slice."""
+        lower, upper, step = (part and self.value(part) for part in (node.lower, node.upper, node.step))
+        return slice(lower, upper, step)
+
+    # ------------------------------------------------------------------------------- operators
+
+    def binary(self, node: ast.BinOp) -> Any:
+        """a + b and its like."""
+        combine = operator_of(BINARY, node.op)
+        return self._bounded(combine(self._plain(node.left), self._plain(node.right)))
+
+    def unary(self, node: ast.UnaryOp) -> Any:
+        """-a and its like."""
+        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._plain(node.operand)
+        return self._bounded(operator_of(UNARY, node.op)(value))
+
+    def boolean(self, node: ast.BoolOp) -> Any:
+        """`and`, `or`: the first value that decides."""
+        decisive = isinstance(node.op, ast.Or)
+        for each in node.values[:-1]:
+            value = self.value(each)
+            if bool(value) is decisive:
+                return value
+        return self.value(node.values[-1])
+
+    def comparison(self, node: ast.Compare) -> Any:
+        """a < b < c."""
+        left, result = self.value(node.left), True
+        for sign, each in zip(node.ops, node.comparators, strict=True):
+            right = self.value(each)
+            result = operator_of(COMPARISON, sign)(left, right)
+            if not result:
+                return result
+            left = right
+        return result
+
+    def conditional(self, node: ast.IfExp) -> Any:
+        """a if b else c."""
+        return self.value(node.body if self.value(node.test) else node.orelse)
+
+    # ------------------------------------------------------------------------------- lists and texts
+
+    def listing(self, node: ast.List) -> list[Any]:
+        """[a, *b]."""
+        made: list[Any] = []
+        for each in node.elts:
+            made += self._several(each)
+        self._bounded(made)
+        return made
+
+    def tupled(self, node: ast.Tuple) -> tuple[Any, ...]:
+        """(a, *b)."""
+        return tuple(self.listing(ast.List(node.elts)))
+
+    def collected(self, node: ast.Set) -> set[Any]:
+        """{a, *b}."""
+        return set(self.listing(ast.List(node.elts)))
+
+    def dictionary(self, node: ast.Dict) -> dict[Any, Any]:
+        """{a: b, **c}."""
+        made: dict[Any, Any] = {}
+        for key, each in zip(node.keys, node.values, strict=True):
+            made.update(self._plain(each) if key is None else {self.value(key): self.value(each)})
+        self._bounded(made)
+        return made
+
+    def _several(self, node: ast.expr) -> list[Any]:
+        return list(self.items(self.value(node.value))) if isinstance(node, ast.Starred) else [self.value(node)]
+
+    def text(self, node: ast.JoinedStr) -> str:
+        """f"…"."""
+        pieces = []
+        for each in node.values:
+            pieces.append(self._field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
+            require_size(sum(map(len, pieces)))
+        return "".join(pieces)
+
+    def _field(self, node: ast.FormattedValue) -> str:
+        form = "" if node.format_spec is None else self.value(node.format_spec)
+        return format_value(self.value(node.value), form, chr(node.conversion) if node.conversion > 0 else None)
+
+    def items(self, value: Any) -> Iterator[Any]:
+        """What a value holds, counted."""
+        for item in value:
+            self._budget.spend()
+            yield item
+
+    # ------------------------------------------------------------------------------- functions
+
+    def call(self, node: ast.Call) -> Any:
+        """f(a, *b, c=d, **e)."""
+        function = self.value(node.func)
+        arguments: list[Any] = []
+        for each in node.args:
+            arguments += self._several(each)
+        keywords: dict[str, Any] = {}
+        for word in node.keywords:
+            value = self.value(word.value)
+            new = dict(value) if word.arg is None else {word.arg: value}
+            if again := keywords.keys() & new.keys():
+                raise TypeError(f"got multiple values for keyword argument '{again.pop()}'")
+            keywords.update(new)
+        if not callable(function):
+            raise TypeError(f"'{type(function).__name__}' object is not callable")
+        if not isinstance(function, Function | Method | Lambda) and function not in _TYPES:
+            raise BarredError(f"it calls '{ast.unparse(node.func)}'")
+        result = function(*arguments, **keywords)
+        return result if isinstance(function, Method) and function.name in LOOKING else self._bounded(result)
+
+    def function(self, node: ast.Lambda) -> Lambda:
+        """lambda a: b."""
+        return Lambda(self, node)
+
+    # ------------------------------------------------------------------------------- comprehensions
+
+    def listed(self, node: ast.ListComp | ast.SetComp) -> Any:
+        """[a for b in c], {a for b in c}."""
+        made = list(self._produced(node.generators, node.elt))
+        self._bounded(made)
+        return set(made) if isinstance(node, ast.SetComp) else made
+
+    def keyed(self, node: ast.DictComp) -> dict[Any, Any]:
+        """{a: b for c in d}."""
+        made = dict(self._produced(node.generators, ast.Tuple([node.key, node.value])))
+        self._bounded(made)
+        return made
+
+    def generated(self, node: ast.GeneratorExp) -> Iterator[Any]:
+        """(a for b in c)."""
+        return self._produced(node.generators, node.elt)
+
+    def _produced(self, clauses: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
+        first = iter(self.items(self.value(clauses[0].iter)))
+        return self.inner()._elements(clauses, element, first)
+
+    def _elements(self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]) -> Iterator[Any]:
+        clause, *others = clauses
+        if clause.is_async:
+            raise BarredError("it holds await")
+        for item in items:
+            self._assign(clause.target, item)
+            if not all(self.value(condition) for condition in clause.ifs):
+                continue
+            if others:
+                yield from self._elements(others, element, self.items(self.value(others[0].iter)))
+            else:
+                yield self.value(element)
+
+    def _assign(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Name):
+            self._local[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target.elts, list(self.items(value)))
+        else:
+            raise BarredError("it assigns to a part of a value")
+
+    def _unpack(self, targets: list[ast.expr], values: list[Any]) -> None:
+        starred = next((i for i, each in enumerate(targets) if isinstance(each, ast.Starred)), None)
+        missing = len(values) - len(targets) + (starred is not None)
+        if missing < 0 or (starred is None and missing > 0):
+            words = "too many" if missing > 0 else "not enough"
+            raise ValueError(f"{words} values to unpack (expected {len(targets)})")
+        if starred is not None:
+            values[starred : starred + missing] = [values[starred : starred + missing]]
+        for each, value in zip(targets, values, strict=True):
+            self._assign(each.value if isinstance(each, ast.Starred) else each, value)
+
+
+_RULES: dict[type[ast.expr], Callable[[Scope, Any], Any]] = {
+    ast.Constant: Scope.constant,
+    ast.Name: Scope.name,
+    ast.Attribute: Scope.attribute,
+    ast.Subscript: Scope.subscript,
+    ast.Slice: Scope.slicing,
+    ast.BinOp: Scope.binary,
+    ast.UnaryOp: Scope.unary,
+    ast.BoolOp: Scope.boolean,
+    ast.Compare: Scope.comparison,
+    ast.IfExp: Scope.conditional,
+    ast.List: Scope.listing,
+    ast.Tuple: Scope.tupled,
+    ast.Set: Scope.collected,
+    ast.Dict: Scope.dictionary,
+    ast.JoinedStr: Scope.text,
+    ast.Call: Scope.call,
+    ast.Lambda: Scope.function,
+    ast.ListComp: Scope.listed,
+    ast.SetComp: Scope.listed,
+    ast.DictComp: Scope.keyed,
+    ast.GeneratorExp: Scope.generated,
+}

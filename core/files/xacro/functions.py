@@ -1,0 +1,98 @@
+"""The functions that Xacro's expressions may call: a closed list, each within bounds."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from core.files.xacro.bounds import TooLargeError, require_bits, require_size
+from core.files.xacro.operators import times
+from core.files.xacro.values import Function
+
+MAX_FACTORIAL = 2_000
+MAX_PLACES = 400
+"""Decimal places to which numbers are rounded; no number has more."""
+
+
+def _range(*arguments: Any) -> range:
+    made = range(*arguments)
+    try:
+        require_size(len(made))
+    except OverflowError:
+        raise TooLargeError("it makes a range of too many numbers") from None
+    return made
+
+
+def _round(number: Any, *places: Any, **named: Any) -> Any:
+    if any(isinstance(n, int) and abs(n) > MAX_PLACES for n in (*places, *named.values())):
+        raise TooLargeError(f"it rounds to more than {MAX_PLACES} places")
+    return round(number, *places, **named)
+
+
+def _sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
+    """The sum, made by Python for numbers (which it sums up more exactly than one by one)."""
+    known = list(parts)
+    if all(isinstance(part, int | float | complex) for part in known):
+        return sum(known, start)
+    total = start
+    for part in known:
+        total = total + part
+        require_size(len(total))
+    return total
+
+
+def _product(parts: Iterable[Any], /, *, start: Any = 1) -> Any:
+    return functools.reduce(times, parts, start)
+
+
+def _lcm(*numbers: Any) -> int:
+    require_bits(sum(n.bit_length() for n in numbers if isinstance(n, int)))
+    return math.lcm(*numbers)
+
+
+def _small(function: Callable[..., Any]) -> Callable[..., Any]:
+    def of_small_numbers(*numbers: Any) -> Any:
+        if any(isinstance(n, int) and n > MAX_FACTORIAL for n in numbers):
+            raise TooLargeError(f"it counts arrangements of more than {MAX_FACTORIAL:,} things")
+        return function(*numbers)
+
+    return of_small_numbers
+
+
+def _type(value: Any) -> type:
+    return type(value)
+
+
+TYPES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
+}  # fmt: skip
+"""Types: asked for by `isinstance`, and called to make values."""
+
+_PLAIN: tuple[Callable[..., Any], ...] = (
+    abs, all, any, divmod, enumerate, filter, hash, len, map, max, min, ord, repr, reversed, slice, sorted, zip,
+)  # fmt: skip
+
+FUNCTIONS: dict[str, Function] = {
+    **{function.__name__: Function(function.__name__, function) for function in _PLAIN},
+    "range": Function("range", _range),
+    "round": Function("round", _round),
+    "sum": Function("sum", _sum),
+    "isinstance": Function("isinstance", isinstance),
+    "issubclass": Function("issubclass", issubclass),
+    "type": Function("type", _type),
+}
+
+_MATHEMATICS = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh degrees dist erf erfc exp exp2
+expm1 fabs floor fma fmod frexp fsum gamma gcd hypot isclose isfinite isinf isnan isqrt ldexp lgamma log log10 log1p
+log2 modf nextafter pow radians remainder sin sinh sqrt sumprod tan tanh trunc ulp"""
+
+MATHEMATICS: dict[str, Any] = {
+    **{name: Function(name, getattr(math, name)) for name in _MATHEMATICS.split() if hasattr(math, name)},
+    **{name: getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")},
+    **{name: Function(name, _small(getattr(math, name))) for name in ("comb", "factorial", "perm")},
+    "lcm": Function("lcm", _lcm),
+    "prod": Function("prod", _product),
+}

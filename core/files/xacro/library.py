@@ -1,0 +1,250 @@
+"""The library xacro with what evaluates expressions and reads files taken out and replaced by ours.
+
+The library keeps what it does well: macros, scopes, properties, includes, conditions. `install` changes the library
+for the whole process, which is one of its own (`core.files.xacro.process`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import xacro
+from xacro import substitution_args
+
+from core.errors import FileError, listed
+from core.files.xacro.bounds import MAX_WEIGHT, BarredError, Budget, TooLargeError, weight
+from core.files.xacro.expressions import Names, evaluate
+from core.files.xacro.functions import FUNCTIONS, MATHEMATICS, TYPES
+from core.files.xacro.sources import Sources, document_of, yaml_of
+from core.files.xacro.values import DottedDict, Function, Namespace, dotted
+
+MAX_ELEMENTS = 100_000
+"""Elements made on the way; a humanoid takes some ten thousand."""
+MAX_TEXT = 100_000_000
+"""Characters of all evaluated texts together."""
+MAX_INCLUDES = 100
+"""Files that include files that include files …"""
+
+_REPLACED = {
+    xacro: ("_global_symbols", "eval_all", "eval_text", "load_yaml", "parse", "safe_eval"),
+    substitution_args: ("_eval", "_eval_find"),
+}
+_PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
+
+
+class RefusedError(Exception):
+    """An expression that is not evaluated, and where it stands."""
+
+    def __init__(self, expression: str, error: BarredError | TooLargeError) -> None:
+        self.expression, self.error = expression, error
+        super().__init__(str(error))
+
+
+class Library:
+    """One expansion: the functions that stand in the library's place, and what they count.
+
+    file    : the file that is expanded
+    find    : package → its folder
+    sources : the texts read
+    place   : file and line of the first expression that failed
+    """
+
+    def __init__(self, file: str, find: Callable[[str], str]) -> None:
+        self.file, self.find = file, find
+        self.sources = Sources()
+        self.place: tuple[str, int | None] | None = None
+        self._budget = Budget()
+        self._elements = self._characters = 0
+        self._eval_all = xacro.eval_all
+        self._symbols = self._closed(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
+
+    def install(self) -> None:
+        """Put these functions in the place of the library's. Raises FileError if it is not built as expected."""
+        ours: dict[Any, tuple[Any, ...]] = {
+            xacro: (self._symbols, self.eval_all, self.eval_text, self.load_yaml, self.parse, self.safe_eval),
+            substitution_args: (self.eval_command, self.find),
+        }
+        if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
+            raise FileError(f"The installed library xacro has no {listed(missing)}: it is of an unknown kind.",
+                            remedy='Install another: pip install "kinetostat[xacro]".')  # fmt: skip
+        for module, names in _REPLACED.items():
+            for name, replacement in zip(names, ours[module], strict=True):
+                setattr(module, name, replacement)
+
+    # ------------------------------------------------------------------------------- what names mean
+
+    def _closed(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
+        """The library's table of names, each with our meaning; those without one are barred."""
+        own = {"math": MATHEMATICS, "xacro": self._own(), "python": {**FUNCTIONS, **TYPES}}
+        closed: dict[str, Any] = {"True": True, "False": False}
+        for name, meaning in table.items():
+            if isinstance(meaning, xacro.NameSpace):
+                closed[name] = xacro.NameSpace()
+                closed[name].update(self._closed(meaning, own.get(name, {})))
+            elif name not in closed:
+                closed[name] = known.get(name, own["xacro"].get(name, _barred))
+        return closed
+
+    def _own(self) -> dict[str, Any]:
+        """What `xacro.` holds."""
+        functions: dict[str, Callable[..., Any]] = {
+            "abs_filename": lambda name: xacro.abs_filename_spec(_text(name)),
+            "arg": lambda name: xacro.substitution_args_context["arg"][name],
+            "dotify": DottedDict,
+            "fatal": _fatal,
+            "load_yaml": lambda filename: self.load_yaml(_text(filename)),
+            "tokenize": lambda s, sep=",; ", skip_empty=True: xacro.tokenize(_text(s), _text(sep), skip_empty),
+            **dict.fromkeys(("error", "message", "print_location", "warning"), lambda *_, **__: ""),
+        }
+        return {name: Function(name, run) for name, run in functions.items()}
+
+    # ------------------------------------------------------------------------------- expressions
+
+    def safe_eval(self, expression: str, names: Any, local: Any = None) -> Any:
+        """The value of an expression."""
+        return evaluate(expression, names if local is None else local, self._budget)
+
+    def eval_text(self, text: str, symbols: Any) -> Any:
+        """A text with its expressions and commands replaced by their values; a single one keeps its type."""
+        pieces: list[Any] = []
+        position = size = 0
+        while position < len(text):
+            found = _PIECE.match(text, position)
+            if found is None:
+                raise xacro.XacroException("invalid expression: " + text[position:])
+            pieces.append(self._piece(found, symbols))
+            size += weight(pieces[-1])
+            position = found.end()
+        self._characters += size
+        if (len(pieces) > 1 and size > MAX_WEIGHT) or self._characters > MAX_TEXT:
+            self._refuse(text, TooLargeError("it becomes too long a text"))
+        return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
+
+    def _piece(self, found: re.Match[str], symbols: Any) -> Any:
+        try:
+            if (expression := found["expression"]) is not None:
+                return self.safe_eval(self.eval_text(expression, symbols), symbols)
+            if (command := found["command"]) is not None:
+                return xacro.eval_extension(f"$({self.eval_text(command, symbols)})")
+        except Exception as error:
+            self._refuse(found[0], error)
+        return found["escaped"] or found[0]
+
+    def _refuse(self, expression: str, error: Exception) -> None:
+        """Raise the error again with the expression and, the first time, its place."""
+        within = error.exc if isinstance(error, xacro.XacroException) and error.exc is not None else error
+        if self.place is None:
+            self.place = self._found(expression)
+        if isinstance(within, RefusedError | FileError | RecursionError | MemoryError):
+            raise within
+        if isinstance(within, BarredError | TooLargeError):
+            raise RefusedError(expression, within) from None
+        if expression.startswith("$("):
+            raise error
+        raise xacro.XacroException(exc=error, suffix=f"\nwhen evaluating expression '{expression[2:-1]}'") from None
+
+    def _found(self, expression: str) -> tuple[str, int | None]:
+        files = [macro.history[-1][-1] for macro in (xacro.macrostack or ())[-1:]] + (xacro.filestack or [])[-1:]
+        named = [file or self.file for file in files] or [self.file]
+        lines = ((file, self.sources.line(file, expression)) for file in named)
+        return next(((file, line) for file, line in lines if line is not None), (named[-1], None))
+
+    def eval_command(self, expression: str, context: Any) -> str:
+        """$(eval …): an expression whose names are the arguments."""
+        if "__" in expression:
+            raise BarredError("it holds a double underscore")
+        return str(evaluate(expression, _Arguments(context.get("arg", {}), self.find), self._budget))
+
+    # ------------------------------------------------------------------------------- elements and files
+
+    def eval_all(self, node: Any, macros: Any, symbols: Any) -> None:
+        """Expand an element and what is in it."""
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            raise FileError(f"It expands into more than {MAX_ELEMENTS:,} elements.", file=self.file,
+                            remedy="Look for macros that call each other again and again.")  # fmt: skip
+        self._eval_all(node, macros, symbols)
+
+    def parse(self, text: Any, filename: str | None = None) -> Any:
+        """The XML document of a text, or of a file that is included."""
+        if text is not None:
+            self.sources.keep(self.file, text)
+            return document_of(text, self.file)
+        file = str(filename)
+        if len(xacro.filestack) > MAX_INCLUDES:
+            raise FileError(f"Files include each other more than {MAX_INCLUDES} deep.", file=file,
+                            remedy="Look for a file that includes itself.")  # fmt: skip
+        try:
+            return document_of(self.sources.text(file), file)
+        except FileError as error:
+            if _exists(file):
+                raise
+            xacro.filestack.pop()  # as the library does, which passes over optional files
+            raise xacro.XacroException(f"{file}: {error.what}", exc=OSError()) from None
+
+    def load_yaml(self, filename: str) -> Any:
+        """What a YAML file holds, with dots."""
+        file = xacro.abs_filename_spec(filename)
+        units = {each.value.tag: partial(self._measured, each.value.conversion_constant)
+                 for each in xacro.ConstructUnits}  # fmt: skip
+        xacro.filestack.append(file)
+        found = dotted(yaml_of(self.sources.text(file), units, file))
+        xacro.filestack.pop()
+        xacro.all_includes.append(file)
+        return found
+
+    def _measured(self, factor: float, text: str) -> float:
+        return float(self.safe_eval(text, self._symbols)) * factor
+
+
+def _barred(*_: Any, **__: Any) -> Any:
+    """Stands for names that the library knows and expressions here do not: not on the list of functions."""
+    raise BarredError("it calls what is not on the list of functions")
+
+
+class _Arguments(Names):
+    """What names mean in $(eval …)."""
+
+    def __init__(self, arguments: Any, find: Callable[[str], str]) -> None:
+        self._arguments = arguments
+        self._functions = {
+            "true": True,
+            "false": False,
+            **FUNCTIONS,
+            **TYPES,
+            **MATHEMATICS,
+            "arg": Function("arg", lambda name: substitution_args.convert_value(arguments[name], "auto")),
+            "env": Function("env", substitution_args._eval_env),
+            "find": Function("find", find),
+            "optenv": Function("optenv", substitution_args._eval_optenv),
+        }
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._functions:
+            return self._functions[name]
+        return substitution_args.convert_value(self._arguments[name], "auto")
+
+
+def _fatal(*words: Any) -> None:
+    raise xacro.XacroException(" ".join(map(str, words)))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is needed, not {type(value).__name__}")
+    return value
+
+
+def _exists(file: str) -> bool:
+    from pathlib import Path
+
+    try:
+        return Path(file).exists()
+    except (OSError, ValueError):
+        return False
+
+
+Namespace.register(xacro.NameSpace)

@@ -1,0 +1,165 @@
+"""Expands one Xacro file and prints the URDF. Run as a process of its own by `core.files.xacro.reader`.
+
+Xacro is a small programming language; in a process of its own it can neither hang nor disturb the program.
+Arguments: the file, a JSON mapping of package folders, and "closed" or "trusted"; the file's text comes on standard
+input. In a closed process expressions are evaluated by `core.files.xacro.expressions`, and should they ever reach
+Python, nothing can be run, written or sent any more. Errors go to standard error, as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+import unicodedata  # noqa: F401 (names of characters in texts need it, later than anything can be imported)
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import FileError
+from core.files.meshes.lookup import package_folders
+
+MEMORY_LIMIT = 3 << 30
+"""Bytes of address space; a few hundred megabytes are needed."""
+TIME_LIMIT = 60
+"""Seconds of computing, should the program that waits be gone."""
+DEEPEST = 3000
+"""Calls within calls: evaluating node by node takes more than Python itself does."""
+
+_HARMLESS = frozenset((
+    "builtins.id", "compile", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "os.walk",
+    "sys._getframe",
+))  # fmt: skip
+"""What a closed process may ask of the system, beside reading files. (`compile` makes a syntax tree: running what was
+compiled is another request.)"""
+
+
+def reason(error: BaseException) -> str:
+    """What xacro says, on one line, once, without Python's class names."""
+    words = re.sub(r"<class '[^']*'>:?", "", str(error)).split()
+    half = len(words) // 2
+    if words[:half] == words[half:]:
+        words = words[:half]
+    return " ".join(words) or type(error).__name__
+
+
+def limit(closed: bool) -> None:
+    """Keep a bomb from filling the machine, where the system can (not on Windows)."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT))
+        if closed:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def seal() -> None:
+    """From now on this process can read files, and nothing else."""
+
+    def allow(event: str, details: tuple[Any, ...]) -> None:
+        reading = event == "open" and not (details[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        if not (reading or event in _HARMLESS):
+            raise PermissionError(f"expanding a file may not do this: {event}")
+
+    sys.addaudithook(allow)
+
+
+def finder(file: str, packages: str) -> Callable[[str], str]:
+    """package → its folder, as for meshes, then as ROS looks for it. Raises what xacrodoc raises."""
+    from xacrodoc import packages as usual
+
+    known, folder = json.loads(packages), Path(file).absolute().parent
+
+    def find(package: str) -> str:
+        for place in package_folders(package, folder, known):
+            if place.is_dir():
+                return str(place)
+        return str(usual.get_path(package))
+
+    return find
+
+
+def expanded(file: str, packages: str, closed: bool) -> str:
+    """The URDF text. Raises FileError."""
+    from xacro import substitution_args
+    from xacrodoc import XacroDoc
+
+    from core.files.xacro.library import Library, RefusedError
+
+    text = sys.stdin.buffer.read().decode("utf-8", "replace").removeprefix("\ufeff")
+    find = finder(file, packages)
+    library = Library(file, find)
+    if closed:
+        library.install()
+    else:
+        substitution_args._eval_find = find
+    os.chdir(Path(file).parent)
+    sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
+    sys.setrecursionlimit(DEEPEST)
+    warnings.simplefilter("ignore")
+    if closed:
+        seal()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_Silence()):
+            return str(XacroDoc.from_string(text, resolve_packages=False, rootdir=Path(file).parent).to_urdf_string())
+    except RefusedError as error:
+        raise refusal(error, *(library.place or (file, None))) from None
+    except FileError:
+        raise
+    except RecursionError:
+        raise FileError("It is nested too deeply, or macros call themselves without end.", file=file,
+                        remedy="Look for endless recursions in it.") from None  # fmt: skip
+    except MemoryError:
+        raise FileError(f"Expanding it takes more than {MEMORY_LIMIT >> 30} GB of memory.", file=file,
+                        remedy="Look for giant lists and texts in it.") from None  # fmt: skip
+    except Exception as error:
+        place, line = library.place or (file, None)
+        raise FileError(f"Xacro cannot expand it: {reason(error)[:300].rstrip('.')}.", file=place, line=line,
+                        remedy="Correct the file, or say where its packages lie.") from None  # fmt: skip
+
+
+def refusal(error: Any, file: str, line: int | None) -> FileError:
+    """The message about an expression that is not evaluated."""
+    from core.errors import CodeRefused
+    from core.files.xacro.bounds import BarredError
+
+    words = " ".join(error.expression.split())
+    short = words if len(words) <= 100 else f"{words[:99]}…"
+    if isinstance(error.error, BarredError):
+        return CodeRefused(f"The expression “{short}” is not evaluated: {error.error}, which only running code of the "
+                           "file could answer.", file=file, line=line)  # fmt: skip
+    return FileError(f"The expression “{short}” is not evaluated: {error.error}.", file=file, line=line,
+                     remedy="Look for giant numbers, lists and endless calls in it.")  # fmt: skip
+
+
+class _Silence(io.StringIO):
+    """Takes warnings and keeps none."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def main(file: str, packages: str, mode: str) -> int:
+    """Print the expanded text; 1 with a line on standard error when that fails."""
+    closed = mode != "trusted"
+    limit(closed)
+    try:
+        text = expanded(file, packages, closed)
+    except FileError as error:
+        told = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
+        print(json.dumps({**told, "kind": type(error).__name__}), file=sys.stderr)
+        return 1
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    return 0
+
+
+if __name__ == "__main__":
+    status = main(*sys.argv[1:4])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

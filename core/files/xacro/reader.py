@@ -1,0 +1,110 @@
+"""Xacro files: expanded by the library `xacrodoc` where it is installed, then read as URDF.
+
+Their expressions are evaluated by `core.files.xacro.expressions`, which reaches nothing of the machine. What only
+Python could evaluate is refused until the person trusts the file (docs/decisions/xacro.md).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from core.errors import CodeRefused, FileError, KinetostatError
+from core.files.regular_file import MODEL
+from core.files.source import Options, Reading, Source, Trusted
+from core.files.urdf.reader import read_urdf
+
+TIME_LIMIT = 30.0
+"""Seconds; expanding a large humanoid takes about two."""
+
+_ROOT = Path(__file__).resolve().parents[__package__.count(".") + 1]
+"""Where the packages lie, whatever the outermost is called."""
+_ENVIRONMENT = {"PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+"""No modules from the present folder, sets always in the same order, one thread."""
+_KINDS = {"CodeRefused": CodeRefused}
+_REMEDY = (
+    "Write it with numbers, texts and lists; or, if you trust who made the file, allow it to run its code "
+    "(on the command line {}, in a script {})."
+)
+_OF_OPENED, _OF_IMPORTED = ("--trust-code", "trust=True"), ("--trust-code-of FILE", "trust=[error.allow]")
+
+
+def read_xacro(source: Source, options: Options) -> Reading:
+    """The model of a Xacro file. Raises FileError, also when the library is missing."""
+    text = expanded(source, options)
+    try:
+        return read_urdf(Source(text, source.file, decoded=True), options)
+    except KinetostatError as error:
+        where = ", ".join(part for part in ("in the expanded text", error.where) if part)
+        raise FileError(error.what, where=where, remedy=error.remedy, file=source.file) from None
+
+
+def expanded(source: Source, options: Options) -> bytes:
+    """The URDF text of a Xacro file. Raises FileError."""
+    if importlib.util.find_spec("xacrodoc") is None:
+        raise FileError("Xacro files need the library xacrodoc.", file=source.file,
+                        remedy='Install it with: pip install "kinetostat[xacro]".')  # fmt: skip
+    if not source.file or not Path(source.file).is_file():
+        raise FileError("A Xacro text can only be read from a file.", file=source.file,
+                        remedy="Save it as a .xacro file and open that.")  # fmt: skip
+    trusted = Trusted.of(source)
+    file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
+    mode = "trusted" if trusted in options.trusted else "closed"
+    status, text, said = _run([file, packages, mode], source.text.encode("utf-8"), source.file)
+    if status == 0 and len(text) <= MODEL.most:
+        return text
+    error = _message(said, status == 0, source.file)
+    if isinstance(error, CodeRefused):
+        error.allow = trusted
+        error.remedy = _REMEDY.format(*(_OF_IMPORTED if options.chain else _OF_OPENED))
+    raise error
+
+
+def _run(arguments: list[str], text: bytes, file: str) -> tuple[int, bytes, bytes]:
+    """Status, output and last words of the process that expands; it and what it started are gone when it is late."""
+    path = (str(_ROOT), *filter(os.path.isabs, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **_ENVIRONMENT}
+    command = [sys.executable, "-m", f"{__package__}.process", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=_ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe,
+                          start_new_session=True) as process:  # fmt: skip
+        try:
+            output, said = process.communicate(text, TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            raise FileError(f"Expanding it takes longer than {TIME_LIMIT:.0f} s.", file=file,
+                            remedy="Look for endless recursions and giant numbers in it.") from None  # fmt: skip
+        finally:
+            _end(process)
+    return process.returncode, output, said
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process if it still runs, with all that it started (where the system keeps them together)."""
+    if process.poll() is not None:
+        return
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+
+
+def _message(said: bytes, too_long: bool, file: str) -> FileError:
+    """What the process said of its failure."""
+    if too_long:
+        return FileError(f"It expands into more than {MODEL.most / 1e6:.0f} MB.", file=file,
+                         remedy="Look for macros that call each other again and again.")  # fmt: skip
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    try:
+        told = json.loads(lines[-1]) if lines else {}
+        error = _KINDS.get(told.pop("kind"), FileError)(**told)
+    except (ValueError, KeyError, AttributeError, TypeError):
+        reason = lines[-1][:300].rstrip(".") if lines else "it ended without a word"
+        return FileError(f"Xacro cannot expand it: {reason}.", file=file, remedy="Simplify the file.")
+    if error.file == os.path.abspath(file):
+        error.file = file
+    return error

@@ -1,0 +1,83 @@
+"""The files that an expansion of Xacro reads, within bounds: XML without entities, YAML without Python's objects."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from xml.dom import expatbuilder
+from xml.parsers.expat import ErrorString, ExpatError
+
+import yaml
+
+from core.errors import FileError
+from core.files.source import source_of_file
+from core.files.xacro.bounds import Budget, bounded
+
+
+class Sources:
+    """Texts by file, kept so that messages can tell the line of an expression."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def text(self, file: str) -> str:
+        """The text of a regular file of bearable size. Raises FileError, with the full path."""
+        if file not in self._texts:
+            self.keep(file, source_of_file(os.path.abspath(file)).text)
+        return self._texts[file]
+
+    def keep(self, file: str, text: str) -> None:
+        """Remember a text that was read elsewhere."""
+        self._texts[file] = text
+
+    def line(self, file: str, expression: str) -> int | None:
+        """The line on which an expression stands in a file, as far as it can be found."""
+        words = [re.escape(word) for word in expression.split()]
+        text = self._texts.get(file, "")
+        for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&")):
+            text = text.replace(entity, sign)
+        found = re.search(r"\s+".join(words), text) if words else None
+        return None if found is None else text.count("\n", 0, found.start()) + 1
+
+
+class _PlainBuilder(expatbuilder.ExpatBuilderNS):
+    """Makes a document of XML that declares no entities; outer ones are never fetched."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+
+    def entity_decl_handler(self, *declared: Any) -> None:
+        raise FileError("The file declares XML entities; they are not expanded here.", file=self._file,
+                        line=self.getParser().CurrentLineNumber,
+                        remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+
+
+def document_of(text: str, file: str) -> Any:
+    """The XML document (of `xml.dom.minidom`) of a text. Raises FileError."""
+    try:
+        return _PlainBuilder(file).parseString(text)
+    except ExpatError as error:
+        reason = ErrorString(error.code)
+        raise FileError(f"This is not valid XML: {reason}.", file=file, line=error.lineno,
+                        remedy="Correct this line or the one before it.") from None  # fmt: skip
+
+
+def yaml_of(text: str, units: Mapping[str, Callable[[str], float]], file: str) -> Any:
+    """What a YAML text holds: plain values only. `units`: what tags such as !degrees make of a text.
+    Raises FileError."""
+
+    loader: Any = type("UnitLoader", (yaml.SafeLoader,), {})
+    for tag, made in units.items():
+        loader.add_constructor(tag, lambda within, node, made=made: made(str(within.construct_scalar(node))))
+    try:
+        return bounded(yaml.load(text, loader), Budget())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = None if mark is None else mark.line + 1
+        raise FileError(f"This YAML cannot be read: {error.problem or error.context}.", file=file, line=line,
+                        remedy="Correct this line.") from None  # fmt: skip
+    except yaml.YAMLError as error:
+        raise FileError(f"This YAML cannot be read: {error}.", file=file, remedy="Correct it.") from None

@@ -1,0 +1,82 @@
+"""The derivation of the equations of motion as a function: every step with its words, formula and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.functions.function import Context, Function, needs_motion
+from core.functions.options import Choice, Flag
+from core.functions.results import Column, Formulas, Matrix, Message, Report, Result, Table, leaves, rows_of
+from core.functions.subjects.robot_formulas import formulas, needs_open_chain, robot_of
+from core.functions.subjects.symbols import RECOGNISE, SYMBOLS, TIP
+
+PARTS = ("all", "Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass", "Energies", "Dynamics")
+
+
+def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
+    """A step's formula as a value; None for the frames."""
+    import dataclasses
+
+    if not step.what:
+        return None
+    whole = formulas(robot, step.what, *step.indices, check=check)
+    if not step.column:
+        return whole
+    entries = tuple((row[step.column - 1],) for row in whole.entries)
+    return dataclasses.replace(whole, title=step.title, label=f"J[{step.column}]", entries=entries,
+                               columns=whole.columns[step.column - 1 : step.column])  # fmt: skip
+
+
+def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
+    """How the frames are assigned: the DH tables the robot comes from, else where each frame is and what moves it."""
+    if robot.model.chains and not robot.model.bodies:
+        from core.functions.subjects.description import dh_table
+
+        return tuple(part for part in leaves(dh_table(context)) if isinstance(part, Table))
+    chain = robot.chain
+    rows: list[tuple[str, ...]] = [("0", chain.frames[0], "", "", "")]
+    for i, variable in enumerate(chain.variables, 1):
+        way = "turns" if variable.turns else "slides"
+        rows.append((str(i), chain.frames[i], variable.joint, way, variable.symbol))
+    columns = tuple(map(Column, ("Frame", "On", "Joint", "Which", "By")))
+    note = "frames of the bodies as the file states them, no Denavit–Hartenberg frames; Find DH table makes these"
+    return (Table(title="Frames", columns=columns, rows=tuple(rows), note=note),)
+
+
+def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: str, recognise: bool) -> Result:
+    """All steps of a part."""
+    from core.symbolic.derivation import numbers as numbers_of
+    from core.symbolic.derivation import steps, values_at
+
+    robot = robot_of(context, tip, symbols, recognise)
+    chosen = [step for step in steps(robot) if part in ("all", step.part)]
+    values = values_at(robot, context.q, context.p)
+    parts: list[Result] = []
+    for k, step in enumerate(chosen):
+        context.step(k, len(chosen), step.title)
+        parts.append(Message(title=step.title, text=f"{k + 1}. {step.title} – {step.text}", severity="hint"))
+        formula = shown(robot, step)
+        if formula is None:
+            parts += assignment(context, robot)
+        else:
+            parts.append(formula)
+            if numbers:
+                parts.append(Matrix(title=f"{step.title} at the present pose", symbol="",
+                                    entries=rows_of(numbers_of(robot, step, values)),
+                                    rows=formula.rows, columns=formula.columns))  # fmt: skip
+    return Report(title="Derivation", parts=tuple(parts))
+
+
+FUNCTIONS = (
+    Function(
+        "derivation", "Derivation step by step", "Symbols",
+        "How the equations of motion come about: frames, A matrices, forward kinematics, the Jacobian column by "
+        "column, centres of mass, energies, M, C, G, each with its formula and its numbers at the present pose.\n\n"
+        "Numbers of energies and C are for joint speeds of 1 rad/s or 1 m/s and no accelerations. "
+        "The panel Derivation (Tools, Derivation replay) shows the same with pictures in the scene.",
+        derivation,
+        (Choice("part", "Part", "Which steps", "all", PARTS),
+         Flag("numbers", "Numbers", "At the present pose, SI", True), SYMBOLS, TIP, RECOGNISE),
+        (needs_motion, needs_open_chain), robotica="FKin, ELDynamics",
+    ),
+)  # fmt: skip

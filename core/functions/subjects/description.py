@@ -1,0 +1,182 @@
+"""Functions that describe the robot: DH table, coordinates, parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.functions.function import Context, Function, needs_bodies, needs_chain, needs_motion
+from core.functions.options import Choice
+from core.functions.results import Amount, Cell, Column, Matrix, Report, Result, Table, rows_of
+
+if TYPE_CHECKING:
+    from core.model import Body
+
+
+def dh_table(context: Context, numbers: str = "as written") -> Result:
+    """The rows of every DH chain; its own variable is written into the entry of each joint."""
+    parts = []
+    for chain in context.model.chains:
+        rows = []
+        for i, (row, variable) in enumerate(zip(chain.rows, chain.variables(), strict=True), 1):
+            own = "theta" if row.kind == "revolute" else "d"
+            cells: list[Cell] = [f"{chain.prefix}joint{i}", row.kind]
+            for entry, dimension in (("a", "length"), ("alpha", "angle"), ("d", "length"), ("theta", "angle")):
+                value = getattr(row, entry)
+                shown = _entry(context, value, dimension, numbers)
+                if entry == own:
+                    cells.append(_with_variable(variable, value, shown, dimension, numbers, context, chain.prefix, i))
+                else:
+                    cells.append(shown)
+            rows.append(tuple(cells))
+        columns = tuple(Column(t) for t in ("Joint", "Type", "a", "α", "d", "θ"))
+        note = f"{chain.convention} convention; lengths in m, angles in rad unless a unit is shown"
+        parts.append(Table(title=f"DH table of {chain.name}", columns=columns, rows=tuple(rows), note=note))
+    return parts[0] if len(parts) == 1 else Report(title="DH tables", parts=tuple(parts))
+
+
+def _entry(context: Context, value: float | str, dimension: str, numbers: str) -> Cell:
+    if isinstance(value, str) and numbers == "as written":
+        return value
+    return Amount(_number(context, value), dimension)
+
+
+def _number(context: Context, value: float | str) -> float:
+    from core.model.parameters import value_of
+
+    return float(value_of(value, context.values))
+
+
+def _with_variable(variable: str, value: float | str, shown: Cell, dimension: str, numbers: str,
+                   context: Context, prefix: str, i: int) -> Cell:  # fmt: skip
+    if numbers == "values":
+        at = context.mech.joint_q(f"{prefix}joint{i}")
+        return Amount(float(context.q[at][0]) + _number(context, value), dimension)
+    if value == 0.0:
+        return variable
+    from core.model.formula.expression import number_text
+
+    offset = shown if isinstance(shown, str) else number_text(_number(context, value))
+    return f"{variable} + {offset}" if not offset.startswith("-") else f"{variable} - {offset[1:]}"
+
+
+def link_transforms(context: Context) -> Result:
+    """A_i of every DH joint, the pose of frame i in frame i−1 at the present pose."""
+    import numpy as np
+
+    from core.functions.rounding import without_dust
+
+    parts = []
+    for chain in context.model.chains:
+        poses = [np.array(context.mech.frame(context.q, name, p=context.p)) for name in chain.bodies]
+        for i in range(1, len(poses)):
+            A = np.linalg.inv(poses[i - 1]) @ poses[i]
+            parts.append(
+                Matrix(title=f"Frame {i} in frame {i - 1}", symbol=f"A_{{{i}}}", entries=rows_of(without_dust(A)),
+                       note="positions in m")
+            )  # fmt: skip
+    return Report(title="A matrices", parts=tuple(parts))
+
+
+def coordinates(context: Context) -> Result:
+    """Every joint coordinate with its value, limits and whether it is inside them."""
+    from core.analysis.inverse_kinematics import at_limits
+
+    limited = at_limits(context.mech, context.q)
+    rows: list[tuple[Cell, ...]] = []
+    for c, value in zip(context.mech.coordinates, context.q, strict=True):
+        state = "at its limit" if c.name in limited else ""
+        rows.append((c.name, context.model.joint(c.joint).kind if _has(context, c.joint) else "free",
+                     Amount(float(value), c.dimension), Amount(c.lower, c.dimension),
+                     Amount(c.upper, c.dimension), state))  # fmt: skip
+    for joint in context.model.expanded.joints:
+        if joint.mimic is not None:
+            value = float(context.mech.coordinate(context.q, joint.name)[0])
+            rows.append((joint.name, joint.kind, Amount(value, joint.info.coordinate_dimensions[0]), None, None,
+                         f"follows {joint.mimic.leader}"))  # fmt: skip
+    titles = ("Coordinate", "Joint", "Value", "Lower limit", "Upper limit", "State")
+    return Table(title="Joint coordinates", columns=tuple(map(Column, titles)), rows=tuple(rows))
+
+
+def _has(context: Context, joint: str) -> bool:
+    return any(joint == j.name for j in context.model.expanded.joints)
+
+
+def parameters(context: Context) -> Result:
+    """Every parameter: its formula, its value now, its unit."""
+    from core.model.units.units import SI
+
+    values = context.values
+    rows = tuple(
+        (p.name, "" if p.independent else p.value, Amount(float(values[p.name]), p.dimension),
+         SI.get(p.dimension, ""), "assumed" if p.assumed else p.description)
+        for p in context.model.parameters
+    )  # fmt: skip
+    titles = ("Parameter", "Formula", "Value", "SI unit", "Notes")
+    return Table(title="Parameters", columns=tuple(map(Column, titles)), rows=rows)
+
+
+def _needs_parameters(context: Context) -> str:
+    return "" if context.model.parameters else "The model has no named parameters."
+
+
+def mass_properties(context: Context) -> Result:
+    """Mass, centre of mass and inertia of every body, as the kernel uses them."""
+    rows: list[tuple[Cell, ...]] = []
+    total = 0.0
+    for body in context.model.expanded.bodies:
+        mass, center, inertia = _mass_of(context, body)
+        rows.append((body.name, mass, *center, *inertia))
+        total += mass
+    columns = (Column("Body"), Column("Mass", "mass"), *(Column(f"Centre {axis}", "length") for axis in "xyz"),
+               *(Column(name, "inertia") for name in ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")))  # fmt: skip
+    note = f"total mass {total:.6g} kg; inertia about the centre of mass, body axes, Ixy = −∫xy dm"
+    return Table(title="Mass properties", columns=columns, rows=tuple(rows), note=note)
+
+
+def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+    """Mass, centre of mass (body's frame) and inertia about it."""
+    from core.files.meshes.body_inertia import inertia_of
+    from core.functions.rounding import without_dust
+    from core.model.formula.evaluation import Numbers
+    from core.spatial.inertia import split
+
+    mass, center, tensor = split(inertia_of(body, Numbers(context.values, context.model.origin)))
+    return float(mass), tuple(map(float, center)), tuple(map(float, without_dust(tensor)))
+
+
+FUNCTIONS = (
+    Function(
+        "dh_table", "DH table", "Robot description",
+        "The Denavit–Hartenberg table of every chain.\n\nEach row is a joint with link length a, twist α, offset d and "
+        "angle θ; the joint's own variable stands in its entry. The convention (standard or modified) is named below "
+        "the table. With numbers = values the symbols are replaced by their present values.",
+        dh_table, (Choice("numbers", "Entries", "Symbols as written, or present values", "as written",
+                          ("as written", "values")),),
+        needs=(needs_chain,), live=True, robotica="PrintInputData",
+    ),
+    Function(
+        "link_transforms", "A matrices", "Robot description",
+        "The transformation A_i of every DH joint at the present pose.\n\nA_i is the pose of frame i in frame i−1. "
+        "Standard convention: A_i = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α); modified: A_i = Trans_x(a) Rot_x(α) "
+        "Rot_z(θ) Trans_z(d).",
+        link_transforms, needs=(needs_chain,), live=True, robotica="APrint",
+    ),
+    Function(
+        "coordinates", "Joint coordinates and limits", "Robot description",
+        "Every joint coordinate with its present value and its limits.\n\nCoordinates that follow another joint and "
+        "those that stand at a limit are marked.",
+        coordinates, needs=(needs_motion,), live=True,
+    ),
+    Function(
+        "parameters", "Parameters", "Robot description",
+        "Every named parameter of the model with its formula and its present value.\n\nA parameter with a number can "
+        "be moved by a slider; one with a formula follows others.",
+        parameters, needs=(_needs_parameters,), live=True,
+    ),
+    Function(
+        "mass_properties", "Mass properties", "Robot description",
+        "Mass, centre of mass and inertia of every body.\n\nThe inertia is about the centre of mass in the body's "
+        "axes, products with the minus sign. A body with a density has its mass from its shapes.",
+        mass_properties, needs=(needs_bodies,),
+    ),
+)  # fmt: skip

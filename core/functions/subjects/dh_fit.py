@@ -1,0 +1,97 @@
+"""The Denavit–Hartenberg table of any serial chain, as a function of the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.functions.function import Context, Function, needs_motion
+from core.functions.options import Choice, FrameName, OutputFile
+from core.functions.results import (
+    Amount,
+    Column,
+    FrameTable,
+    Matrix,
+    Message,
+    PlacedFrame,
+    Report,
+    Result,
+    rows_of,
+)
+from core.model.formula.numerals import readable
+
+if TYPE_CHECKING:
+    from core.analysis.dh_fit import Fit
+    from core.model import DHChain, Finding, Model
+
+
+def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Result:
+    """DH parameters of the chain to a frame, base and tool transforms, residual; written to a file if one is named."""
+    from core.analysis.dh_fit import fit
+
+    found = fit(context.mech, tip, convention)
+    rows = tuple(
+        (row.joint, row.kind, Amount(row.a, "length"), Amount(row.alpha, "angle"), Amount(row.d, "length"),
+         Amount(row.theta, "angle"))
+        for row in found.rows
+    )  # fmt: skip
+    columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
+    note = (f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
+            f"residual of '{found.tip}' over poses {_size(found.position)} m, {_size(found.rotation)} rad")  # fmt: skip
+    parts: list[Result] = [
+        FrameTable(
+            title=f"DH table to {found.tip}", columns=columns, rows=rows, note=note, convention=convention,
+            joints=tuple(row.joint for row in found.rows), own=found.bodies, frames=_placed(found), chain=found.chain(),
+        ),
+        Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
+        Matrix(title="Tool", symbol=f"X_{{{len(rows)}T}}", entries=rows_of(found.tool), note=f"{found.tip} in frame "
+               f"{len(rows)}"),
+    ]  # fmt: skip
+    if file:
+        write_table(context.model, found.chain(), file)
+        parts.append(Message(text=f"Wrote {file}."))
+    return Report(title="DH table of the chain", parts=tuple(parts))
+
+
+def _size(residual: float) -> str:
+    """A residual; what is rounding alone is not told by its digits."""
+    return readable(f"{residual:.1e}") if residual > 1e-12 else "under 10⁻¹²"
+
+
+def _placed(found: Fit) -> tuple[PlacedFrame, ...]:
+    """Frames 0 … n on their bodies."""
+    assert found.attached is not None
+    return tuple(PlacedFrame(str(i), body, rows_of(X))
+                 for i, (body, X) in enumerate(zip(found.bodies, found.attached, strict=True)))  # fmt: skip
+
+
+def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
+    """A model file of the table alone (native, CSV, TOML, Robotica); what the format cannot hold comes back.
+
+    Raises FileError if it cannot be written.
+    """
+    from core.files import save
+    from core.model import Model
+
+    return tuple(save(Model(name=f"{model.name} (DH)", world=model.world, chains=(chain,)), file))
+
+
+def needs_serial_chain(context: Context) -> str:
+    """The tool must hang on revolute and prismatic joints alone."""
+    from core.analysis.dh_fit import obstacle
+
+    return obstacle(context.model, context.mech)
+
+
+FUNCTIONS = (
+    Function(
+        "fit_dh_table", "Find DH table", "Robot description",
+        "Denavit–Hartenberg parameters, standard or modified, of the chain to any frame, whatever its file.\n\n"
+        "Frames are put on the common normals of neighbouring axes; base and tool transforms take up the rest. The "
+        "residual is the largest deviation of the tip over random poses. Joints that no table can hold are named.",
+        fit_dh_table,
+        (Choice("convention", "Convention", "Distal or Craig's", "standard", ("standard", "modified")),
+         FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool"),
+         OutputFile("file", "File", "Model file for the table", suffixes=(".kst", ".csv", ".toml", ".rob"))),
+        (needs_motion, needs_serial_chain), robotica="DataFile",
+    ),
+)  # fmt: skip

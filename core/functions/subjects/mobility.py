@@ -1,0 +1,204 @@
+"""Functions about closed loops: mobility, assembly branches, instantaneous screw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.errors import ModelError
+from core.functions.function import Context, Function, needs_motion
+from core.functions.options import FrameName, Integer, Text, Values
+from core.functions.results import (
+    Amount,
+    Arrow,
+    Arrows,
+    Cell,
+    Column,
+    Message,
+    PoseSequence,
+    Report,
+    Result,
+    Table,
+    rows_of,
+)
+from core.functions.subjects.dynamics import speed_dimensions
+
+if TYPE_CHECKING:
+    from core.analysis.screw import Screw
+    from core.mobility.mobility import Mobility
+
+MOST_SHOWN = 12
+"""Free motions that come as poses to be played."""
+
+
+def mobility(context: Context) -> Result:
+    """Degrees of freedom, redundant constraints, free motions."""
+    from core.analysis.free_motion_poses import swing
+
+    context.step(0, 2, "Ranks at assembled poses")
+    found = context.mech.mobility(context.q, context.p)
+    parts: list[Result] = [_summary(found)]
+    if found.redundant:
+        parts.append(_redundant(found))
+    if found.motions:
+        parts.append(_motions(context, found))
+    for k, motion in enumerate(found.motions[:MOST_SHOWN]):
+        context.step(1 + k, 1 + len(found.motions), "Free motions")
+        poses = swing(context.mech, found.q, motion.speeds, context.p)
+        p = tuple(dict(context.p) for _ in poses)
+        parts.append(PoseSequence(title=f"Motion {k + 1}: {motion.text}", q=rows_of(poses), p=p, display="animate"))
+    return Report(title="Mobility", parts=tuple(parts))
+
+
+def _summary(found: Mobility) -> Message:
+    skip = {item.text + "." for item in found.redundant}
+    lines = [line for line in str(found).split("\n") if line not in skip and not line.startswith("Motion ")]
+    if found.redundant:
+        count = len(found.redundant)
+        lines.insert(1, f"{count} constraint{'s are' if count > 1 else ' is'} redundant.")
+    severity = "warning" if found.inconsistent else "hint" if found.redundant or found.singular else "done"
+    return Message(title="Mobility", text=" ".join(lines), severity=severity)
+
+
+def _redundant(found: Mobility) -> Table:
+    rows = tuple(
+        (item.joint, item.component, ", ".join(item.fixed_by), ", ".join(name for name, _ in item.instead))
+        for item in found.redundant
+    )
+    titles = ("Joint", "Redundant constraint", "Already fixed by", "Could be given up in")
+    note = "a constraint counts as redundant if the ones listed before it hold already: joint by joint, as in the model"
+    return Table(title="Redundant constraints", columns=tuple(map(Column, titles)), rows=rows, note=note)
+
+
+def _motions(context: Context, found: Mobility) -> Table:
+    dimensions = dict(zip(context.mech.v_names, speed_dimensions(context), strict=True))
+    rows: list[tuple[Cell, ...]] = []
+    for k, motion in enumerate(found.motions, 1):
+        for i, name in enumerate(context.mech.v_names):
+            speed = float(motion.speeds[i])
+            if abs(speed) > 1e-9:
+                rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
+    note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
+    return Table(title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows),
+                 note=note)  # fmt: skip
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Names in a text with commas or spaces."""
+    return tuple(text.replace(",", " ").split())
+
+
+def assembly_branches(context: Context, hold: str) -> Result:
+    """The ways in which the loops close for the present values of some coordinates."""
+    import numpy as np
+
+    from core.analysis.branches import branches, independent_coordinates
+
+    mech, q, p = context.mech, context.q, context.p
+    if not mech.loops:
+        return Message(
+            title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
+        )
+    names = names_of(hold) or independent_coordinates(mech, q, p)
+    try:
+        found = branches(mech, names, q, p, step=lambda k, n: context.step(k, n, "Closing from other poses"))
+    except ModelError as error:
+        if hold:
+            raise
+        return Message(title="Assembly branches", text=f"{error.what} Name coordinates to hold.", severity="hint")
+    present = np.asarray(q)
+    columns = (
+        Column("Branch"),
+        *(Column(c.name, c.dimension) for c in mech.coordinates),
+        Column("Present"),
+    )
+    rows = tuple(
+        (str(k), *map(float, pose), "yes" if np.max(np.abs(pose - present)) < 1e-6 else "")
+        for k, pose in enumerate(found, 1)
+    )
+    count = f"{len(found)} ways" if len(found) != 1 else "one way"
+    text = f"The loops close in {count} with {', '.join(names)} as {'it is' if len(names) == 1 else 'they are'}."
+    poses = PoseSequence(title="Assembly branches", q=rows_of(found), p=tuple(dict(p) for _ in found),
+                         display="composite")  # fmt: skip
+    table = Table(title="Coordinates", columns=columns, rows=rows, note="the nearest to the present pose first")
+    return Report(title="Assembly branches", parts=(Message(title="", text=text), table, poses))
+
+
+def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
+    """Axis and pitch of the motion of one frame against another."""
+    import numpy as np
+
+    from core.analysis.screw import screw
+
+    mech, q, p = context.mech, context.q, context.p
+    if speeds:
+        v = np.array([speeds.get(name, 0.0) for name in mech.v_names])
+        v = mech.assemble(q, v, p=p)[1] if mech.loops else v
+        title = f"Motion of {frame} against {reference}"
+    else:
+        found = mech.mobility(q, p)
+        if not 1 <= motion <= len(found.motions):
+            raise ModelError(f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
+                             where="option 'motion'", remedy="Look at the function Mobility.")  # fmt: skip
+        v = found.motions[motion - 1].speeds
+        title = f"Motion of {frame} against {reference} in free motion {motion}"
+    value = screw(mech, q, v, frame, reference, p)
+    return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
+
+
+def _screw_table(title: str, value: Screw) -> Result:
+    if value.kind == "rest":
+        return Message(title=title, text="The frame is at rest.")
+    axes = zip("xyz", value.direction, strict=True)
+    rows: list[tuple[Cell, ...]] = [("Kind of motion", value.kind)]
+    rows += [(f"Direction {axis}", float(x)) for axis, x in axes]
+    if value.kind != "translation":
+        rows += [(f"Point of the axis {axis}", Amount(float(x), "length"))
+                 for axis, x in zip("xyz", value.point, strict=True)]  # fmt: skip
+        rows += [("Pitch (advance per turn)", Amount(value.lead, "length")),
+                 ("Angular velocity", Amount(value.angular, "angular_velocity"))]  # fmt: skip
+    rows.append(("Velocity along the axis", Amount(value.linear, "velocity")))
+    note = "world axes; the point is the one nearest to the frame"
+    return Table(title=title, columns=(Column("Quantity"), Column("Value")), rows=tuple(rows), note=note)
+
+
+def _arrows(value: Screw, title: str) -> tuple[Result, ...]:
+    if value.kind == "rest":
+        return ()
+    origin = (float(value.point[0]), float(value.point[1]), float(value.point[2]))
+    x, y, z = (float(c) for c in value.direction)
+    arrow = Arrow(origin, (x, y, z), turning=value.kind != "translation", both_ways=value.kind != "translation")
+    return (Arrows(title=f"Axis: {title}", arrows=(arrow,)),)
+
+
+FUNCTIONS = (
+    Function(
+        "mobility", "Mobility", "Mechanisms",
+        "Degrees of freedom, constraints that are too many, and what can move.\n\nThe freedoms are ranks at assembled "
+        "poses near the present one and at it, never a count of bodies and joints: planar loops drawn in space, "
+        "Bennett's and Bricard's linkages come out right. Each redundant constraint is named by joint and direction, "
+        "with the joints that fix it already and a proposal that makes the machine isostatic. Every free motion can be "
+        "played in the scene.",
+        mobility, needs=(needs_motion,),
+    ),
+    Function(
+        "assembly_branches", "Assembly branches", "Mechanisms",
+        "The different ways in which the loops close.\n\nSome coordinates are held at their present values "
+        "(independent ones, if none are named) and closing is tried from many random poses. A four-bar with a held "
+        "crank has two branches, a six-legged platform up to forty. Branches count as one if all joints lie in the "
+        "same places.",
+        assembly_branches, (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
+        needs=(needs_motion,),
+    ),
+    Function(
+        "instantaneous_screw", "Instantaneous screw", "Mechanisms",
+        "The line about which a body turns and along which it slides at this instant.\n\nEvery motion of a body is a "
+        "screw: rotation about an axis and translation along it. The motion is that of given joint speeds (made "
+        "consistent with the loops), or else one of the machine's free motions. The axis is drawn in the scene.",
+        instantaneous_screw,
+        (FrameName("frame", "Frame", "The frame that moves"),
+         FrameName("reference", "Against", "The frame from which it is seen", fallback="world"),
+         Integer("motion", "Free motion", "Number of the free motion (see Mobility), unless speeds are given", 1, 1),
+         Values("speeds", "Joint speeds", "Speeds by name; empty: the free motion", rate=1)),
+        needs=(needs_motion,), live=True,
+    ),
+)  # fmt: skip

@@ -1,0 +1,189 @@
+"""The response of a robot to torques given as formulas (Robotica's GetInputTau, Response, SaveResponse)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import KinetostatError, ModelError
+from core.functions.function import Context, Function, needs_mass, needs_motion
+from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SymbolValues, Text, Values
+from core.functions.results import Cell, Column, Message, Motion, Report, Result, Table
+from core.functions.subjects.robot_formulas import needs_open_chain, robot_of
+
+if TYPE_CHECKING:
+    from core.functions.subjects.torque_file import Torques
+    from core.simulation import Run
+    from core.symbolic.robot import Robot
+
+SHOWN = 20
+"""Divisions of the time range in the table of a response."""
+
+
+def response(context: Context, torques: str, formulas: str, values: dict[str, float], initial: dict[str, float],
+             speeds: dict[str, float], begin: str, start: float, end: float, steps: int, file: str,
+             increment: float) -> Result:  # fmt: skip
+    """The motion from initial conditions under torques."""
+    import numpy as np
+
+    from core.functions.subjects.torque_law import respond
+
+    if not start < end:
+        raise ModelError(f"The end, {end:g} s, is not after the start, {start:g} s.", where="option 'end'",
+                         remedy="Give a later end.")  # fmt: skip
+    context.step(0, 1, "equations of motion")
+    robot, law = _robot(context), _torques(context, torques, formulas)
+    law.check(robot.n)
+    q0, v0 = np.array(context.q), np.zeros(context.mech.nv)
+    for variable in robot.chain.variables:
+        q0[variable.q] = initial.get(variable.coordinate, q0[variable.q] if begin == "pose" else 0.0)
+        v0[variable.v] = speeds.get(context.mech.v_names[variable.v], 0.0)
+    run, ended = respond(context, robot, law, values, q0, v0, (start, end), steps)
+    parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _table(run, robot)]
+    if ended:
+        parts.insert(1, Message(text=ended, severity="error"))
+    taken = context.assumed_words(values)
+    if taken:
+        parts.append(Message(text=taken, severity="hint"))
+    if file:
+        parts.append(Message(text=write_response(run, robot, file, increment)))
+    return Report(title="Response", parts=tuple(parts))
+
+
+def _robot(context: Context) -> Robot:
+    robot: Robot = robot_of(context, "", "named", True)
+    return robot
+
+
+def _torques(context: Context, file: str, formulas: str) -> Torques:
+    """Torques of a file, then of typed formulas, which may replace some."""
+    from core.functions.subjects.torque_file import NO_TORQUES, read_torque_file, read_torques
+
+    found = read_torque_file(_beside(context, file)) if file else NO_TORQUES
+    return found.joined(read_torques(formulas)) if formulas.strip() else found
+
+
+def _beside(context: Context, file: str) -> str:
+    """A path as given; a relative one that is not there lies beside the model's file."""
+    path = os.path.expanduser(file)
+    other = os.path.join(os.path.dirname(context.model.origin), path)
+    return other if not os.path.exists(path) and os.path.exists(other) else path
+
+
+def torque_files(context: Context) -> list[str]:
+    """Torque files beside the model's file, and in the folder `torques` there."""
+    folder = Path(context.model.origin).parent if context.model.origin else None
+    if folder is None or not folder.is_dir():
+        return []
+    return [str(path) for place in (folder, folder / "torques") for path in sorted(place.glob("*.tau"))]
+
+
+def symbols_of(context: Context, options: Mapping[str, Any]) -> dict[str, float | None]:
+    """Symbols that want a value before the response: None, or the value assumed for a parameter of the model."""
+    from core.functions.subjects.torque_law import missing
+
+    found: dict[str, float | None] = {}
+    try:
+        law = _torques(context, str(options.get("torques") or ""), str(options.get("formulas") or ""))
+        found |= dict.fromkeys(missing(law, context, _robot(context), {}))
+    except KinetostatError:  # said when the function is run
+        pass
+    return found | {name: context.values[name] for name in context.assumed}
+
+
+def summary(run: Run, robot: Robot) -> str:
+    """What a response is, in a sentence."""
+    symbols = ", ".join(v.symbol for v in robot.chain.variables)
+    are = "are functions" if robot.n > 1 else "is a function"
+    return (f"Response from {run.time[0]:g} to {run.time[-1]:g} s: {run.statistics.steps} steps; "
+            f"{symbols} {are} of t.")  # fmt: skip
+
+
+def _table(run: Run, robot: Robot) -> Table:
+    """Joint variables and their rates at a few times."""
+    from core.functions.rounding import without_dust
+
+    columns = [Column("t", "time")]
+    for v in robot.chain.variables:
+        columns.append(Column(v.symbol, "angle" if v.turns else "length"))
+    for v in robot.chain.variables:
+        columns.append(Column(f"{v.symbol}'", "angular_velocity" if v.turns else "velocity"))
+    chosen = sorted({round((len(run) - 1) * i / SHOWN) for i in range(SHOWN + 1)})
+    places = [v.q for v in robot.chain.variables], [v.v for v in robot.chain.variables]
+    q, rates = without_dust(run.q[chosen][:, places[0]]), without_dust(run.v[chosen][:, places[1]])
+    rows: list[tuple[Cell, ...]] = [
+        (float(run.time[k]), *map(float, q[i]), *map(float, rates[i])) for i, k in enumerate(chosen)
+    ]
+    return Table(title="Joint variables", columns=tuple(columns), rows=tuple(rows))
+
+
+def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tuple[float, float] | None = None) -> str:
+    """Joint variables over time as columns t, q1 … (SIMNON, or CSV by suffix), or the whole run (.h5); says what was
+    written. Between samples they follow cubics through positions and speeds.
+
+    ends : s, default: all of it. Raises FileError or ModelError.
+    """
+    import numpy as np
+    from scipy.interpolate import CubicHermiteSpline
+
+    from core.files.source import write_whole
+
+    if path.lower().endswith((".h5", ".hdf5")):
+        run.save(path)
+        return f"Run written to {path}."
+    if not increment > 0.0:
+        raise ModelError(f"{increment:g} is no increment.", where="option 'increment'",
+                         remedy="Write a positive number of seconds.")  # fmt: skip
+    first, last = float(run.time[0]), float(run.time[-1])
+    begin, end = ends or (first, last)
+    if not first - 1e-9 <= begin < end <= last + 1e-9:
+        raise ModelError(f"The response runs from {first:g} to {last:g} s, not from {begin:g} to {end:g} s.",
+                         where="times", remedy="Save a range inside it, or let Response run longer.")  # fmt: skip
+    count = (end - begin) / increment
+    if count > MOST_ROWS:
+        raise ModelError(f"{count:.3g} rows are too many.", where="option 'increment'",
+                         remedy=f"Write a larger increment; {MOST_ROWS} rows at most.")  # fmt: skip
+    grid = begin + increment * np.arange(int(count + 1e-9) + 1)
+    variables = robot.chain.variables
+    between = [CubicHermiteSpline(run.time, run.q[:, v.q], run.v[:, v.v])(grid) for v in variables]
+    rows = np.column_stack([grid, *between])
+    names = ["t", *(v.symbol for v in variables)]
+    mark, head = (",", ",".join(names)) if path.lower().endswith(".csv") else (" ", '" ' + " ".join(names))
+    lines = [head, *(mark.join(repr(float(x)) for x in row) for row in rows), ""]
+    write_whole(path, "\n".join(lines).encode())
+    return f"{len(rows)} rows written to {path}."
+
+
+MOST_ROWS = 1_000_000
+"""Rows of a file of a response."""
+INCREMENT = 0.1
+"""s between rows of a file, unless another increment is given (Robotica's default)."""
+MOST_STEPS = 1_000_000
+
+FUNCTIONS = (
+    Function(
+        "response", "Response to torques", "Dynamics",
+        "How the robot moves from initial conditions under joint torques that are formulas.\n\nTorques come from a "
+        "file or are typed: user variables and tau[[1]] = … over t, q1[t], q1'[t], parameters, M[[1,1]], CM[[1,2]], "
+        "G[[1]]; later assignments may be used earlier. No torques: the robot falls. Symbols without a value are named "
+        "and have fields of their own. The result is a run like any other: played, plotted, compared, saved. A file "
+        "gets columns t, q1 … as SIMNON (.sim) or CSV, or the whole run (.h5).",
+        response,
+        (InputFile("torques", "Torque file", "File of formulas tau[[1]] = …", suffixes=(".tau", ".txt", ".m"),
+                   near=torque_files),
+         Text("formulas", "Formulas", "Torques typed here, e.g. tau[[1]] = -k q1'[t]; k = 2 (after those of the file)"),
+         SymbolValues("values", "Values", "Values of symbols in the torques and of parameters", needed=symbols_of),
+         Values("initial", "Start pose", "Coordinates at the start, by name", of="coordinates", rate=0),
+         Values("speeds", "Start speeds", "Speeds at the start, by name; those not given are zero", rate=1),
+         Choice("begin", "Others start at", "Where those begin that have no value above", "zero",
+                ("zero", "pose")),
+         Number("start", "Start", "First time", 0.0, "time"), Number("end", "End", "Last time", 10.0, "time"),
+         Integer("steps", "Most steps", "The integration stops after so many", 100_000, 1, MOST_STEPS),
+         OutputFile("file", "Save to", "SIMNON or CSV file of the joint variables, or the whole run", "",
+                    (".sim", ".csv", ".h5")),
+         Number("increment", "Increment", "Time between rows of the file", INCREMENT, "time", 1e-9)),
+        (needs_motion, needs_mass, needs_open_chain), robotica="GetInputTau, Response, SaveResponse",
+    ),
+)  # fmt: skip

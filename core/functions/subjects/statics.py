@@ -1,0 +1,193 @@
+"""Functions about rest and small motions: static equilibrium, linearisation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from core.errors import SimulationError
+from core.functions.function import Context, Function, needs_mass, needs_motion
+from core.functions.options import Choice, Text, Values
+from core.functions.results import (
+    Amount,
+    Column,
+    Matrix,
+    Message,
+    PoseSequence,
+    Report,
+    Result,
+    Table,
+    rows_of,
+)
+from core.functions.subjects.mobility import names_of
+from core.model.formula.numerals import readable
+
+if TYPE_CHECKING:
+    from core.analysis.linearisation import Linearisation
+
+FRAMES = 24
+"""Poses of one oscillation of a mode."""
+MOST_SHOWN = 12
+"""Modes that come as poses to be played."""
+AMPLITUDE = 0.25
+"""Amplitude (rad, or machine sizes) of a mode that is played."""
+
+_WORDS = {
+    "stable": "It is stable: a push makes the machine oscillate about it.",
+    "asymptotically stable": "It is stable: after a push the machine comes back to it.",
+    "indifferent": "It is indifferent: nothing brings the machine back along some of its motions.",
+    "unstable": "It is unstable: the least push makes the machine leave it.",
+}
+
+
+def static_equilibrium(context: Context, search: str, forces: dict[str, float]) -> Result:
+    """The pose in which all forces balance."""
+    import numpy as np
+
+    from core.analysis.equilibrium import equilibrium
+
+    mech, p = context.mech, context.p
+    context.step(0, 1, "Balancing forces")
+    tau = np.array([forces.get(name, 0.0) for name in mech.v_names])
+    try:
+        found = equilibrium(mech, context.q, p, tau=tau, nearest=search == "nearest")
+    except SimulationError as error:
+        return Message(title="Static equilibrium", text=str(error), severity="warning")
+    rests = "; ".join(
+        f"{name} rests against its limit, which pushes with {abs(force):.4g} "
+        f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
+        for name, force in found.stops.items()
+    )
+    left = readable(f"{found.residual:.1e}")
+    text = f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}" + (
+        _WORDS[found.stability])  # fmt: skip
+    rows = tuple(
+        (c.name, Amount(float(before), c.dimension), Amount(float(after), c.dimension),
+         _resting(c, float(after), found.stops))
+        for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
+    )  # fmt: skip
+    measured = ((c, c.value(mech, context.q, p), c.value(mech, found.q, p)) for c in mech.cut_limits)
+    rows += tuple(
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension),
+         _resting(c, after, found.stops))
+        for c, before, after in measured
+    )  # fmt: skip
+    titles = ("Coordinate", "Present", "At rest", "Limit")
+    table = Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows,
+                  note="" if search != "nearest" else "limits of joints do not hold in this search")  # fmt: skip
+    pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
+    parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
+    if found.linear is not None and found.linear.modes:
+        parts.append(_mode_table(found.linear))
+    return Report(title="Static equilibrium", parts=(*parts, pose))
+
+
+def _severity(stability: str) -> str:
+    return {"unstable": "warning", "indifferent": "hint"}.get(stability, "done")
+
+
+def _dimension_of(mech: Any, name: str) -> str:
+    return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
+
+
+def _resting(coordinate: Any, value: float, stops: dict[str, float]) -> str:
+    return "rests against it" if coordinate.name in stops else _beyond(coordinate, value)
+
+
+def _beyond(coordinate: Any, value: float) -> str:
+    low = coordinate.lower is not None and value < coordinate.lower - 1e-9
+    high = coordinate.upper is not None and value > coordinate.upper + 1e-9
+    return "below" if low else "above" if high else ""
+
+
+def linearise(context: Context, coordinates: str, speeds: dict[str, float], forces: dict[str, float]) -> Result:
+    """State matrix, eigenvalues and modes about the present pose."""
+    import numpy as np
+
+    from core.analysis.linearisation import linearise as linearised
+
+    mech, p = context.mech, context.p
+    context.step(0, 2, "Derivatives of the motion")
+    v, tau = (np.array([given.get(name, 0.0) for name in mech.v_names]) for given in (speeds, forces))
+    found = linearised(mech, context.q, v, tau, p, coordinates=names_of(coordinates))
+    names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
+    matrix = Matrix(title="State matrix", symbol="A", entries=rows_of(found.A), rows=names, columns=names,
+                    note="ẏ = A y for displacements of the independent coordinates and their speeds, SI")  # fmt: skip
+    parts: list[Result] = [_state_of(context, found), matrix, _mode_table(found)]
+    for k, mode in enumerate(found.modes[:MOST_SHOWN]):
+        parts.append(_mode_poses(context, found, k))
+        context.step(1 + k, 1 + len(found.modes), f"Mode {k + 1}")
+        del mode
+    return Report(title="Linearisation", parts=tuple(parts))
+
+
+def _state_of(context: Context, found: Linearisation) -> Message:
+    """Whether the pose is one of rest, and what small motions do."""
+    import numpy as np
+
+    largest = float(np.max(np.abs(found.residual), initial=0.0))
+    scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
+    if largest > 1e-6 * scale:
+        text = ("The machine is not at rest here: the linear motion is that about its present acceleration. "
+                "Static equilibrium finds a pose of rest.")  # fmt: skip
+        return Message(title="", text=text, severity="hint")
+    text = f"The machine rests here. {_WORDS[found.stability]}" if found.modes else "The machine cannot move here."
+    return Message(title="", text=text, severity=_severity(found.stability))
+
+
+def _mode_table(found: Linearisation) -> Table:
+    columns = (Column("Mode"), Column("Re λ [1/s]"), Column("Im λ [1/s]"), Column("Frequency [Hz]"),
+               Column("Damping ratio"), Column("Largest in"))  # fmt: skip
+    rows = tuple(
+        (str(k), mode.eigenvalue.real, mode.eigenvalue.imag, mode.frequency, mode.damping, mode.largest_in)
+        for k, mode in enumerate(found.modes, 1)
+    )
+    note = "conjugate eigenvalues once; damping ratio −Re λ/|λ|"
+    return Table(title="Eigenvalues and modes", columns=columns, rows=rows, note=note)
+
+
+def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSequence:
+    """One oscillation of a mode, or its way there and back, loops closed."""
+    import numpy as np
+
+    from core.mobility.closure_rank import Closure
+
+    mech, mode = context.mech, found.modes[index]
+    closure = Closure(mech, context.p)
+    oscillates = mode.frequency > 0.0
+    poses = []
+    for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
+        factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
+        way = AMPLITUDE * (mode.shape * factor).real
+        poses.append(closure.closed(mech.integrate(found.q, way))[0])
+    kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {mode.eigenvalue.real:.4g} 1/s"
+    return PoseSequence(title=f"Mode {index + 1}: {kind}", q=rows_of(poses),
+                        p=tuple(dict(context.p) for _ in poses), display="animate")  # fmt: skip
+
+
+_TORQUES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
+
+FUNCTIONS = (
+    Function(
+        "static_equilibrium", "Static equilibrium", "Mechanisms",
+        "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
+        "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
+        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
+        "nearest balance, whether stable or not, where limits do not hold.",
+        static_equilibrium,
+        (Choice("search", "Search", "Downhill to a stable pose, or the nearest balance", "stable",
+                ("stable", "nearest")), _TORQUES),
+        needs=(needs_motion,),
+    ),
+    Function(
+        "linearise", "Linearise", "Mechanisms",
+        "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
+        "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
+        "that are chosen or named. Each mode can be played in the scene. Frequencies mean most about a pose of rest; "
+        "Static equilibrium finds one.",
+        linearise,
+        (Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
+         Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1), _TORQUES),
+        needs=(needs_motion, needs_mass),
+    ),
+)  # fmt: skip

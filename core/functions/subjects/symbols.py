@@ -1,0 +1,221 @@
+"""Functions that give equations in symbols."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from core.functions.function import Context, Function, needs_motion
+from core.functions.growing import Growing
+from core.functions.options import Choice, Flag, FrameName, Integer, Number, OutputFile, Text
+from core.functions.results import Formulas, Message, Result
+from core.functions.subjects.robot_formulas import NAMES, needs_open_chain, robot_of
+
+
+def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, tip: str, recognise: bool,
+           seconds: float, notation: str) -> Result:  # fmt: skip
+    """One result in symbols."""
+    take_notation(notation)
+    robot = robot_of(context, tip, symbols, recognise)
+    growing = Growing(context, robot, NAMES[what], seconds, 1)
+    growing.add(what, *indices_of(robot, what, i, j, k))
+    return growing.result()
+
+
+def indices_of(robot: Any, what: str, i: int, j: int, k: int) -> tuple[int, ...]:
+    """The indices a result takes; T(1, 1) stands for T(0, n)."""
+    if what == "T" and (i, j) == (1, 1):
+        return 0, robot.n
+    return (i, j, k)[: INDEXED.get(what, 0)]
+
+
+def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool, notation: str) -> Result:
+    """All A_i, T(0, i) and the Jacobian."""
+    take_notation(notation)
+    robot = robot_of(context, tip, symbols, recognise)
+    growing = Growing(context, robot, "Forward kinematics in symbols", math.inf, 2 * robot.n + 1)
+    for index in range(1, robot.n + 1):
+        growing.add("A", index, done=2 * index - 2)
+        growing.add("T", 0, index, done=2 * index - 1)
+    growing.add("J", done=2 * robot.n)
+    return growing.report()
+
+
+def euler_lagrange(
+    context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool, seconds: float, notation: str
+) -> Result:
+    """Potential energy, M, C and G; Christoffel symbols if they are wanted."""
+    take_notation(notation)
+    robot = robot_of(context, tip, symbols, recognise)
+    wanted: list[tuple[Any, ...]] = [("P",), ("M",), ("C",), ("G",)]
+    if christoffel:
+        n = robot.n
+        wanted += [("c", a, b, c) for c in range(1, n + 1) for a in range(1, n + 1) for b in range(1, a + 1)]
+    growing = Growing(context, robot, "Euler–Lagrange equations", seconds, len(wanted))
+    for done, (what, *indices) in enumerate(wanted):
+        part = growing.add(what, *indices, done=done)
+        if what == "c" and part is not None and _is_zero(part):
+            growing.parts.pop()
+    return growing.report()
+
+
+def _is_zero(part: Formulas) -> bool:
+    from core.symbolic.forms import ZERO
+
+    return all(form == ZERO for row in part.entries for form in row)
+
+
+def write_equations(
+    context: Context,
+    what: str,
+    i: int,
+    j: int,
+    k: int,
+    language: str,
+    label: str,
+    file: str,
+    symbols: str,
+    tip: str,
+    notation: str,
+) -> Result:
+    """A result as text in a language, appended to a file if one is named."""
+    from core.symbolic.export import export
+
+    take_notation(notation)
+    robot = robot_of(context, tip, symbols, True)
+    indices = indices_of(robot, what, i, j, k)
+    if language in ("recursion in Python", "recursion in C"):
+        from core.symbolic.recursion_code import code, recursion
+
+        text = code(recursion(robot, what), "c" if language.endswith("C") else "python", label)
+    else:
+        text = export(robot, what, *indices, language=language, label=label)
+    if file:
+        append(file, text)
+        return Message(title="Write equations", text=f"Appended {what} to {file}.")
+    return Message(title="Write equations", text=text, severity="done")
+
+
+def append(file: str, text: str) -> None:
+    """Add text to the end of a file. Raises FileError if it cannot be written."""
+    from core.files.source import append_whole
+
+    append_whole(file, text if text.endswith("\n") else text + "\n")
+
+
+def simplify(context: Context, expression: str, notation: str) -> Result:
+    """A typed expression in short form."""
+    take_notation(notation)
+    from core.symbolic.expression import simplified
+
+    form = simplified(expression)
+    return Formulas(title="Simplified expression", label="result", entries=((form,),))
+
+
+def take_notation(notation: str) -> None:
+    """Write sines and cosines as wished from now on: "short" C12, "full" cos(q1 + q2); "as set" leaves it."""
+    from core.symbolic.notation import write_short
+
+    if notation != "as set":
+        write_short(notation == "short")
+
+
+def trig_notation(context: Context, notation: str) -> Result:
+    """Choose how sines and cosines are written in all that follows."""
+    from core.symbolic.notation import writes_short
+
+    take_notation(("full" if writes_short() else "short") if notation == "the other" else notation)
+    shown = "C1 for cos(q1), S12 for sin(q1 + q2)" if writes_short() else "cos(q1), sin(q1 + q2) in full"
+    return Message(title="Notation of sines and cosines", text=f"From now on results show {shown}.")
+
+
+NOTATION = Choice("notation", "Notation", "short: C12; full: cos(q1 + q2); it stays for what follows", "as set",
+                  ("as set", "short", "full"))  # fmt: skip
+SYMBOLS = Text("symbols", "Symbols", "named: the model's parameters stay symbols; all: every length, mass, centre and "
+                "inertia becomes one; none; or names with commas between them", "named")  # fmt: skip
+TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
+SECONDS = Number("seconds", "Time limit", "What is there by then is shown", 120.0, "time", minimum=0.01)
+RECOGNISE = Flag(
+    "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
+)
+INDEXED = {"A": 1, "T": 2, "Jvc": 1, "Jwc": 1, "c": 3, "Ki": 1, "Pi": 1}
+"""Results that take indices, and how many."""
+
+
+def _index(name: str, order: int, help: str) -> Integer:
+    takers = tuple(what for what, count in INDEXED.items() if count >= order)
+    words = f"{help}; of {', '.join(takers)}"
+    return Integer(name, f"Index {name}", words, 1, minimum=0, maximum=99, only=("what", takers))
+
+
+_I = _index("i", 1, "First index: joint or link from 1, frame from 0")
+_J = _index("j", 2, "Second index")
+_K = _index("k", 3, "Third index")
+_WHAT = Choice("what", "Result", "; ".join(f"{n}: {t}" for n, t in NAMES.items()), "M", tuple(NAMES))
+LANGUAGES = (
+    "text",
+    "elements",
+    "latex",
+    "mathematica",
+    "python",
+    "c",
+    "sympy",
+    "recursion in Python",
+    "recursion in C",
+)
+
+FUNCTIONS = (
+    Function(
+        "derive", "Derive in symbols", "Symbols",
+        "One result of the robot in symbols: A, T, Jacobian, mass matrix, Christoffel symbols, C, gravity, equations "
+        "of motion or an energy.\n\nThe recursions of the numeric kernel run over exact polynomials; angle sums of "
+        "parallel axes are collected (C12), common factors taken out. Each result is compared with the compiled kernel "
+        "over random states. T(0, n) is shown for i = j = 1.",
+        derive, (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION), (needs_motion, needs_open_chain),
+        robotica="FKin, ELDynamics",
+    ),
+    Function(
+        "symbolic_kinematics", "Forward kinematics in symbols", "Symbols",
+        "All A matrices, the T matrices from frame 0, and the Jacobian, in symbols.\n\nRows of J are [v; ω] of the tip "
+        "in the axes of frame 0, as in Robotica.",
+        forward_kinematics, (SYMBOLS, TIP, RECOGNISE, NOTATION), (needs_motion, needs_open_chain), robotica="FKin",
+    ),
+    Function(
+        "symbolic_dynamics", "Euler–Lagrange dynamics in symbols", "Symbols",
+        "Potential energy, mass matrix M, C matrix from Christoffel symbols, and gravity vector G, simplified.\n\n"
+        "M q̈ + C q̇ + G = τ; Ṁ − 2C is skew-symmetric.",
+        euler_lagrange,
+        (SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), TIP, RECOGNISE,
+         SECONDS, NOTATION),
+        (needs_motion, needs_open_chain), robotica="ELDynamics",
+    ),
+    Function(
+        "write_equations", "Write equations", "Symbols",
+        "A result as plain text, LaTeX, Mathematica, a Python or C function, or SymPy source; appended to a file if "
+        "one is named.\n\nRecursions are much shorter code for robots with many joints: tau, M, G and bias.",
+        write_equations,
+        (Choice("what", "Result", "Which result", "M", (*NAMES, "bias")), _I, _J, _K,
+         Choice("language", "Language", "How it is written", "text", LANGUAGES),
+         Text("label", "Label", "Name it gets; empty: its own"),
+         OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
+         SYMBOLS, TIP, NOTATION),
+        (needs_motion, needs_open_chain), robotica="MPrint, EPrint, CPrint, APrint, TPrint",
+    ),
+    Function(
+        "simplify_expression", "Simplify expression", "Symbols",
+        "The short form of a typed expression: angle sums collected, s² + c² = 1, common factors out.\n\n"
+        "Sin[q1] Cos[q2] + Cos[q1] Sin[q2] becomes S12.",
+        simplify,
+        (Text("expression", "Expression", "In Robotica's or ordinary notation", "Sin[q1]^2 + Cos[q1]^2"), NOTATION),
+        robotica="SimplifyExpression",
+    ),
+    Function(
+        "trig_notation", "Notation of sines and cosines", "Symbols",
+        "Whether results show C1 and S12 or cos(q1) and sin(q1 + q2).\n\n"
+        "Every result from then on is written so: on cards, as text, LaTeX and in files. Code is always in full.",
+        trig_notation,
+        (Choice("notation", "Notation", "short: C12; full: cos(q1 + q2); the other: not the one of now", "the other",
+                ("the other", "short", "full")),),
+        robotica="SimplifyTrigNotation",
+    ),
+)  # fmt: skip

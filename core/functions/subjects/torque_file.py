@@ -1,0 +1,221 @@
+"""Torque files: user variables and tau[[i]] as formulas of t, q1[t], q1'[t], and of M, CM and G of the robot.
+
+A definition may use names that are defined later in the file. No file means no torques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from core.errors import ExpressionError, FileError
+from core.files.regular_file import TORQUES, text_content_of
+from core.mathematica.meaning import number, said, shown, value
+from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, parse_all
+from core.spatial.scalar import Scalar
+
+if TYPE_CHECKING:
+    from core.symbolic.robot import Robot
+
+TIME = "t"
+MATRICES = {"M": "M", "MU": "M", "CM": "C", "C": "C", "G": "G"}
+"""Quantities of the dynamics that a formula may call, and the results they are."""
+
+
+@dataclass(frozen=True)
+class Torques:
+    """What a torque file says: definitions of variables, and of tau by number (from 1), with their lines."""
+
+    file: str
+    variables: Mapping[str, tuple[Tree, int]]
+    tau: Mapping[int, tuple[Tree, int]]
+
+    def display(self, n: int) -> list[str]:
+        """tau[[i]] = … for every joint, as DisplayTau shows it."""
+        return [f"tau[[{i}]] = {shown(self.tau[i][0]) if i in self.tau else 0}" for i in range(1, n + 1)]
+
+    def forces(self, robot: Robot, scalars: Mapping[str, Any]) -> list[Scalar]:
+        """tau as scalars: `scalars` has t, the robot's symbols (coordinates, rates Dq…, parameters).
+
+        Raises FileError naming line and symbol for what has no meaning or no value.
+        """
+        return _Evaluation(self, robot, scalars).all()
+
+    def joined(self, more: Torques) -> Torques:
+        """These definitions, then more: a later one of the same name counts."""
+        return Torques(more.file or self.file, {**self.variables, **more.variables}, {**self.tau, **more.tau})
+
+    def check(self, n: int) -> None:
+        """Raises FileError for a torque that belongs to no joint of n."""
+        for i, (_, line) in self.tau.items():
+            if i > n:
+                raise FileError(f"tau[[{i}]] belongs to no joint: the robot has {n}.", file=self.file, line=line,
+                                remedy=f"Use tau[[1]] … tau[[{n}]].")  # fmt: skip
+
+    def unknown(self, robot: Robot, known: set[str]) -> list[str]:
+        """Symbols that the formulas use (through variables, too) and that nobody knows a value for."""
+        missing: list[str] = []
+
+        def note(name: str) -> Scalar:
+            missing.extend([name] if name not in missing else [])
+            return ca.SX.sym(name)
+
+        chain = robot.chain
+        names = {*known, TIME, *chain.rates, *(v.symbol for v in chain.variables)}
+        scalars = {name: ca.SX.sym(name) for name in names}
+        _Evaluation(self, robot, scalars, note).all()
+        return missing
+
+
+NO_TORQUES = Torques("", {}, {})
+LONGEST = 200_000
+"""Characters of a torque file that are read; longer ones are refused."""
+
+
+class _Evaluation:
+    """Values of definitions, each computed once, in the order they need each other."""
+
+    def __init__(self, torques: Torques, robot: Robot, scalars: Mapping[str, Any],
+                 missing: Callable[[str], Scalar] | None = None) -> None:  # fmt: skip
+        self.torques, self.robot, self.scalars, self.missing = torques, robot, scalars, missing
+        self.found: dict[str, Scalar] = {}
+        self.open: list[str] = []
+        self.line = 0
+        self.coordinates = {v.symbol for v in robot.chain.variables}
+
+    def all(self) -> list[Scalar]:
+        result: list[Scalar] = []
+        for i in range(1, self.robot.n + 1):
+            tree, line = self.torques.tau.get(i, (None, 0))
+            result.append(0.0 if tree is None else self.at(line, tree))
+        return result
+
+    def at(self, line: int, tree: Tree) -> Scalar:
+        before, self.line = self.line, line
+        try:
+            return value(tree, self.name, self.call)
+        except ExpressionError as error:
+            raise self.refuse(error.what, error.remedy, where=error.where) from None
+        finally:
+            self.line = before
+
+    def refuse(self, what: str, remedy: str, tree: Tree | None = None, where: str = "") -> FileError:
+        at = None if tree is None else tree.at
+        line, where = (self.line, where) if at is None else (at.line, f"column {at.column}")
+        return FileError(what, line=line, where=where, file=self.torques.file, remedy=remedy)
+
+    def name(self, name: Name) -> Scalar:
+        if name.name in self.coordinates:
+            return self.scalars[("D" if name.primes else "") + name.name]
+        if name.primes:
+            raise self.refuse(f"'{said(name)}' is the rate of something that is no joint coordinate.",
+                              "Define the rate as a variable of its own.", name)  # fmt: skip
+        if name.name in self.torques.variables:
+            return self.variable(name)
+        if name.name in self.scalars:
+            return self.scalars[name.name]
+        if self.missing is not None:
+            return self.missing(name.name)
+        raise self.refuse(f"The symbol '{name.name}' has no value.", f"Give it one, as in {name.name} = 1.", name)
+
+    def variable(self, tree: Name) -> Scalar:
+        name = tree.name
+        if name in self.open:
+            circle = " → ".join([*self.open, name])
+            raise self.refuse(f"'{name}' depends on itself: {circle}.", "Define it otherwise.", tree)
+        if name not in self.found:
+            self.open.append(name)
+            formula, line = self.torques.variables[name]
+            self.found[name] = self.at(line, formula)
+            self.open.pop()
+        return self.found[name]
+
+    def call(self, call: Call) -> Scalar:
+        """q1[t], q1'[t], M[1,2], CM[1,2], G[1]."""
+        name = call.head.name
+        if name in self.coordinates:
+            if call.arguments != (Name(TIME),):
+                raise self.refuse(f"'{said(call)}' is not taken at the time t.", f"Write {name}[t].", call)
+            if call.head.primes > 1:
+                raise self.refuse(
+                    f"'{said(call)}' is an acceleration, which is not known yet.", "Use q and q' only.", call
+                )
+            return self.name(call.head)
+        if name in MATRICES:
+            return self.entry(call)
+        raise self.refuse(f"'{said(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].",
+                          call)  # fmt: skip
+
+    def entry(self, call: Call) -> Scalar:
+        from core.symbolic.forms import evaluate
+
+        what = MATRICES[call.head.name]
+        wanted = 1 if what == "G" else 2
+        indices = [number(argument, self.number_of) for argument in call.arguments]
+        n = self.robot.n
+        if len(indices) != wanted or any(i != int(i) or not 1 <= i <= n for i in indices):
+            raise self.refuse(f"'{said(call)}' is outside of {call.head.name} ({n} joints).",
+                              f"Give {wanted} whole numbers from 1 to {n}.", call)  # fmt: skip
+        if self.missing is not None:  # every symbol of the robot itself has a value
+            return ca.SX.sym(shown(call))
+        row, column = int(indices[0]) - 1, int(indices[1]) - 1 if wanted == 2 else 0
+        form = self.robot.form(what)[row][column]
+        try:
+            return evaluate(form, self.scalars)
+        except KeyError as error:
+            name = error.args[0]
+            raise self.refuse(f"The symbol '{name}' has no value.", f"Give it one, as in {name} = 1.", call) from None
+
+    def number_of(self, name: str) -> float:
+        raise self.refuse(f"'{name}' is no number.", "Write numbers as indices.")
+
+
+def read_torque_file(path: str) -> Torques:
+    """The torques of a file. Raises FileError naming the line."""
+    source = text_content_of(path, TORQUES)
+    if len(source) > LONGEST:
+        raise FileError(f"The file has more than {LONGEST} characters.", file=path, remedy="Choose a torque file.")
+    return read_torques(source, path)
+
+
+def read_torques(source: str, file: str = "") -> Torques:
+    """The torques of a text. Raises FileError naming the line."""
+    variables: dict[str, tuple[Tree, int]] = {}
+    tau: dict[int, tuple[Tree, int]] = {}
+    try:
+        statements = parse_all(source)
+    except ExpressionError as error:
+        raise FileError(error.what, line=error.line, where=error.where, file=file, remedy=error.remedy) from None
+    for statement in statements:
+        target, tree = _assignment(statement, file)
+        if isinstance(target, Name):
+            variables[target.name] = (tree, statement.line)
+        else:
+            tau[_index(target, statement.line, file)] = (tree, statement.line)
+    return Torques(file, variables, tau)
+
+
+def _assignment(statement: Statement, file: str) -> tuple[Name | Call, Tree]:
+    tree = statement.tree
+    if isinstance(tree, Pair) and tree.operator == "=":
+        left = tree.left
+        if isinstance(left, Name) or (isinstance(left, Call) and left.head.name == "tau"):
+            return left, tree.right
+    raise FileError(f"'{said(tree)}' is not an assignment.", line=statement.line, where=_column(tree), file=file,
+                    remedy="Write name = formula, or tau[[1]] = formula.")  # fmt: skip
+
+
+def _column(tree: Tree) -> str:
+    return "" if tree.at is None else f"column {tree.at.column}"
+
+
+def _index(target: Call, line: int, file: str) -> int:
+    index = target.arguments[0] if len(target.arguments) == 1 else None
+    found = getattr(index, "value", None)
+    if not isinstance(found, float) or found != int(found) or found < 1:
+        raise FileError(f"'{said(target)}' names no joint.", line=line, where=_column(target), file=file,
+                        remedy="Write tau[[1]], tau[[2]] …")  # fmt: skip
+    return int(found)

@@ -1,0 +1,1 @@
+"""Kinds of joints: pose, motion, measure and residual of each."""

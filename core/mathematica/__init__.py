@@ -1,0 +1,1 @@
+"""Mathematica's syntax, read and printed once."""

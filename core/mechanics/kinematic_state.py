@@ -1,0 +1,121 @@
+"""A tree at one instant: poses and motions of its links and of what is fixed to them, computed when asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from core.mechanics.energy import moving
+from core.mechanics.kinematics import coordinates, link_poses, span, speeds
+from core.mechanics.loads import base_acceleration
+from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Place, Scalars, Tree
+from core.spatial.motion import ZERO, Motion
+from core.spatial.pose import Pose
+from core.spatial.vector import Vector3
+
+
+def motion_of(X_WL: Pose, V: Motion, p: Vector3) -> Motion:
+    """[ω; v] in world axes of a point p of a link, from the link's motion in its own axes."""
+    return Motion(X_WL.rotation.act(V.angular), X_WL.rotation.act(V.linear + V.angular.cross(p)))
+
+
+def accelerating(
+    law: Any, placement: Pose, q: Scalars, v: Scalars, a: Scalars, V_parent: Motion, A_parent: Motion
+) -> Motion:
+    """A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇ (RBDA 5.8)."""
+    X, S = placement @ law.pose(q), law.subspace(q)
+    V_J = span(S, v)
+    return X.motion_back(A_parent) + span(S, a) + law.bias(q, v) + (X.motion_back(V_parent) + V_J).cross(V_J)
+
+
+def acceleration_of(X_WL: Pose, V: Motion, A: Motion, p: Vector3) -> Vector3:
+    """Of a point p of a link, world axes: a + ω̇ × p + ω × (v + ω × p)."""
+    turning = V.angular.cross(V.linear + V.angular.cross(p))
+    return X_WL.rotation.act(A.linear + A.angular.cross(p) + turning)
+
+
+def about(p: Vector3, X_WL: Pose, V: Motion) -> Motion:
+    """A link's motion about the world point p in world axes."""
+    return Pose(X_WL.rotation, X_WL.position - p).motion(V)
+
+
+class Instant:
+    """Poses and motions at (q, v), accelerations with a; without v all is at rest."""
+
+    def __init__(
+        self, tree: Tree, q: Scalars, v: Scalars | None = None, run: Runner = inline, a: Scalars | None = None
+    ) -> None:
+        self.tree, self.q, self.v, self.run, self.a = tree, q, v, run, a
+        self._frames: dict[int, tuple[Place, Pose]] = {}
+        self._motions: dict[int, tuple[Place, Motion]] = {}
+
+    @cached_property
+    def poses(self) -> list[Pose]:
+        """X_WL of every link."""
+        return link_poses(self.tree, self.q, self.run)
+
+    @cached_property
+    def coordinates(self) -> list[tuple[Any, ...]]:
+        """Own coordinates of each link's joint."""
+        return coordinates(self.tree, self.q, self.run)
+
+    @cached_property
+    def speeds(self) -> list[tuple[Any, ...]]:
+        """Own speeds of each link's joint."""
+        v = [0.0] * self.tree.nv if self.v is None else self.v
+        return speeds(self.tree, v, self.run)
+
+    @cached_property
+    def motions(self) -> list[Motion]:
+        """[ω; v] of every link's origin, in the link's axes."""
+        result: list[Motion] = []
+        for i, link in enumerate(self.tree.links):
+            parent = ZERO if link.parent < 0 else result[link.parent]
+            result.append(self.run(moving, link.law, link.placement, self.coordinates[i], self.speeds[i], parent))
+        return result
+
+    @cached_property
+    def accelerations(self) -> list[Motion]:
+        """Of every link's origin, in the link's axes; uniform gravity taken off (g is −g of the ground)."""
+        a = speeds(self.tree, [0.0] * self.tree.nv if self.a is None else self.a, self.run)
+        result: list[Motion] = []
+        for i, link in enumerate(self.tree.links):
+            inner = link.parent < 0
+            parents = (ZERO, base_acceleration(self.tree.gravity)) if inner else (
+                self.motions[link.parent], result[link.parent])  # fmt: skip
+            own = (self.coordinates[i], self.speeds[i], a[i])
+            result.append(self.run(accelerating, link.law, link.placement, *own, *parents))
+        return result
+
+    def acceleration(self, place: Place) -> Vector3:
+        """p̈ − g of a frame's origin, world axes."""
+        if place.link < 0:
+            return base_acceleration(self.tree.gravity).linear
+        V, A = self.motions[place.link], self.accelerations[place.link]
+        return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)
+
+    def spatial(self, place: Place, p: Vector3) -> tuple[Motion, Motion]:
+        """Motion and spatial acceleration (gravity taken off) of a frame's link about the world point p, world axes."""
+        if place.link < 0:
+            return ZERO, base_acceleration(self.tree.gravity)
+        both = self.motions[place.link], self.accelerations[place.link]
+        V, A = (self.run(about, p, self.poses[place.link], motion) for motion in both)
+        return V, A
+
+    def frame(self, place: Place) -> Pose:
+        """X_WF of a frame on a link."""
+        if place.link < 0:
+            return place.pose
+        if id(place) not in self._frames:
+            self._frames[id(place)] = place, self.run(Pose.__matmul__, self.poses[place.link], place.pose)
+        return self._frames[id(place)][1]
+
+    def motion(self, place: Place) -> Motion:
+        """[ω; v] of a frame's origin, world axes."""
+        if place.link < 0 or self.v is None:
+            return ZERO
+        if id(place) not in self._motions:
+            motion = self.run(motion_of, self.poses[place.link], self.motions[place.link], place.pose.position)
+            self._motions[id(place)] = place, motion
+        return self._motions[id(place)][1]

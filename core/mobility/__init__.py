@@ -1,0 +1,1 @@
+"""Freedoms of a machine: mobility, redundant constraints, bifurcations, isostatic proposals."""

@@ -1,0 +1,181 @@
+"""Where ways of motion part: the branches of closed poses that meet at a pose, and how many freedoms each has.
+
+At most poses the closed poses nearby form one smooth manifold. Where they do not (a parallelogram in a line, Wren's
+platform upright, other kinematotropic linkages: Wohlhart 1996, Galletti and Fanghella 2001) branches of different
+freedom may meet. They are found on a small sphere about the pose, which closing cannot shrink to the pose itself, and
+counted only if they lead back to it: closed poses on ever smaller spheres, in the same direction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.mobility.closure_rank import SETTLED, Closure, touching
+from core.mobility.free_motions import free_motions
+
+Array = NDArray[np.float64]
+
+RADII = (0.3, 0.1, 0.03)
+"""Radii (rad, or machine sizes) of the spheres on which poses are sought, largest first."""
+STARTS = 16
+"""Random directions that are tried."""
+ABOUT = 6
+"""Directions in which poses about one found on a branch are sought; where most are of another kind, it was no generic
+one."""
+CHANCES = 3
+"""So often a branch may be refused that way."""
+SHARE = 0.35
+"""Radius of the sphere on which they lie, as a share of the way to the pose asked for."""
+BACK = (0.5, 0.25, 0.125)
+"""Shares of the radius at which a branch must still be there."""
+NEAR = 0.3
+"""Way from the expected pose, as a share of the radius there, beyond which it is another branch."""
+LONGEST = 0.3
+"""Longest step while closing on a sphere, as a share of its radius."""
+ALIKE = 0.98
+"""Cosine of two directions of ways that count as one."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A way of motion that leads through a pose.
+
+    q : (nq,) a generic pose on it; freedoms : finite ones there; infinitesimal : further ones that end at once
+    direction : (nv,) in which it leaves the pose, a unit in the machine's units
+    """
+
+    q: Array
+    freedoms: int
+    infinitesimal: int
+    direction: Array
+
+    @property
+    def kind(self) -> tuple[int, int]:
+        """(finite, infinitesimal freedoms)."""
+        return self.freedoms, self.infinitesimal
+
+
+def branch_at(closure: Closure, q: Array) -> Branch:
+    """The freedoms at a pose taken for a generic one."""
+    N, _ = closure.real_motions(q)
+    return Branch(q, N.shape[1], closure.motions(q).shape[1] - N.shape[1], np.zeros(len(closure.units)))
+
+
+def branches_through(closure: Closure, q: Array, seed: int = 5) -> tuple[Branch, ...]:
+    """The ways of motion that part at a closed pose: those with most freedoms first, of these those that are not shaky.
+
+    Ways of one freedom are told apart by their directions, others by their freedoms.
+    """
+    rng = np.random.default_rng(seed)
+    found: list[Branch] = []
+    refused: list[Branch] = []
+    for start in _starts(closure, q, rng):
+        queue = _along(closure, q, start, found)
+        while queue:
+            branch = queue.pop()
+            if _known(branch, found) or sum(_same(branch, other) for other in refused) >= CHANCES:
+                continue
+            about = list(_about(closure, q, branch, rng))
+            alike = [near for near in about if near.kind == branch.kind]
+            if 2 * len(alike) >= len(about):
+                found.append([branch, *alike][-1])  # the first one may lie symmetrically
+            else:  # a pose where branches meet, too
+                refused.append(branch)
+                queue += about
+    return tuple(sorted(found, key=lambda branch: (-branch.freedoms, branch.infinitesimal)))
+
+
+def _about(closure: Closure, q: Array, branch: Branch, rng: np.random.Generator) -> Iterator[Branch]:
+    """Poses about one that was found, in random directions in which velocities allow it to move."""
+    radius = SHARE * float(np.linalg.norm(closure.mech.difference(q, branch.q) / closure.units))
+    N = _active(closure, branch.q)
+    for _ in range(ABOUT):
+        way = N @ rng.normal(size=N.shape[1])
+        there = on_sphere(closure, branch.q, way * (radius / np.linalg.norm(way)))
+        if there is not None:
+            yield dataclasses.replace(branch_at(closure, there), direction=branch.direction)
+
+
+def _active(closure: Closure, q: Array) -> Array:
+    """(nv, k) free motions at q in the machine's units, without those in which a body only turns about its own line:
+    they are the same on every branch."""
+    from scipy.linalg import null_space
+
+    N = closure.motions(q)
+    idle = [motion.speeds / closure.units for motion in free_motions(closure, q, N) if motion.idle]
+    N = N / closure.units[:, None]
+    if not idle:
+        return N
+    across = null_space(np.array(idle) @ N)
+    return np.asarray(N @ across if across.shape[1] else N)
+
+
+def _same(one: Branch, other: Branch) -> bool:
+    if one.kind != other.kind:
+        return False
+    return one.freedoms > 1 or abs(float(one.direction @ other.direction)) > ALIKE
+
+
+def _known(branch: Branch, others: Sequence[Branch]) -> bool:
+    return any(_same(branch, other) for other in others)
+
+
+def _starts(closure: Closure, q: Array, rng: np.random.Generator) -> Iterator[Array]:
+    """Directions (nv,) of the free motions at q, in the machine's units: its basis, then mixtures."""
+    N = _active(closure, q)
+    yield from N.T[: 2 * STARTS]
+    for _ in range(STARTS):
+        mixed = N @ rng.normal(size=N.shape[1])
+        yield mixed / np.linalg.norm(mixed)
+
+
+def _along(closure: Closure, q: Array, direction: Array, found: Sequence[Branch]) -> list[Branch]:
+    """The branch found in a direction; none if it is not new or does not lead back to q."""
+    for radius in RADII:
+        there = on_sphere(closure, q, direction * radius)
+        if there is None:
+            continue
+        way = closure.mech.difference(q, there) / closure.units
+        branch = dataclasses.replace(branch_at(closure, there), direction=way / np.linalg.norm(way))
+        if branch.freedoms > 1 and _known(branch, found):
+            return []
+        tangent = _back(closure, q, way)
+        if tangent is not None:
+            return [dataclasses.replace(branch, direction=tangent)]
+    return []
+
+
+def _back(closure: Closure, q: Array, way: Array) -> Array | None:
+    """The direction (a unit) in which the branch leaves q; None if it does not lead there."""
+    last = way
+    for share in BACK:
+        expected = last * (share * np.linalg.norm(way) / np.linalg.norm(last))
+        closer = on_sphere(closure, q, expected)
+        if closer is None:
+            return None
+        last = closure.mech.difference(q, closer) / closure.units
+        if np.linalg.norm(last - expected) > NEAR * np.linalg.norm(expected):
+            return None
+    return np.asarray(last / np.linalg.norm(last))
+
+
+def on_sphere(closure: Closure, centre: Array, way: Array) -> Array | None:
+    """A closed pose as far from a pose as `way` (nv,) is long, near there; None if there is none."""
+    radius = float(np.linalg.norm(way))
+
+    def residual(q: Array) -> Array:
+        gone = np.linalg.norm(closure.mech.difference(centre, q) / closure.units)
+        return np.append(closure.scaled_residual(q), gone - radius)
+
+    def jacobian(q: Array) -> Array:
+        gone = closure.mech.difference(centre, q) / closure.units
+        return np.vstack([closure.scaled_positions(q), gone / max(float(np.linalg.norm(gone)), 1e-300)])
+
+    start = closure.displaced(centre, way)
+    q, gap = touching(residual, jacobian, closure.displaced, start, LONGEST * radius)
+    return q if gap < SETTLED else None

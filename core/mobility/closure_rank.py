@@ -1,0 +1,286 @@
+"""Ranks of a machine's constraints, taken where they mean something: at assembled poses.
+
+Off the manifold of closed poses an over-constrained machine (Bennett, Bricard) has full rank, and at one pose the rank
+may be lower by chance. So ranks are taken at poses reached from the given one along its free motions, each closed
+again. Lengths count in units of the machine's own size, so that metres and radians compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.axis_orientation import upright, wrong_way_round
+from core.constraints.minimum_norm import size_of
+from core.multibody.parameter_values import Values
+from core.numerics import position_solver
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+SURE = 1e-5
+"""Singular values above this part of the largest are none that vanish."""
+DUST = 1e-9
+"""Singular values below this part of the largest vanish."""
+FLOOR = 1e-13
+"""What rounding leaves of a zero, relative to the largest singular value."""
+STEPS = (0.35, 0.2, 0.1, 0.05, 0.02, 0.005)
+"""Ways (rad, or machine sizes) that are tried, longest first, to reach another pose."""
+PROGRESS = 0.3
+"""Part of a step that must be left after closing: less means that the machine does not move that way."""
+STRAY = 6.0
+"""Largest way after closing, in steps: more means that another branch was reached."""
+MOST_TOUCHES = 40
+"""Steps of `touching`."""
+TOUCH = 1e-3
+"""Longest step of `Closure.settled`: a closed pose is that near."""
+POSES = 4
+"""Poses at which the rank is taken."""
+CURVED = 1e-5
+"""Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
+SETTLED = 1e-12
+"""Gap (in units of the machine) of a pose at which ranks may be read: the square of the way to where it closes, where
+closing poses touch rather than cross."""
+
+
+def rank_of(singular: NDArray[Any]) -> int:
+    """Numerical rank from singular values (k,), largest first: at the widest gap between what surely does not vanish
+    and what surely does."""
+    if not len(singular) or singular[0] < 1e-12:
+        return 0
+    s = np.append(np.maximum(singular / singular[0], FLOOR), FLOOR)
+    least, most = int(np.sum(s > SURE)), int(np.sum(s > DUST))
+    return max(range(least, most + 1), key=lambda k: s[k - 1] / s[k] if k else 0.0)
+
+
+def touching(
+    residual: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    moved: Callable[[Array, Array], Array],
+    q: Array,
+    longest: float,
+) -> tuple[Array, float]:
+    """(nq,) the root nearest to q by Gauss–Newton, and the norm of the residual left, where two roots may coincide.
+
+    There the derivative across the root vanishes with the way left, and each step halves that way; what the step does
+    to the other equations is put right before the two are compared. longest : of the steps
+    """
+    r = residual(q)
+    size = float(np.linalg.norm(r))
+    for _ in range(MOST_TOUCHES):
+        if size < 1e-15:
+            break
+        step = _towards(jacobian(q), r, DUST)
+        trial = moved(q, step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300)))
+        trial = moved(trial, _towards(jacobian(trial), residual(trial), SURE))
+        r_trial = residual(trial)
+        if not np.linalg.norm(r_trial) < 0.9 * size:
+            break
+        q, r, size = trial, r_trial, float(np.linalg.norm(r_trial))
+    return q, size
+
+
+def _towards(G: Array, r: Array, least: float) -> Array:
+    """The shortest step that takes a residual away, by singular values above a part of the largest."""
+    return np.asarray(-np.linalg.lstsq(G, r, rcond=least)[0], dtype=np.float64)
+
+
+class Closure:
+    """The constraints of a machine at fixed parameters and time, in units of its own size and without limits.
+
+    drivers : whether drivers hold, too
+    """
+
+    def __init__(self, mech: Mechanism, p: Values = None, t: float = 0.0, *, drivers: bool = True) -> None:
+        self.mech, self.p, self.t = mech, mech.parameter_values(p), t
+        names = mech._program.closure_rows
+        self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
+        """Indices of the rows that count."""
+        self.names = tuple(names[k] for k in self.kept)
+        self._positions = np.array([row.level == 0 for row in self.names], dtype=bool)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraint equations beyond those that the tree's coordinates fulfil by themselves."""
+        return len(self.kept)
+
+    def residual(self, q: Array) -> Array:
+        """(rows of position level,) gaps, m and rad."""
+        return np.asarray(self.mech.gaps(q, p=self.p, t=self.t)[self.kept][self._positions])
+
+    def jacobian(self, q: Array) -> Array:
+        """(rows, nv) G."""
+        return np.asarray(self.mech.loop_jacobian(q, p=self.p)[self.kept])
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """(…, rows) Ġ v, drivers at rest."""
+        still = self.mech._call("closure_bias", self.p, q, np.zeros_like(v), t=self.t)
+        return np.asarray((self.mech._call("closure_bias", self.p, q, v, t=self.t) - still)[..., self.kept])
+
+    @cached_property
+    def size(self) -> float:
+        """The machine's own size, m: root mean square distance of its joints from their middle; 1 if all coincide."""
+        return size_of(self.mech, self.p)
+
+    @cached_property
+    def units(self) -> Array:
+        """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
+        from core.model import JOINT_KINDS
+
+        joints = {joint.name: joint.info for joint in self.mech.model.expanded.joints}
+        units = np.ones(self.mech.nv)
+        for name in dict.fromkeys(coordinate.joint for coordinate in self.mech.coordinates):
+            kind = joints.get(name, JOINT_KINDS["free"])
+            lengths = [dimension == "velocity" for dimension in kind.speed_dimensions]
+            units[self.mech.joint_v(name)] = np.where(lengths, self.size, 1.0)
+        return units
+
+    @cached_property
+    def row_units(self) -> Array:
+        """(rows,) what a row's gap counts in: the machine's size for lengths, 1 for directions and angles."""
+        mech, q = self.mech, self.mech.rest()
+        R = np.asarray(mech._call("closure_motion", self.p, q))
+        units = np.zeros(len(mech._program.closure_rows))
+        start = 0
+        for _holding, _side, rows in mech._program.tracer.holdings.sides():
+            part = R[start : start + rows.stop - rows.start]
+            start += rows.stop - rows.start
+            lengths, angles = np.linalg.norm(part[:, 3:], axis=1), np.linalg.norm(part[:, :3], axis=1)
+            units[rows] = np.maximum(units[rows], np.where(lengths > 1e-6, lengths * self.size, angles))
+        own = np.max(np.abs(mech.loop_jacobian(q, p=self.p) * self.units), axis=1, initial=0.0)
+        units = np.where(units > 1e-6, units, np.where(own > 1e-6, own, 1.0))
+        return np.asarray(units[self.kept])
+
+    def scaled(self, q: Array) -> Array:
+        """(rows, nv) G in units of the machine's size."""
+        return self.jacobian(q) * self.units / self.row_units[:, None]
+
+    def scaled_residual(self, q: Array) -> Array:
+        """(rows of position level,) gaps in units of the machine's size."""
+        return self.residual(q) / self.row_units[self._positions]
+
+    def scaled_positions(self, q: Array) -> Array:
+        """(rows of position level, nv) their derivative in units of the machine's size."""
+        return self.scaled(q)[self._positions]
+
+    def settled(self, q: Array) -> Array:
+        """(nq,) a closed pose as near to closing as numbers can tell: where two roots coincide a gap of 1e-11 is still
+        3e-6 from closing, and as much is left of singular values that vanish."""
+        if not self._positions.any():
+            return q
+        return touching(self.scaled_residual, self.scaled_positions, self.displaced, q, TOUCH)[0]
+
+    def displaced(self, q: Array, step: Array) -> Array:
+        """(nq,) q after a displacement (nv,) in units of the machine."""
+        return self.moved(q, step * self.units)
+
+    def rank(self, q: Array) -> int:
+        """Rank of the constraints at a closed pose."""
+        return rank_of(np.linalg.svd(self.scaled(q), compute_uv=False)) if self.rows else 0
+
+    def motions(self, q: Array) -> Array:
+        """(nv, k) speeds that keep the machine closed: G N = 0, orthonormal in units of the machine's size."""
+        if not self.rows:
+            return np.diag(self.units)
+        _, sigma, vt = np.linalg.svd(self.scaled(q))
+        return np.asarray(self.units[:, None] * vt[rank_of(sigma) :].T)
+
+    def stresses(self, q: Array) -> Array:
+        """(rows, k) multipliers of constraints that balance each other: Gᵀ λ = 0."""
+        u, sigma, _ = np.linalg.svd(self.scaled(q))
+        return np.asarray(u[:, rank_of(sigma) :] / self.row_units[:, None])
+
+    @cached_property
+    def problem(self) -> position_solver.Problem:
+        """Closing without limits: mobility does not depend on them."""
+        free = np.full(self.mech.nv, np.inf)
+        return position_solver.Problem(
+            self.residual, lambda q: self.jacobian(q)[self._positions], self.moved, lambda q: (-free, free),
+            lambda q: not wrong_way_round(self.mech, q, self.p),
+        )  # fmt: skip
+
+    @cached_property
+    def upright(self) -> position_solver.Problem:
+        """The same for poses far from closing: no joint comes to lie the wrong way round."""
+        return upright(self.mech, self.problem, self.p)
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """(nq,) q after a displacement (nv,), rad or m."""
+        return self.mech.integrate(q, step)
+
+    def closed(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> tuple[Array, float]:
+        """The closed pose nearest to q, and the gap left; fixed : (nv,) speeds that stand still."""
+        if not self._positions.any():
+            return q, 0.0
+        still = np.zeros(self.mech.nv, dtype=bool) if fixed is None else fixed
+        return position_solver.close(self.problem, q, 1.0 / self.units, still)
+
+    def follow(self, q: Array, v: Array, length: float) -> Array | None:
+        """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""
+        way = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
+        trial, gap = self.closed(self.moved(q, way))
+        if not gap < position_solver.ACCEPTABLE:
+            return None
+        gone = self.mech.difference(q, trial) / self.units
+        forward = float(gone @ (way / self.units)) / length
+        return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
+
+    def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
+        """(nq,) another closed pose, in a random direction of the free motions at q, and not back to the origin of the
+        way; None if the machine does not move."""
+        N = self.motions(q)
+        if not N.shape[1]:
+            return None
+        onward = np.zeros(self.mech.nv) if origin is None else self.mech.difference(origin, q)
+        for length in STEPS:
+            way = N @ rng.normal(size=N.shape[1])
+            back = float((way / self.units) @ (onward / self.units)) < 0.0
+            found = self.follow(q, -way if back else way, length)
+            if found is not None:
+                return self.settled(found)
+        return None
+
+    def poses_near(self, q: Array, seed: int = 7) -> Iterator[Array]:
+        """Closed poses (nq,) reached from q at random, two steps from it at most; none if the machine does not move."""
+        rng = np.random.default_rng(seed)
+        for _ in range(POSES // 2):
+            first = self.wander(q, rng)
+            if first is None:
+                continue
+            yield first
+            second = self.wander(first, rng, q)
+            if second is not None:
+                yield second
+
+    def real_motions(self, q: Array) -> tuple[Array, Array]:
+        """(N (nv, k), Λ (rows, m)) the free motions and self-stresses at a generic pose that are not infinitesimal.
+
+        A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity,
+        1996); at generic poses what violates that is a motion that stays infinitesimal, with a stress that does not
+        mean redundancy.
+        """
+        N, stresses = self.motions(q), self.stresses(q) if self.rows else np.zeros((0, 0))
+        k = N.shape[1]
+        if not k or not stresses.shape[1]:
+            return N, stresses
+        pairs = [(i, j) for i in range(k) for j in range(i, k)]
+        speeds = np.array([N[:, i] + (N[:, j] if i != j else 0.0) for i, j in pairs])
+        forms = self.bias(np.broadcast_to(q, (len(pairs), len(q))), speeds) @ stresses
+        own = {i: forms[pairs.index((i, i))] for i in range(k)}
+        form = np.zeros((stresses.shape[1], k, k))
+        for (i, j), value in zip(pairs, forms, strict=True):
+            form[:, i, j] = form[:, j, i] = value if i == j else 0.5 * (value - own[i] - own[j])
+        return self._without(N, form.reshape(-1, k)), self._without(stresses, form.reshape(stresses.shape[1], -1).T)
+
+    @staticmethod
+    def _without(basis: Array, form: Array) -> Array:
+        """The part of a basis on which a form vanishes."""
+        _, sigma, vt = np.linalg.svd(form)
+        rank = int(np.sum(sigma > CURVED)) if len(sigma) else 0
+        return basis @ vt[rank:].T

@@ -1,0 +1,51 @@
+"""Drivers against the freedoms they take: which act, which only repeat, which contradict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints import multipliers
+from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
+from core.mobility.closure_rank import Closure
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What drivers do at a pose: names of the rows that take a freedom; sentences about the others."""
+
+    effective: tuple[str, ...]
+    superfluous: tuple[str, ...]
+    inconsistent: tuple[str, ...]
+
+
+def drive(closure: Closure, q: Array) -> Drive:
+    """Drivers of a machine (all rows in `closure`) at a closed pose q, speeds as the drivers want them."""
+    rows = closure.names
+    if not any(row.collection == "drivers" for row in rows):
+        return Drive((), (), ())
+    mech, units = closure.mech, closure.row_units
+    G = closure.jacobian(q) / units[:, None] * closure.units
+    v = multipliers.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), closure.p, closure.t)
+    demands = [each[closure.kept] / units for each in demanded(mech, q, v, closure.p, closure.t)]
+    taken, repeated = repeated_drivers(G, rows)
+    superfluous: list[str] = []
+    inconsistent: list[str] = []
+    for each in repeated:
+        found = disagreement(each, rows, demands)
+        text = _sentence(str(rows[each.row]), [str(rows[i]) for i in each.drivers], None if found is None else found[0])
+        (superfluous if found is None else inconsistent).append(text)
+    return Drive(tuple(str(rows[k]) for k in taken), tuple(superfluous), tuple(inconsistent))
+
+
+def _sentence(name: str, others: list[str], level: int | None) -> str:
+    """What is wrong with a driver that takes no freedom; level: on which it contradicts others, None: it does not."""
+    if not others:
+        return f"Driver {name} has nothing to move: the joints hold it" if level is None else (
+            f"Driver {name} moves what the joints hold fixed")  # fmt: skip
+    already = f"Driver {name} moves what {' and '.join(others)} drive{'s' if len(others) == 1 else ''} already"
+    return already if level is None else f"{already}, but with another {LEVELS[level]}"

@@ -1,0 +1,221 @@
+"""Proposals that take superfluous constraints away and leave the motion as it is.
+
+Releasing constraints C of a machine with k self-stresses S (components, k) makes it isostatic without a new freedom
+exactly if C has k members and S[C] is regular. Joints are exchanged for kinds with fewer constraints: few exchanges
+first, then kinds that workshops have; what no exchange reaches is released direction by direction.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.mobility.self_stress import Component, Stresses
+
+Array = NDArray[np.float64]
+
+REGULAR = 1e-4
+"""Smallest singular value (of orthonormal self-stresses) at which a release counts as one."""
+MOST_TRIALS = 4000
+"""Combinations of exchanges that are tried before constraints are released one by one."""
+
+_TURNING = (
+    ("spherical", ("rotation", "rotation")),
+    ("cylindrical", ("translation along",)),
+    ("universal", ("rotation",)),
+)
+EXCHANGES: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "revolute": _TURNING,
+    "continuous": _TURNING,
+    "prismatic": (("cylindrical", ("rotation along",)), ("planar", ("translation", "rotation across"))),
+    "screw": (("cylindrical", ("translation along",)),),
+    "universal": (("spherical", ("rotation",)),),
+    "fixed": (
+        ("spherical", ("rotation", "rotation", "rotation")),
+        ("revolute", ("rotation",)),
+        ("prismatic", ("translation",)),
+    ),
+}
+"""Kind → kinds it can be exchanged for, and what each releases."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """One change: joint → another kind, or constraints taken away. `components` index those of the self-stresses."""
+
+    joint: str
+    kind: str
+    components: tuple[int, ...]
+    text: str
+    directions: tuple[tuple[float, float, float], ...] = ()
+    """Of the components, in the world."""
+    freed: str = ""
+    """The single direction that is released in a joint, in words."""
+    motions: tuple[str, ...] = ()
+    """"translation" or "rotation", per component."""
+    element: tuple[str, str] = ("", "")
+    """(collection, name) of an element that is removed as a whole."""
+
+
+def proposal(
+    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: dict[str, str], last: Sequence[int]
+) -> tuple[Release, ...]:
+    """The simplest changes that leave no self-stress; () if there is none.
+
+    circuits : self-stresses (components,) that span all, each with the name of the element whose redundancy it shows
+    kinds : kind of each joint; last : components in the order in which the person would rather change them
+    """
+    changes = _loop_by_loop(found, circuits, kinds, last)
+    if not _regular(found.entries, [i for change in changes for i in change.components], found.count):
+        changes = [c for block in _blocks(found) for c in _changes_of(block, found.components, kinds, last)]
+    return tuple(changes)
+
+
+def _loop_by_loop(
+    found: Stresses, circuits: Sequence[tuple[str, Array]], kinds: dict[str, str], last: Sequence[int]
+) -> list[Release]:
+    """Each element's redundancy mended where no other one's self-stresses act."""
+    groups: dict[str, list[Array]] = defaultdict(list)
+    for name, stress in circuits:
+        groups[name].append(stress / np.linalg.norm(stress))
+    changes: list[Release] = []
+    for name, own in groups.items():
+        others = [stress for other, many in groups.items() if other != name for stress in many]
+        shared = np.max(np.abs(others), axis=0) > REGULAR if others else np.zeros(len(found.components), dtype=bool)
+        block, _ = np.linalg.qr(np.column_stack(own))
+        changes += _changes_of(block, found.components, kinds, [i for i in last if not shared[i]])
+    return changes
+
+
+def _blocks(found: Stresses) -> list[Array]:
+    """Self-stresses split into groups that share no component: independent loops are mended one by one."""
+    from scipy.sparse.csgraph import connected_components
+
+    entries = found.entries
+    if not found.count:
+        return []
+    # the projector on the space has the blocks of the space
+    _, labels = connected_components(np.abs(entries @ entries.T) > REGULAR, directed=False)
+    blocks = []
+    for label in dict.fromkeys(labels):
+        part = np.where((labels == label)[:, None], entries, 0.0)
+        u, sigma, _ = np.linalg.svd(part, full_matrices=False)
+        if sigma[0] > REGULAR:
+            blocks.append(u[:, sigma > REGULAR])
+    return blocks
+
+
+def _changes_of(
+    entries: Array, components: tuple[Component, ...], kinds: dict[str, str], last: Sequence[int]
+) -> list[Release]:
+    active = [i for i in last if np.linalg.norm(entries[i]) > REGULAR]
+    options = _options(active, components, kinds)
+    count = entries.shape[1]
+    trials = 0
+    for size in (1, 2, 3):
+        for chosen in itertools.combinations(options, size):
+            if sum(len(change.components) for change in chosen) != count:
+                continue
+            if len({change.joint for change in chosen}) < size:
+                continue
+            trials += 1
+            if trials > MOST_TRIALS:
+                break
+            if _regular(entries, [i for change in chosen for i in change.components], count):
+                return list(chosen)
+    return _one_by_one(entries, options, active, components)
+
+
+def _options(active: Sequence[int], components: tuple[Component, ...], kinds: dict[str, str]) -> list[Release]:
+    """Exchanges of single joints, then constraints of other elements; in the order of `active`."""
+    by_joint: dict[str, list[int]] = defaultdict(list)
+    for i in active:
+        by_joint[components[i].name if components[i].motion else ""].append(i)
+    spare = by_joint.pop("", [])
+    result = [
+        Release(
+            joint,
+            kind,
+            chosen,
+            f"make {joint} {kind}",
+            tuple(components[i].direction for i in chosen),
+            motions=tuple(components[i].motion for i in chosen),
+        )
+        for joint, own in by_joint.items()
+        for kind, wanted in EXCHANGES.get(kinds.get(joint, ""), ())
+        for chosen in _matching(own, components, wanted)
+    ]
+    result.sort(key=lambda change: (-len(change.components), change.kind not in ("spherical", "cylindrical")))
+    return result + [_removal("", i, components[i]) for i in spare]
+
+
+def _removal(joint: str, index: int, component: Component) -> Release:
+    element = (component.collection, component.name) if component.collection != "joints" else ("", "")
+    return Release(joint, "", (index,), f"remove {_named(component)}", element=element)
+
+
+def _named(component: Component) -> str:
+    from core.model.model import WORDS
+
+    if component.collection == "joints":
+        return f"{component.note} of {component.name}"
+    return f"{WORDS[component.collection]} {component.name}"
+
+
+def _matching(own: Iterable[int], components: tuple[Component, ...], wanted: tuple[str, ...]) -> list[tuple[int, ...]]:
+    """Sets of a joint's components that an exchange releases."""
+    groups = [[i for i in own if _is(components[i], word)] for word in wanted]
+    chosen = {tuple(sorted(some)) for some in itertools.product(*groups) if len(set(some)) == len(wanted)}
+    # what a planar joint releases is at right angles
+    return [some for some in sorted(chosen) if len({components[i].axis for i in some}) == len(some)]
+
+
+def _is(component: Component, word: str) -> bool:
+    motion, _, side = word.partition(" ")
+    return component.motion == motion and (not side or component.along == (side == "along"))
+
+
+def _regular(entries: Array, chosen: Sequence[int], count: int) -> bool:
+    sigma = np.linalg.svd(entries[list(chosen)], compute_uv=False)
+    return len(chosen) == len(sigma) == count and bool(np.all(sigma > REGULAR))
+
+
+def _one_by_one(
+    entries: Array, options: Sequence[Release], active: Sequence[int], components: tuple[Component, ...]
+) -> list[Release]:
+    """Exchanges as long as each is worth all that it releases, then single directions."""
+    singles = [
+        Release(c.name, "", (i,), f"free the {c.text} in {c.name}", (c.direction,), c.text, (c.motion,))
+        if c.motion
+        else _removal(c.name, i, c)
+        for i, c in ((i, components[i]) for i in active)
+    ]
+    space, result, changed = entries, [], set()
+    for change in (*options, *singles):
+        if change.joint in changed and change.kind:
+            continue
+        if not space.shape[1]:
+            break
+        if len(change.components) <= space.shape[1] and _independent(space, change.components):
+            space = _without(space, change.components)
+            result.append(change)
+            changed.add(change.joint)
+    return result
+
+
+def _independent(space: Array, chosen: Sequence[int]) -> bool:
+    sigma = np.linalg.svd(space[list(chosen)], compute_uv=False)
+    return bool(sigma[-1] > 1e-2 * max(float(np.max(np.abs(space))), REGULAR))
+
+
+def _without(space: Array, chosen: Sequence[int]) -> Array:
+    """The self-stresses that vanish in the chosen components."""
+    if not len(chosen) or not space.shape[1]:
+        return space
+    _, sigma, vt = np.linalg.svd(space[list(chosen)])
+    return np.asarray(space @ vt[int(np.sum(sigma > REGULAR)) :].T)

@@ -1,0 +1,99 @@
+"""The model in which a proposal of mobility is carried out: joints of other kinds, constraints taken away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.carried_pose import carried_pose
+from core.errors import ModelError
+from core.mobility.isostatic import Release
+from core.model import Model
+from core.model.edits import edits
+from core.model.formula.numerals import vector_without_noise
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+    from core.mobility.mobility import Mobility
+
+Array = NDArray[np.float64]
+WHERE = "mobility, proposal"
+
+
+def isostatic_model(mech: Mechanism, found: Mobility) -> Model:
+    """The machine's model after all changes of `found.proposal`, proved: as many freedoms, nothing held twice.
+
+    Raises ModelError when nothing is proposed, a change is one that no kind of joint makes, an element belongs to a
+    sub-assembly, or the changed machine is not what the proposal promises.
+    """
+    if not found.proposal:
+        raise ModelError("Nothing is proposed: no constraint is too many, or none can be given up alone.", where=WHERE)
+    model = mech.model
+    for change in found.proposal:
+        model = _removed(model, change) if not change.kind else _exchanged(mech, found.q, model, change)
+    model = _resting(mech, model)
+    _prove(mech, model, found)
+    return model
+
+
+def _resting(mech: Mechanism, model: Model) -> Model:
+    """The model whose exchanged joints rest where they rested."""
+    changed = mech.updated(model)
+    q = carried_pose(mech, mech.rest(), changed, {})
+    for joint in mech.model.joints:
+        after = next((each for each in model.joints if each.name == joint.name), joint)
+        if joint.rest and after.kind != joint.kind and joint.name in {c.joint for c in changed.coordinates}:
+            rest = tuple(round(float(x), 12) + 0.0 for x in q[changed.joint_q(joint.name)])
+            model = edits.change(model, "joints", joint.name, rest=rest)
+    return model
+
+
+def _exchanged(mech: Mechanism, q: Array, model: Model, change: Release) -> Model:
+    joint = _own(model, "joints", change.joint)
+    X_a, X_b = (np.asarray(X) for X in mech.joint_poses(q)[joint.name])
+    fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "start_speed": ()}
+    pairs = list(zip(change.directions, change.motions, strict=True))
+    turning = [np.array(d) for d, motion in pairs if motion == "rotation"]
+    sliding = [np.array(d) for d, motion in pairs if motion == "translation"]
+    if change.kind == "universal":  # the first axis stays, the second is fixed in b
+        fields["second_axis"] = _axis(X_b, turning[0])
+    elif (joint.kind, change.kind) in (("fixed", "revolute"), ("prismatic", "planar")):
+        fields["axis"] = _axis(X_a, turning[0])
+    elif (joint.kind, change.kind) == ("fixed", "prismatic"):
+        fields["axis"] = _axis(X_a, sliding[0])
+    return edits.change(model, "joints", joint.name, **fields)
+
+
+def _axis(X: Array, direction: Array) -> tuple[float, float, float]:
+    """A direction of the world in a frame."""
+    return vector_without_noise(X[:3, :3].T @ direction)
+
+
+def _removed(model: Model, change: Release) -> Model:
+    if not change.element[1]:
+        remedy = "Put a body between with two simpler joints, or leave it: the motion is right."
+        raise ModelError(f"No kind of joint makes this change: {change.text}.", where=WHERE, remedy=remedy)
+    collection, name = change.element
+    _own(model, collection, name)
+    return edits.remove(model, collection, name)
+
+
+def _own(model: Model, collection: str, name: str) -> Any:
+    for element in getattr(model, collection):
+        if element.name == name:
+            return element
+    raise ModelError(f"'{name}' belongs to a sub-assembly or a chain.", where=WHERE,
+                     remedy="Open that file and change it there.")  # fmt: skip
+
+
+def _prove(mech: Mechanism, model: Model, before: Mobility) -> None:
+    changed = mech.updated(model)
+    after = changed.mobility(carried_pose(mech, before.q, changed, {}))
+    if after.redundant or after.degrees_of_freedom != before.degrees_of_freedom:
+        raise ModelError(
+            f"The changed machine would have {after.degrees_of_freedom} degrees of freedom and "
+            f"{len(after.redundant)} redundant constraints, not {before.degrees_of_freedom} and none.",
+            where=WHERE, remedy="Change one joint at a time and look at the findings again.",
+        )  # fmt: skip

@@ -1,0 +1,284 @@
+"""Mobility: how many freedoms a machine has, which constraints are too many, which motions are free.
+
+Counting (Grübler–Kutzbach) is wrong for planar loops drawn in space, for Bennett's, Sarrus' and Bricard's linkages and
+for all that the count does not see. Here every number is a rank at assembled poses (`closure_rank`), every name comes
+from self-stresses (`self_stress`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints import failures
+from core.constraints import multipliers as constraints
+from core.errors import AssemblyError, listed
+from core.mobility import isostatic
+from core.mobility.bifurcation import branch_at, branches_through
+from core.mobility.closure_rank import Closure
+from core.mobility.driven_freedoms import drive
+from core.mobility.free_motions import FreeMotion, free_motions
+from core.mobility.isostatic import Release
+from core.mobility.self_stress import Component, Stresses, dependences, stresses
+from core.multibody.parameter_values import Values
+from core.numerics import position_solver
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Redundant:
+    """A constraint that the others already fulfil.
+
+    joint : joint (or other element) it belongs to; component : e.g. "rotation about y of the world"; direction : (3,)
+    in the world at the pose; fixed_by : joints that fix it already; instead : text of other constraints that could be
+    given up in its place, by joint
+    """
+
+    joint: str
+    collection: str
+    component: str
+    direction: tuple[float, float, float]
+    fixed_by: tuple[str, ...]
+    instead: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """One sentence."""
+        return f"{self.joint}: {self.component} is already fixed by {listed(self.fixed_by)}"
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """What a machine can do, near a pose and at it.
+
+    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where ways of motion of
+                         different freedom part (kinematotropic linkages), those of the way that has most
+    at_pose            : freedoms of the velocities at the pose itself; more than the above at a singular pose
+    equations, rank    : scalar constraints of all joints and other elements, and how many of them are independent
+    count              : freedoms by Grübler–Kutzbach: 6 per body less the equations
+    redundant          : constraints that others already fulfil; proposal: changes that make the machine isostatic
+    motions            : free motions at the pose, each moving as few joints as possible
+    singular           : the pose is one where the rank drops or ways of motion part
+    q                  : (nq,) the pose, closed
+    """
+
+    degrees_of_freedom: int
+    at_pose: int
+    equations: int
+    rank: int
+    count: int
+    redundant: tuple[Redundant, ...]
+    motions: tuple[FreeMotion, ...]
+    proposal: tuple[Release, ...]
+    singular: bool
+    q: Array
+    driven: tuple[str, ...] = ()
+    """Rows of drivers that take a freedom each."""
+    undriven: int = 0
+    """Freedoms that no driver takes."""
+    inconsistent: tuple[str, ...] = ()
+    """Drivers that contradict joints or other drivers, each with the reason in words."""
+    idle_drivers: tuple[str, ...] = ()
+    """Drivers that say what holds already, each with the reason in words."""
+    infinitesimal: int = 0
+    """Freedoms that exist at generic poses but end at once (a shaky frame)."""
+    ways: tuple[int, ...] = ()
+    """Freedoms of the ways of motion that part at the pose, most first; empty where there is but one."""
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom."""
+        return self.degrees_of_freedom
+
+    @property
+    def idle(self) -> tuple[FreeMotion, ...]:
+        """Motions in which a body only turns about its own line."""
+        return tuple(motion for motion in self.motions if motion.idle)
+
+    @property
+    def advice(self) -> str:
+        """The proposal as a sentence; '' if nothing is too many."""
+        exchanged: dict[str, list[str]] = {}
+        for change in self.proposal:
+            if change.kind:
+                exchanged.setdefault(change.kind, []).append(change.joint)
+        makes = [f"{listed(names)} {kind}" for kind, names in exchanged.items()]
+        freed: dict[str, list[str]] = {}
+        others = []
+        for change in self.proposal:
+            if change.freed:
+                freed.setdefault(change.joint, []).append(change.freed)
+            elif not change.kind:
+                others.append(change.text)
+        frees = [f"free the {listed(words)} in {name}" for name, words in freed.items()]
+        steps = [*([f"make {listed(makes)}"] if makes else []), *frees, *others]
+        return _sentence("; ".join(steps)) if steps else ""
+
+    def __str__(self) -> str:
+        return "\n".join(_report(self))
+
+
+def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float = 0.0) -> Mobility:
+    """Mobility of a machine near a pose and at it.
+
+    q : (nq,) the pose, default the rest pose; it is closed first. Limits of joints do not count.
+    Raises AssemblyError when the machine cannot be closed near the pose.
+    """
+    try:
+        return _mobility(mech, q, p, t)
+    except np.linalg.LinAlgError:
+        raise AssemblyError("The sizes of the machine are too large, or too unlike, to tell how it moves.",
+                            remedy="Check the numbers and their units.") from None  # fmt: skip
+
+
+def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility:
+    start = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    closure = Closure(mech, p, t, drivers=False)
+    pose = _closed(closure, start)
+    N = closure.motions(pose)
+    found = _generic(closure, pose)
+    # the tree fulfils its joints' constraints by its coordinates, the rest is in the closure
+    tree = 6 * len(mech.model.expanded.bodies) - mech.nv
+    surplus = found.multipliers.shape[1]
+    parts = _redundancies(closure, pose, found) if surplus else _NONE
+    dof = found.freedoms
+    driven = drive(Closure(mech, p, t), pose)
+    return Mobility(
+        degrees_of_freedom=dof, at_pose=N.shape[1], equations=tree + closure.rows,
+        rank=tree + closure.rows - surplus, count=mech.nv - closure.rows, redundant=parts[0], proposal=parts[1],
+        motions=free_motions(closure, pose, N), q=pose, ways=found.ways,
+        singular=N.shape[1] > dof + found.infinitesimal or bool(found.ways),
+        infinitesimal=found.infinitesimal, driven=driven.effective, undriven=dof - len(driven.effective),
+        inconsistent=driven.inconsistent, idle_drivers=driven.superfluous,
+    )  # fmt: skip
+
+
+def _closed(closure: Closure, q: Array) -> Array:
+    if not closure.rows:
+        return q
+    pose, gap = closure.closed(q)
+    if gap < position_solver.ACCEPTABLE:
+        return pose
+    flags = np.zeros(closure.mech.nv, dtype=bool)
+    pose, gap = position_solver.close_from(closure.upright, q, 1.0 / closure.units, flags)
+    if not gap < position_solver.ACCEPTABLE:
+        raise failures.assembly_error(closure.mech, pose, closure.p, closure.t, drivers=False)
+    return pose
+
+
+@dataclass(frozen=True)
+class _Generic:
+    """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k).
+
+    ways : freedoms of the ways of motion that part at the pose asked for; empty where there is but one
+    """
+
+    q: Array
+    freedoms: int
+    infinitesimal: int
+    multipliers: Array
+    ways: tuple[int, ...] = ()
+
+
+def _generic(closure: Closure, q: Array) -> _Generic:
+    """A pose of the way of motion through q that has most freedoms."""
+    if not closure.rows:
+        return _Generic(q, closure.mech.nv, 0, np.zeros((0, 0)))
+    near = [branch_at(closure, pose) for pose in closure.poses_near(q)]
+    if not near:  # nothing moves: what the velocities allow ends at once
+        shaky = closure.motions(q).shape[1]
+        surplus = max(0, closure.rows - closure.mech.nv)
+        return _Generic(q, 0, shaky, closure.real_motions(q)[1][:, :surplus])
+    # one smooth manifold has the same freedoms at q and all about it
+    alike = {branch.kind for branch in (branch_at(closure, q), *near)}
+    through = branches_through(closure, q) if len(alike) > 1 else ()
+    best = through[0] if through else max(near, key=lambda branch: closure.rank(branch.q))
+    ways = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
+    return _Generic(best.q, best.freedoms, best.infinitesimal, closure.real_motions(best.q)[1], ways)
+
+
+_NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
+
+
+def _redundancies(closure: Closure, q: Array, found: _Generic) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
+    through = stresses(closure, q, found.q, found.multipliers)
+    kinds = {joint.name: joint.kind for joint in closure.mech.model.expanded.joints}
+    order = _order(through, kinds, closure.mech._program.cut_rows)
+    found_ones = dependences(through, order)
+    redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
+    circuits = [(through.components[one.component].name, one.stress) for one in found_ones]
+    return redundant, isostatic.proposal(through, circuits, kinds, order[::-1])
+
+
+def _order(through: Stresses, kinds: dict[str, str], cuts: Collection[str]) -> list[int]:
+    """Components as a person would impose them: fixed joints that make bodies one first, then joint by joint, other
+    elements last; positions before directions."""
+
+    def key(i: int) -> tuple[int, int]:
+        part = through.components[i]
+        if part.collection != "joints":
+            return 2, i
+        return (0 if kinds[part.name] == "fixed" and part.name not in cuts else 1), i
+
+    return sorted(range(len(through.components)), key=key)
+
+
+def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str, str]) -> Redundant:
+    part = through.components[index]
+    names = dict.fromkeys(through.components[i].name for i in others if through.components[i].name != part.name)
+    moving = [name for name in names if kinds.get(name) != "fixed"] or list(names)
+    instead: dict[str, list[str]] = {}
+    for i in others:
+        component: Component = through.components[i]
+        if kinds.get(component.name) != "fixed":
+            instead.setdefault(component.name, []).append(component.text)
+    alternatives = tuple((name, tuple(texts)) for name, texts in instead.items())
+    return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _signed(count: int) -> str:
+    return str(count).replace("-", "−")
+
+
+def _parting(ways: Sequence[int]) -> str:
+    """What parts at a singular pose."""
+    different = list(dict.fromkeys(ways))
+    if len(different) == 1:
+        return f"Ways of motion part here, of {different[0]} freedom{'s' if different[0] > 1 else ''} each."
+    several = listed([f"one of {different[0]} freedoms", *(f"one of {count}" for count in different[1:])])
+    return f"Ways of motion part here, {several}: the machine is kinematotropic."
+
+
+def _report(found: Mobility) -> list[str]:
+    """Lines of the report."""
+    plural, several = ("" if count == 1 else "s" for count in (found.dof, found.equations))
+    lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraint{several}, {found.rank} independent."]
+    if found.count != found.dof:
+        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed(found.count)}.")
+    if found.infinitesimal:
+        lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
+    if found.singular:
+        lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
+    if found.ways:
+        lines.append(_parting(found.ways))
+    lines += [f"{item.text}." for item in found.redundant]
+    if found.proposal:
+        kept = "leaves the motion" if found.dof else "leaves the frame rigid"
+        lines.append(f"{found.advice} That takes away what is too much and {kept}.")
+    if found.driven:
+        lines.append(f"Drivers take {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
+    lines += [f"{text}." for text in (*found.inconsistent, *found.idle_drivers)]
+    lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
+    return lines

@@ -1,0 +1,279 @@
+"""Which constraints are too many: the forces that a machine's joints can exert on each other without any load.
+
+A self-stress is a set of multipliers λ with Gᵀ λ = 0. The wrench F_j that it sends through joint j does no work on the
+joint's own motion, so its components stand for the joint's constraints: constraint (j, k) can be spared exactly if some
+self-stress has F_jk ≠ 0, and a set of constraints makes the machine isostatic without a new freedom if the components
+there form a regular matrix (the constraints and their dependencies are dual matroids; Oxley, Matroid Theory, 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.reactions import holding_wrenches
+from core.elements.constraint_kinds import Row
+from core.mobility.closure_rank import Closure
+from core.model import Joint
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+AXES = "xyz"
+ALIGNED = 1e-6
+"""Sine of the angle below which a direction counts as that of an axis."""
+PIVOT = 1e-3
+"""Part of a self-stress's largest component below which a component counts as none."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """One scalar constraint: of a joint along a direction, or a row of another element.
+
+    motion : "translation" or "rotation" that it forbids, "" for other elements; axis : "x", "y", "z"
+    frame : whose axes ("world", "own": the joint's frame a, "axis": z along the joint's axis)
+    direction : (3,) in the world at the pose
+    """
+
+    collection: str
+    name: str
+    motion: str = ""
+    axis: str = ""
+    frame: str = ""
+    direction: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    note: str = ""
+    along: bool = False
+    """True if the direction is that of the joint's axis."""
+
+    @property
+    def text(self) -> str:
+        """In words, without the element's name."""
+        if not self.motion:
+            return self.note
+        word = "along" if self.motion == "translation" else "about"
+        place = {"world": f"{self.axis} of the world", "own": f"its own {self.axis}"}.get(self.frame, self.note)
+        if _along_axis(np.array(self.direction)):
+            place = f"{AXES[int(np.argmax(np.abs(self.direction)))]} of the world"
+        else:
+            place += " ({:.3g}, {:.3g}, {:.3g})".format(*(round(x, 6) + 0.0 for x in self.direction))
+        return f"{self.motion} {word} {place}"
+
+
+@dataclass(frozen=True)
+class Stresses:
+    """Self-stresses at a generic pose: entries (components, k), in N and N per machine size."""
+
+    components: tuple[Component, ...]
+    entries: Array
+
+    @property
+    def count(self) -> int:
+        """How many constraints are too many."""
+        return int(self.entries.shape[1])
+
+    def of(self, chosen: Iterable[int]) -> Array:
+        """(chosen, k) entries of some components."""
+        return self.entries[list(chosen)]
+
+
+class _Basis:
+    """Directions in which a joint's constraints are told: named at a pose, then carried along by its frame b, as the
+    second axis of a universal joint is; those of universal joints turn with their axes."""
+
+    def __init__(self, mech: Mechanism, joint: Joint, X_Wa: Array, X_Wb: Array) -> None:
+        self.joint = joint
+        self.axis, self.second = (_unit(mech, joint, field) for field in ("axis", "second_axis"))
+        R_Wa = X_Wa[:3, :3]
+        axis = R_Wa @ self.axis
+        self.frame, R_Wd = "world", np.eye(3)
+        if joint.kind == "universal":
+            self.frame, R_Wd = "axis", _universal(axis, X_Wb[:3, :3] @ self.second)
+        elif "axis" in joint.info.uses and not _along_axis(axis):
+            self.frame, R_Wd = "own", R_Wa
+            if not _along_axis(self.axis):
+                self.frame, R_Wd = "axis", R_Wa @ _with_z(self.axis)
+        self.R_bd = X_Wb[:3, :3].T @ R_Wd
+        self.directions = R_Wd
+        self.alignment = np.abs(R_Wd.T @ axis) if "axis" in joint.info.uses else np.zeros(3)
+        self.kept = list(_kept(joint, R_Wd.T @ axis))
+
+    def components(self) -> list[Component]:
+        """The joint's constraints in words."""
+        result = []
+        for k in self.kept:
+            x, y, z = (float(component) for component in self.directions[:, k % 3])
+            motion = "translation" if k >= 3 else "rotation"
+            along = bool(self.alignment[k % 3] > 0.99)
+            result.append(
+                Component("joints", self.joint.name, motion, AXES[k % 3], self.frame, (x, y, z), self._note(k), along)
+            )
+        return result
+
+    def _note(self, k: int) -> str:
+        if self.joint.kind == "universal" and k < 3:
+            return "the normal of its two axes"
+        return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
+
+    def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
+        """(components,) of a wrench (6,) [torque; force] in world axes, torques per machine size (m)."""
+        R_Wd = X_Wb[:3, :3] @ self.R_bd
+        if self.joint.kind == "universal":
+            R_Wd = _universal(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
+        local = np.concatenate([R_Wd.T @ F[:3] / size, R_Wd.T @ F[3:]])
+        return np.asarray(local[self.kept])
+
+    def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> float:
+        """Torque about, or force along, the joint's axis."""
+        axis = X_Wa[:3, :3] @ self.axis
+        return float(F[3:] @ axis if self.joint.kind == "prismatic" else F[:3] @ axis / size)
+
+
+def _unit(mech: Mechanism, joint: Joint, field: str) -> Array:
+    v = mech._coordinates.numbers.vector(getattr(joint, field), f"joint '{joint.name}', {field}")
+    return np.array(v, dtype=float) / max(float(np.linalg.norm(v)), 1e-300)
+
+
+def _along_axis(v: Array) -> bool:
+    return bool(np.sort(np.abs(v))[1] < ALIGNED)
+
+
+def _with_z(axis: Array) -> Array:
+    """A rotation whose z is the axis and whose x is the normal nearest to x (else y)."""
+    start = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = start - axis * (axis @ start)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
+def _universal(first: Array, second: Array) -> Array:
+    """x: normal of both axes; z: the first axis."""
+    normal = np.cross(first, second)
+    length = float(np.linalg.norm(normal))
+    if length < ALIGNED:
+        return _with_z(first)
+    normal /= length
+    return np.column_stack([normal, np.cross(first, normal), first])
+
+
+def _kept(joint: Joint, axis: Array) -> Iterable[int]:
+    """Which of rotation x, y, z, translation x, y, z a joint forbids; axis: in the basis."""
+    along = int(np.argmax(np.abs(axis)))
+    across = [k for k in range(3) if k != along]
+    turns, shifts = [0, 1, 2], [0, 1, 2]
+    match joint.kind:
+        case "revolute" | "continuous" | "screw":
+            turns = across
+        case "prismatic":
+            shifts = across
+        case "cylindrical":
+            turns, shifts = across, across
+        case "planar":
+            turns, shifts = across, [along]
+        case "universal":
+            turns = [0]
+        case "spherical":
+            turns = []
+        case "free":
+            turns, shifts = [], []
+    yield from (3 + k for k in shifts)
+    yield from turns
+
+
+def stresses(closure: Closure, q: Array, generic: Array, multipliers: Array) -> Stresses:
+    """What self-stresses at a generic pose (multipliers (rows, k) there) send through every joint and element.
+
+    q : the pose at which directions are told
+    """
+    mech, p = closure.mech, closure.p
+    joints = {joint.name: joint for joint in mech.model.expanded.joints}
+    here, there = mech.joint_poses(q, p), mech.joint_poses(generic, p)
+    bases = {name: _Basis(mech, joint, *here[name]) for name, joint in joints.items()}
+    k = multipliers.shape[1]
+    through = [transmitted(closure, generic, multipliers[:, i]) for i in range(k)]
+    components: list[Component] = []
+    rows: list[Array] = []
+    for name, basis in bases.items():
+        components += basis.components()
+        blocks = [basis.read(F[name], *there[name], closure.size) for F in through]
+        rows.append(np.array(blocks).T.reshape(len(basis.kept), k))
+        if (mimic := basis.joint.mimic) is not None:
+            components.append(Component("joints", name, note=f"the coupling to {mimic.leader}"))
+            rows.append(np.array([[basis.along(F[name], *there[name], closure.size) for F in through]]))
+    for i, row in enumerate(closure.names):
+        if row.collection != "joints":
+            components.append(Component(row.collection, row.element, note=_row_note(row)))
+            rows.append(multipliers[i : i + 1] * closure.row_units[i] / closure.size)
+    entries = np.concatenate(rows) if rows else np.zeros((0, k))
+    return Stresses(tuple(components), _orthonormal(entries))
+
+
+def _row_note(row: Row) -> str:
+    what = "the constraint" if row.collection == "constraints" else "the driver"
+    return f"{what} ({row.component})" if row.component else what
+
+
+def transmitted(closure: Closure, q: Array, multipliers: Array) -> dict[str, Array]:
+    """joint → (6,) wrench [torque; force] that multipliers (rows,) send through it: parent side on child side, at b's
+    origin, world axes (see `core.constraints.reactions`)."""
+    mech, p = closure.mech, closure.p
+    topology = mech._program.topology
+    everything = np.zeros(len(mech._program.closure_rows))
+    everything[closure.kept] = multipliers
+    origins = {name: sides[1][:3, 3] for name, sides in mech.joint_poses(q, p).items()}
+    turned = {branch.joint.name: branch.reversed for branch in topology.branches}
+    result = {name: np.zeros(6) for name in mech.joint_names}
+    for cut, (inner, outer), F, point in holding_wrenches(mech, q, everything, p):
+        if cut:
+            result[cut] = result[cut] + F
+        for side, sign in ((outer, -1.0), (inner, 1.0)):
+            for carrier in topology.path(side):
+                share = np.concatenate([F[:3] + np.cross(point - origins[carrier], F[3:]), F[3:]])
+                result[carrier] = result[carrier] + (-sign if turned[carrier] else sign) * share
+    return result
+
+
+def _orthonormal(entries: Array) -> Array:
+    u, sigma, _ = np.linalg.svd(entries, full_matrices=False)
+    return np.asarray(u[:, sigma > 1e-9 * max(float(sigma[0]), 1e-300)]) if len(sigma) else entries
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A constraint that others already fulfil, and the components of the self-stress that says so."""
+
+    component: int
+    others: tuple[int, ...]
+    stress: Array
+
+
+def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
+    """The constraints that add nothing when all are imposed one after another in the given order, and for each of
+    them those that have fixed it before.
+
+    Chosen from the end: a constraint depends on earlier ones if a self-stress acts in it and in no later one but those
+    chosen already.
+    """
+    space = found.entries.copy()
+    chosen: list[int] = []
+    for index in reversed(order):
+        if len(chosen) == found.count:
+            break
+        row = space[index]
+        largest = float(np.max(np.abs(space), initial=0.0))
+        if np.linalg.norm(row) > PIVOT * max(largest, 1e-300):
+            chosen.append(index)
+            space = space - np.outer(space @ row, row) / float(row @ row)
+    # stress with entry 1 in one chosen component and 0 in the others
+    circuits = found.entries @ np.linalg.pinv(found.of(chosen)) if chosen else np.zeros((len(order), 0))
+    result = []
+    for k, index in enumerate(chosen):
+        strength = np.abs(circuits[:, k])
+        strong = np.flatnonzero(strength > PIVOT * float(np.max(strength)))
+        result.append(Dependence(index, tuple(int(i) for i in strong if i != index), circuits[:, k]))
+    return result[::-1]

@@ -1,0 +1,1 @@
+"""Edits of a document: each takes a model and returns another."""

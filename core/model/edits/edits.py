@@ -1,0 +1,234 @@
+"""Edits: pure functions Model → Model. Nothing half-edited can exist; undo is keeping the old value."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from core.errors import ModelError, near_misses
+from core.model.assemblies import SubAssembly
+from core.model.bodies import WORLD, Body
+from core.model.edits.renaming import formulas_with, renaming_of
+from core.model.fields import Element, ScalarKind, VectorKind, check_name, fields_of, mapped
+from core.model.formula.expression import Node, parse
+from core.model.joints import Joint
+from core.model.model import COLLECTIONS, NAMESPACES, WORDS, Model, owner_of
+from core.model.parameters import Parameter
+from core.model.shapes import Box, Material
+
+Owned = tuple[tuple[str, Any], ...]
+"""Elements with the names of their collections: ((collection, element), …)."""
+
+
+def collection_of(element: Element) -> str:
+    """Name of the collection an element belongs to."""
+    for collection, kind in COLLECTIONS.items():
+        if isinstance(element, kind):
+            return collection
+    raise ModelError(f"A {type(element).__name__} is not an element of a model by itself.")
+
+
+# ------------------------------------------------------------------------------- add, change, rename
+
+
+def add(model: Model, element: Element) -> Model:
+    """The model with the element appended."""
+    collection = collection_of(element)
+    return _with(model, {collection: (*getattr(model, collection), element)})
+
+
+def replace(model: Model, old: Any, new: Element) -> Model:
+    """The model with one element replaced by another of its kind (same name; see `rename`)."""
+    collection = collection_of(old)
+    return _with(model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))})
+
+
+def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
+    """The model with fields of one element changed; changing `name` renames it everywhere. The value of a
+    sub-assembly's parameter (`leg1.length`) is changed by a setting of the sub-assembly."""
+    owner = owner_of(model, name) if set(fields) == {"value"} and name not in model.index(collection[:-1]) else None
+    if collection == "parameters" and owner is not None:
+        return replace(model, owner, owner.with_setting(name.removeprefix(f"{owner.name}."), fields["value"]))
+    new_name = fields.pop("name", name)
+    if fields:
+        old = model.find(collection, name)
+        known = [field.name for field in fields_of(type(old))]
+        if (wrong := next((field for field in fields if field not in known), None)) is not None:
+            raise ModelError(f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'",
+                             remedy=near_misses(wrong, known))  # fmt: skip
+        model = replace(model, old, dataclasses.replace(old, **fields))
+    return rename(model, collection, name, new_name)
+
+
+def rename(model: Model, collection: str, old: str, new: str) -> Model:
+    """The model with an element renamed; every reference and formula follows, for a sub-assembly also those that use
+    what it brings.
+
+    Raises ModelError when the new name is taken, is not a name, or means something else in a formula.
+    """
+    if new == old:
+        return model
+    target = model.find(collection, old)
+    check_name(new)
+    if new in _taken(model, NAMESPACES[collection]):
+        raise ModelError(f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name",
+                         remedy="Choose another name.")  # fmt: skip
+    names = renaming_of(model, collection, old, new)
+    if (clash := names.clash(model)) is not None:
+        raise ModelError(f"In formulas '{clash}' means something else.", where=f"{WORDS[collection]} '{old}', name",
+                         remedy="Choose another name.")  # fmt: skip
+
+    def renamed(element: Element) -> dict[str, Any]:
+        changes = names.changes(element)
+        if element is target:
+            changes["name"] = new
+        return changes
+
+    return mapped(model, renamed)
+
+
+def _taken(model: Model, namespace: str) -> dict[str, Element]:
+    """Names in use, also those that chains and sub-assemblies bring (which are gone from the expanded model)."""
+    return (model if namespace in ("chain", "assembly") else model.expanded).index(namespace)
+
+
+# ------------------------------------------------------------------------------- remove
+
+
+def users(model: Model, collection: str, name: str) -> Owned:
+    """(collection, element) of everything that refers to an element, or to what it brings, directly: by its name or
+    in a formula."""
+    names = renaming_of(model, collection, name, f"{name}_")
+    return tuple(
+        (owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and names.touches(e)
+    )
+
+
+def dependents(model: Model, collection: str, name: str) -> Owned:
+    """Everything that `remove` would delete with an element: joints and frames on a body, frames on frames,
+    joints coupled to a joint, forces whose formulas use a sensor. (A parameter or material in use is not taken along:
+    its users keep the value.)"""
+    found: dict[tuple[str, str], Any] = {}
+    waiting = [(collection, name)]
+    while waiting:
+        owner, gone = waiting.pop()
+        names = renaming_of(model, owner, gone).lasting()
+        for other, element in model.elements():
+            key = (other, element.name)
+            if key not in found and key != (collection, name) and names.touches(element):
+                found[key] = element
+                waiting.append(key)
+    return tuple((owner, element) for (owner, _), element in found.items())
+
+
+def remove(model: Model, collection: str, name: str) -> Model:
+    """The model without an element and without its `dependents`; formulas that used a removed parameter
+    keep its present value, shapes that used a removed material keep its colour."""
+    target: Any = model.find(collection, name)
+    gone = {(owner, element.name) for owner, element in dependents(model, collection, name)} | {(collection, name)}
+    inlined: dict[str, Node] = {}
+    colors: dict[str, Any] = {}
+    if isinstance(target, Parameter):
+        inlined = {name: parse(str(target.value))}
+    elif isinstance(target, Material):
+        colors = {name: target.color}
+    for owner in (e for c, e in model.elements() if isinstance(e, SubAssembly) and (c, e.name) in gone):
+        values = model.values()
+        inlined |= {p.name: parse(repr(values[p.name])) for p in owner.brought.get("parameters", ())}
+        colors |= {m.name: m.color for m in owner.brought.get("materials", ())}
+    kept: dict[str, Any] = {c: tuple(e for e in getattr(model, c) if (c, e.name) not in gone) for c in COLLECTIONS}
+
+    def left(element: Element) -> dict[str, Any]:
+        return formulas_with(element, inlined) | _without_material(element, colors)
+
+    if inlined or colors:
+        kept = {c: tuple(mapped(e, left) for e in elements) for c, elements in kept.items()}
+        kept["world"] = mapped(model.world, left)
+    return _with(model, kept)
+
+
+def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
+    """What a shape must change to keep the colour of a material that goes."""
+    material = getattr(element, "material", None)
+    if material not in colors:
+        return {}
+    return {"material": "", "color": element.color or colors[material]}
+
+
+# ------------------------------------------------------------------------------- names, copies, sliders
+
+
+def unused_name(model: Model, collection: str, stem: str) -> str:
+    """`stem`, or `stem2`, `stem3` … — the first that is free in the collection's namespace."""
+    taken = _taken(model, NAMESPACES[collection])
+    if stem not in taken and stem != WORLD:
+        return stem
+    base = stem.rstrip("0123456789") or stem
+    number = 2
+    while f"{base}{number}" in taken:
+        number += 1
+    return f"{base}{number}"
+
+
+def duplicate(model: Model, collection: str, name: str) -> tuple[Model, str]:
+    """The model with a copy of an element under a free name, and that name."""
+    new = unused_name(model, collection, name)
+    more = {"prefix": f"{new}_"} if collection == "chains" else {}
+    copy: Any = dataclasses.replace(model.find(collection, name), **{"name": new, **more})
+    return add(model, copy), new
+
+
+def promote(model: Model, collection: str, name: str, field: str, parameter: str) -> Model:
+    """The model in which a number of an element's field has become a named parameter, so that a slider can
+    move it. `field` may lead into nested elements and vectors: "pose.position.0", "shapes.1.radius"."""
+    element = model.find(collection, name)
+    value, dimension, put = _leaf(element, field.split("."), f"{WORDS[collection]} '{name}', {field}")
+    with_parameter = add(model, Parameter(name=parameter, value=value, dimension=dimension))
+    return replace(with_parameter, element, put(parameter))
+
+
+def _leaf(holder: Any, path: list[str], where: str) -> tuple[Any, str, Callable[[Any], Any]]:
+    """The number at the end of a path of fields and indices, its dimension, and the function that returns
+    the holder with the number replaced."""
+    head, rest = path[0], path[1:]
+    field = next((f for f in fields_of(type(holder)) if f.name == head), None)
+    if field is None:
+        raise ModelError(f"There is no field '{head}'.", where=where)
+    value = getattr(holder, head)
+
+    def put(new: Any) -> Any:
+        return dataclasses.replace(holder, **{head: new})
+
+    if isinstance(field.kind, ScalarKind) and value is not None and not rest:
+        return value, field.kind.dimension, put
+    if isinstance(value, Element) and rest:
+        number, dimension, inner = _leaf(value, rest, where)
+        return number, dimension, lambda new: put(inner(new))
+    if isinstance(value, tuple) and rest and rest[0].isdigit() and int(rest[0]) < len(value):
+        index = int(rest[0])
+
+        def put_item(new: Any) -> Any:
+            return put((*value[:index], new, *value[index + 1 :]))
+
+        if isinstance(field.kind, VectorKind) and len(rest) == 1:
+            return value[index], field.kind.dimension, put_item
+        if isinstance(value[index], Element) and len(rest) > 1:
+            number, dimension, inner = _leaf(value[index], rest[1:], where)
+            return number, dimension, lambda new: put_item(inner(new))
+    raise ModelError("Only a number can become a parameter.", where=where)
+
+
+def free_body(model: Model, stem: str = "body", place: tuple[float, float, float] | None = None) -> tuple[Model, str]:
+    """The model with a new free body (a 0.1 m cube of 1 kg), and its name; with a place (m, world) it has a free joint
+    that rests there."""
+    new = unused_name(model, "bodies", stem)
+    model = add(model, Body(name=new, density=1000.0, shapes=(Box(),)))
+    if place is not None:
+        name = unused_name(model, "joints", new)
+        model = add(model, Joint(name=name, kind="free", parent=WORLD, child=new, rest=(*place, 0.0, 0.0, 0.0, 1.0)))
+    return model, new
+
+
+def _with(model: Model, collections: dict[str, Any]) -> Model:
+    return dataclasses.replace(model, **collections)

@@ -1,0 +1,1 @@
+"""Formulas that people type: read, written, evaluated."""

@@ -1,0 +1,161 @@
+"""Formulas as people write them: parsed by our own parser into a small tree, evaluated over any scalars.
+
+    parse("2*l1 + 50 mm")            native dialect (Python-like; ^ and ** are powers; units behind numbers)
+    parse("if(t < 1 s, 2*t, 2) + 5*(x > 0 and not y > 0)")       conditions are 1 where they hold, 0 elsewhere
+    parse("1/2 a1 Sin[q1]", dialect="mathematica")     Robotica's dialect (implied product, Pi, Degree, Sin[])
+
+Nothing is ever passed to Python's `eval`. Size and depth are bounded, so no text can hang the program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.errors import ExpressionError
+from core.model.formula.nodes import (
+    COMPARISONS,
+    CONSTANTS,
+    FUNCTIONS,
+    LOGIC,
+    Binary,
+    Call,
+    Dialect,
+    Name,
+    Negative,
+    Node,
+    Number,
+)
+from core.model.formula.parser import parse
+from core.model.formula.text import number_text, text_of
+from core.model.units.units import UNITS
+from core.spatial.scalar import Scalar, apply
+
+__all__ = [
+    "CONSTANTS", "FUNCTIONS", "Binary", "Call", "Dialect", "Name", "Negative", "Node", "Number", "evaluate", "names",
+    "number_text", "parse", "substitute", "text_of",
+]  # fmt: skip
+
+
+def names(node: Node) -> frozenset[str]:
+    """All names in the formula except constants (pi, tau, e)."""
+    match node:
+        case Number():
+            return frozenset()
+        case Name(name):
+            return frozenset() if name in CONSTANTS else frozenset((name,))
+        case Negative(operand):
+            return names(operand)
+        case Binary(_, left, right):
+            return names(left) | names(right)
+        case Call(_, arguments):
+            return frozenset().union(*map(names, arguments))
+
+
+def evaluate(node: Node, environment: Mapping[str, Scalar]) -> Scalar:
+    """The value of the formula over the scalars in `environment` (floats, symbols, graph nodes).
+
+    Raises ExpressionError for an unknown name, a division by a literal zero, or an overflow.
+    """
+    try:
+        return _Evaluation(environment).value(node)
+    except ZeroDivisionError:
+        raise ExpressionError(f"'{text_of(node)}' divides by zero.", remedy="Change the formula.") from None
+    except (ValueError, OverflowError):
+        raise ExpressionError(f"'{text_of(node)}' has no finite value.", remedy="Change the formula.") from None
+
+
+SAFE = 0.5
+"""An argument at which every function and its derivative is finite."""
+
+
+class _Evaluation:
+    """Values of nodes. Where a condition is a symbol both of its branches are evaluated; in each, functions see `SAFE`
+    in place of their arguments where the branch does not count, so that neither its value nor its derivative can spoil
+    the other's (0 · ∞)."""
+
+    def __init__(self, environment: Mapping[str, Scalar], counts: Scalar = None) -> None:
+        self.environment = environment
+        self.counts = counts
+        """The condition under which what is evaluated counts; None: always."""
+
+    def value(self, node: Node) -> Scalar:
+        """The value of a node."""
+        match node:
+            case Number(value, unit):
+                return value * UNITS[unit].factor if unit else value
+            case Name(name):
+                return self.named(name)
+            case Negative(operand):
+                return -self.value(operand)
+            case Binary(operator, left, right):
+                return self.combined(operator, self.value(left), self.value(right))
+            case Call("if", (condition, one, other)):
+                return self.chosen(self.value(condition), one, other)
+            case Call(function, arguments):
+                return apply(FUNCTIONS[function][0], *(self.safe(self.value(argument)) for argument in arguments))
+
+    def named(self, name: str) -> Scalar:
+        """What a name means."""
+        if name in self.environment:
+            return self.environment[name]
+        if name in CONSTANTS:
+            return CONSTANTS[name]
+        raise ExpressionError(
+            f"Nothing is called '{name}'.", remedy="Define a parameter of this name or correct the formula."
+        )
+
+    def combined(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
+        """a operator b."""
+        if operator in _ARITHMETIC:
+            return _ARITHMETIC[operator](a, b)
+        if operator == "/":
+            return a / self.safe(b)
+        if operator == "^":
+            return _power(self.safe(a), self.safe(b))
+        return apply((COMPARISONS.get(operator) or LOGIC[operator]), a, b)
+
+    def chosen(self, condition: Scalar, one: Node, other: Node) -> Scalar:
+        """One of two, both where that is not known yet."""
+        if isinstance(condition, int | float):
+            return self.value(one if condition else other)
+        sides = (condition, apply("logic_not", condition))
+        values = [_Evaluation(self.environment, self.also(side)).value(node)
+                  for side, node in zip(sides, (one, other), strict=True)]  # fmt: skip
+        return apply("if_else", condition, *values)
+
+    def also(self, condition: Scalar) -> Scalar:
+        return condition if self.counts is None else apply("logic_and", self.counts, condition)
+
+    def safe(self, x: Scalar) -> Scalar:
+        """An argument, harmless where it does not count."""
+        return x if self.counts is None or isinstance(x, int | float) else apply("if_else", self.counts, x, SAFE)
+
+
+def _power(base: Scalar, exponent: Scalar) -> Scalar:
+    if isinstance(base, (int, float)) and isinstance(exponent, (int, float)):
+        return math.pow(base, exponent)  # never a complex or a giant integer
+    return base**exponent
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+}
+
+
+def substitute(node: Node, replacements: Mapping[str, Node]) -> Node:
+    """The formula with names replaced by formulas (renaming a parameter, inlining a value)."""
+    match node:
+        case Name(name):
+            return replacements.get(name, node)
+        case Negative(operand):
+            return Negative(substitute(operand, replacements))
+        case Binary(operator, left, right):
+            return Binary(operator, substitute(left, replacements), substitute(right, replacements))
+        case Call(function, arguments):
+            return Call(function, tuple(substitute(a, replacements) for a in arguments))
+        case _:
+            return node

@@ -1,0 +1,261 @@
+"""Reading formulas: precedence climbing over tokens."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from core.errors import ExpressionError
+from core.model.formula.nodes import (
+    COMPARISONS,
+    FUNCTIONS,
+    MATHEMATICA_FUNCTIONS,
+    NOT,
+    PRECEDENCE,
+    PRODUCT,
+    Binary,
+    Call,
+    Dialect,
+    Name,
+    Negative,
+    Node,
+    Number,
+)
+from core.model.units.units import UNITS
+
+MAX_LENGTH = 4000
+MAX_DEPTH = 60
+MAX_OPERATORS = 400
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+    r"|(?P<operator>\*\*|<=|>=|==|!=|&&|\|\||[-+*/^(),\[\]°<>≤≥≠!]))"
+)
+_END = ("end", "", 0)
+_SAME = {"**": "^", "≤": "<=", "≥": ">=", "≠": "!=", "&&": "and", "||": "or"}
+"""Other spellings of operators."""
+_UNKNOWN = "Use numbers, names, + - * / ^, comparisons, parentheses and functions such as sin(x)."
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str, dialect: Dialect = "native") -> Node:
+    """The tree of a formula.
+
+    Raises ExpressionError naming the column and what was expected there.
+    """
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(
+            f"The formula is {len(text)} characters long; {MAX_LENGTH} is the limit.",
+            remedy="Split it with named parameters.",
+        )
+    return _Parser(text, dialect).whole()
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+    position = 0
+    end = len(text.rstrip())
+    while position < end:
+        match = _TOKEN.match(text, position)
+        if match is None:
+            at = position + len(text[position:]) - len(text[position:].lstrip())
+            raise ExpressionError(
+                f"'{text[at]}' in column {at + 1} of '{_clip(text)}' is not part of a formula.",
+                remedy="Write == to compare." if text[at] == "=" else _UNKNOWN,
+            )
+        kind = match.lastgroup or ""
+        yield kind, match.group(kind), match.start(kind)
+        position = match.end()
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+class _Parser:
+    """Precedence climbing over the token list."""
+
+    def __init__(self, text: str, dialect: Dialect) -> None:
+        self.text = text
+        self.mathematica = dialect == "mathematica"
+        self.tokens = [*_tokens(text), _END]
+        self.index = 0
+        self.depth = 0
+        self.operators = 0
+
+    def whole(self) -> Node:
+        if self.tokens[0] is _END:
+            raise ExpressionError("The formula is empty.", remedy="Write a number or a formula.")
+        node = self.expression(0)
+        if self.tokens[self.index] is not _END:
+            raise self.unexpected("an operator")
+        return node
+
+    def unexpected(self, wanted: str) -> ExpressionError:
+        kind, token, column = self.tokens[self.index]
+        found = "the formula ends" if kind == "end" else f"'{token}' stands in column {column + 1}"
+        what = f"In '{_clip(self.text)}' {found} where {wanted} was expected."
+        return ExpressionError(what, remedy="Correct the formula there.")
+
+    def take(self, token: str) -> bool:
+        if self.tokens[self.index][0] == "operator" and self.tokens[self.index][1] == token:
+            self.index += 1
+            return True
+        return False
+
+    def expect(self, token: str) -> None:
+        if not self.take(token):
+            raise self.unexpected(f"'{token}'")
+
+    def operator(self) -> str:
+        """The binary operator at the current place, '' if none; an implied product counts as '*'."""
+        kind, token, _ = self.tokens[self.index]
+        token = _SAME.get(token, token)
+        if token in PRECEDENCE and (kind == "operator" or not self.mathematica):
+            return token
+        starts_operand = kind in ("number", "name") or token == "("
+        return " " if self.mathematica and starts_operand else ""
+
+    def expression(self, minimum: int) -> Node:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise ExpressionError(
+                f"The formula '{_clip(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
+                remedy="Split it with named parameters.",
+            )
+        left = self.negation() if minimum <= NOT and self.takes_not() else self.operand(max(minimum, PRODUCT))
+        compared = False
+        while symbol := self.operator():
+            name = "*" if symbol == " " else symbol
+            precedence = PRECEDENCE[name]
+            if precedence < minimum:
+                break
+            if compared and name in COMPARISONS:
+                raise self.in_a_row()
+            if symbol != " ":
+                self.index += 1
+            right = self.expression(precedence if name == "^" else precedence + 1)
+            left, compared = Binary(name, left, right), name in COMPARISONS
+            self.count_operator()
+        self.depth -= 1
+        return left
+
+    def takes_not(self) -> bool:
+        """Take a `not` (or !) in front of a condition; a name "not" that stands alone is a name."""
+        kind, token, _ = self.tokens[self.index]
+        after, following, _ = self.tokens[self.index + 1] if kind != "end" else _END
+        word = token == "not" and not self.mathematica and (
+            (after in ("number", "name") and following not in PRECEDENCE) or following in ("(", "-", "+")
+        )  # fmt: skip
+        taken = word or (kind == "operator" and token == "!")
+        self.index += taken
+        return taken
+
+    def negation(self) -> Node:
+        """What stands behind a `not`."""
+        self.count_operator()
+        return Call("not", (self.expression(NOT),))
+
+    def in_a_row(self) -> ExpressionError:
+        _, token, column = self.tokens[self.index]
+        return ExpressionError(
+            f"In '{_clip(self.text)}' '{token}' in column {column + 1} compares what is a comparison already.",
+            remedy="Join two comparisons with 'and', or put one in parentheses.",
+        )
+
+    def count_operator(self) -> None:
+        self.operators += 1
+        if self.operators > MAX_OPERATORS:
+            raise ExpressionError(
+                f"The formula '{_clip(self.text)}' has more than {MAX_OPERATORS} operators.",
+                remedy="Split it with named parameters.",
+            )
+
+    def operand(self, minimum: int) -> Node:
+        """A number, name, call or parenthesis; a sign in front of it binds like a product."""
+        kind, token, _ = self.tokens[self.index]
+        if kind == "number":
+            self.index += 1
+            return self.with_unit(_literal(token))
+        if kind == "name":
+            self.index += 1
+            return self.name(token)
+        if self.take("("):
+            node = self.expression(0)
+            self.expect(")")
+            return node
+        if self.take("-"):
+            return Negative(self.expression(minimum))
+        if self.take("+"):
+            return self.expression(minimum)
+        raise self.unexpected("a number, a name or '('")
+
+    def with_unit(self, value: float) -> Node:
+        kind, token, _ = self.tokens[self.index]
+        if self.mathematica:
+            if token == "Degree":
+                self.index += 1
+                return Number(value, "deg")
+            return Number(value)
+        if self.take("°"):
+            return Number(value, "deg")
+        follows = self.tokens[self.index + 1][1] if kind != "end" else ""
+        if kind == "name" and token in UNITS and follows != "(":
+            self.index += 1
+            return Number(value, token)
+        return Number(value)
+
+    def name(self, token: str) -> Node:
+        opening, closing = ("[", "]") if self.mathematica else ("(", ")")
+        known = MATHEMATICA_FUNCTIONS.get(token) if self.mathematica else token
+        if self.mathematica and token == "Boole" and self.take("["):
+            node = self.expression(0)
+            self.expect("]")
+            return node
+        follows = self.tokens[self.index][1]
+        if follows == "(" and self.mathematica and known is not None:
+            opening, closing = "(", ")"
+        if follows != opening or (self.mathematica and known is None and opening == "("):
+            return self.constant(token)
+        if known not in FUNCTIONS:
+            raise ExpressionError(
+                f"'{token}' in '{_clip(self.text)}' is not a function.",
+                remedy="Known functions: " + ", ".join(sorted(FUNCTIONS)) + ".",
+            )
+        self.index += 1
+        arguments = [self.expression(0)]
+        while self.take(","):
+            arguments.append(self.expression(0))
+        self.expect(closing)
+        return self.call(known, arguments)
+
+    def call(self, name: str, arguments: list[Node]) -> Node:
+        if self.mathematica and name == "atan" and len(arguments) == 2:
+            return Call("atan2", (arguments[1], arguments[0]))  # ArcTan[x, y] = atan2(y, x)
+        wanted = FUNCTIONS[name][1]
+        if len(arguments) != wanted:
+            raise ExpressionError(
+                f"{name} in '{_clip(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
+                remedy="Write if(condition, value where it holds, value elsewhere)." if name == "if" else
+                f"Write {name}({', '.join('xyz'[:wanted])}).",
+            )  # fmt: skip
+        return Call(name, tuple(arguments))
+
+    def constant(self, token: str) -> Node:
+        if self.mathematica:
+            if token == "Pi":
+                return Name("pi")
+            if token == "E":
+                return Name("e")
+            if token == "Degree":
+                return Number(1.0, "deg")
+        return Name(token)
+
+
+def _literal(token: str) -> float:
+    value = float(token)
+    if not math.isfinite(value):
+        raise ExpressionError(f"The number {_clip(token)} is too large.", remedy="Use a finite number.")
+    return value

@@ -1,0 +1,122 @@
+"""Writing formulas as text that reads back."""
+
+from __future__ import annotations
+
+from core.model.formula.nodes import (
+    COMPARISONS,
+    LOGIC,
+    MATHEMATICA_FUNCTIONS,
+    NOT,
+    PRECEDENCE,
+    PRODUCT,
+    UNIT,
+    Binary,
+    Call,
+    Dialect,
+    Name,
+    Negative,
+    Node,
+    Number,
+)
+from core.model.units.units import UNITS
+
+
+def text_of(node: Node, dialect: Dialect = "native") -> str:
+    """The formula as text that `parse` reads back to an equal tree (in Mathematica's dialect: of equal value)."""
+    return _native(node, 0) if dialect == "native" else _mathematica(node, 0)
+
+
+def number_text(value: float) -> str:
+    """A float as short text that reads back exactly; whole numbers without a decimal point."""
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
+    return repr(value)
+
+
+def _native(node: Node, outer: int) -> str:
+    match node:
+        case Number(value, unit):
+            text = f"{number_text(value)} {unit}" if unit else number_text(value)
+            return f"({text})" if unit and outer > UNIT else text
+        case Name("not"):  # a name: bare it would turn the truth of what follows
+            return "(not)"
+        case Name(name):
+            return name
+        case Negative(operand):
+            text = "-" + _native(operand, PRODUCT)
+            return f"({text})" if outer >= PRODUCT else text
+        case Binary(operator, left, right):
+            first, second = _bindings(operator)
+            return _joined(operator, operator, _native(left, first), _native(right, second), outer)
+        case Call("not", (operand,)):
+            text = "not " + _native(operand, NOT)
+            return f"({text})" if outer > NOT else text
+        case Call(function, arguments):
+            return f"{function}({', '.join(_native(a, 0) for a in arguments)})"
+
+
+def _bindings(operator: str) -> tuple[int, int]:
+    """How tightly the operands of an operator must bind to stand without parentheses."""
+    precedence = PRECEDENCE[operator]
+    if operator in COMPARISONS:
+        return precedence + 1, precedence + 1
+    return precedence + (operator == "^"), precedence + (operator != "^")
+
+
+def _joined(operator: str, shown: str, first: str, second: str, outer: int) -> str:
+    space = "" if operator in "*/^" else " "
+    text = f"{first}{space}{shown}{space}{second}"
+    return f"({text})" if PRECEDENCE[operator] < outer else text
+
+
+def _mathematica(node: Node, outer: int, *, condition: bool = False) -> str:
+    """A number, or a condition: there the two are different things."""
+    if _is_condition(node) and not condition:
+        return f"Boole[{_mathematica(node, 0, condition=True)}]"
+    if condition and not _is_condition(node):
+        return _mathematica(Binary("!=", node, Number(0.0)), outer, condition=True)
+    match node:
+        case Number(value, unit):
+            text = _mathematica_number(value)
+            text = f"{text} Degree" if unit == "deg" else (f"{text}*{UNITS[unit].factor!r}" if unit else text)
+            return f"({text})" if unit and outer > PRODUCT else text  # a unit is a factor here
+        case Name(name):
+            return {"pi": "Pi", "e": "E", "tau": "(2 Pi)"}.get(name, name)
+        case Negative(operand):
+            text = "-" + _mathematica(operand, PRODUCT)
+            return f"({text})" if outer >= PRODUCT else text
+        case Binary(operator, left, right):
+            first, second = _bindings(operator)
+            words = [_mathematica(side, tight, condition=operator in LOGIC)
+                     for side, tight in ((left, first), (right, second))]  # fmt: skip
+            shown = {"and": "&&", "or": "||"}.get(operator, operator)
+            return _joined(operator, shown, words[0], words[1], outer)
+        case Call(function, arguments):
+            return _mathematica_call(function, arguments)
+
+
+def _is_condition(node: Node) -> bool:
+    match node:
+        case Binary(operator, _, _):
+            return operator in COMPARISONS or operator in LOGIC
+        case Call("not", _):
+            return True
+        case _:
+            return False
+
+
+def _mathematica_call(function: str, arguments: tuple[Node, ...]) -> str:
+    if function == "atan2":
+        arguments = (arguments[1], arguments[0])
+        function = "atan"
+    title = next(theirs for theirs, ours in MATHEMATICA_FUNCTIONS.items() if ours == function)
+    words = [_mathematica(a, 0, condition=not k and function in ("if", "not")) for k, a in enumerate(arguments)]
+    return f"{title}[{', '.join(words)}]"
+
+
+def _mathematica_number(value: float) -> str:
+    text = number_text(value)
+    if "e" in text:
+        mantissa, exponent = text.split("e")
+        return f"({mantissa}*10^({int(exponent)}))"
+    return text

@@ -1,0 +1,1 @@
+"""Units: what they are worth in SI, and how they combine."""

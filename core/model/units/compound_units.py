@@ -1,0 +1,51 @@
+"""Units made of others, as people write them behind a number: "N/mm", "N·m/deg", "kg·mm²", "km/h"."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from core.model.units.units import UNITS
+
+_POWERS: dict[str, tuple[int, int, int, int]] = {
+    "mass": (1, 0, 0, 0), "length": (0, 1, 0, 0), "time": (0, 0, 1, 0), "angle": (0, 0, 0, 1),
+    "frequency": (0, 0, -1, 0), "angular_velocity": (0, 0, -1, 1), "force": (1, 1, -2, 0), "torque": (1, 2, -2, 0),
+    "energy": (1, 2, -2, 0), "power": (1, 2, -3, 0),
+}  # fmt: skip
+"""Powers of kg, m, s and rad."""
+_FURTHER = {"h": ("time", 3600.0), "°": ("angle", math.pi / 180.0), "µm": ("length", 1e-6)}
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_TOKEN = re.compile(r"\s*(?P<operator>[·*/]?)\s*(?P<symbol>[A-Za-zµ°]+)(?P<power>\^?-?\d|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
+
+
+class Compound(NamedTuple):
+    """What a unit measures, as powers of (kg, m, s, rad), and its factor to SI."""
+
+    powers: tuple[int, int, int, int]
+    factor: float
+
+
+def compound(text: str) -> Compound | None:
+    """A unit that products, quotients and powers of the known units make; None if it is none."""
+    powers, factor, place = [0, 0, 0, 0], 1.0, 0
+    text = text.strip()
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if found is None or (place == 0) != (not found["operator"]):
+            return None
+        known = _known(found["symbol"])
+        if known is None:
+            return None
+        power = int((found["power"] or "1").translate(_RAISED).lstrip("^"))
+        power = -power if found["operator"] == "/" else power
+        dimension, one = known
+        powers = [old + power * new for old, new in zip(powers, _POWERS[dimension], strict=True)]
+        factor, place = factor * one**power, found.end()
+    a, b, c, d = powers
+    return Compound((a, b, c, d), factor) if text else None
+
+
+def _known(symbol: str) -> tuple[str, float] | None:
+    unit = UNITS.get(symbol)
+    return _FURTHER.get(symbol) if unit is None else (unit.dimension, unit.factor)

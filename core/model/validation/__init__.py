@@ -1,0 +1,1 @@
+"""What is wrong or doubtful in a document, said before anything is computed."""

@@ -1,0 +1,273 @@
+"""Physical doubts about sensors, forces, constraints, drivers, junctions and sub-assemblies, as findings.
+
+check(model, values) -> findings of an expanded model at the present parameter values
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.model.bodies import WORLD
+from core.model.constraints import Constraint, Driver, meshing
+from core.model.forces import Force, LineMass
+from core.model.formula.expression import evaluate, names, parse
+from core.model.model import COLLECTIONS, Model
+from core.model.parameters import value_of
+from core.model.sensors import Sensor
+from core.model.signals import TIME
+from core.model.units.units import amount
+from core.model.validation.findings import Finding, Severity
+
+DURATION = 10.0
+"""Seconds over which a driver is compared with the limits of its joint."""
+
+
+def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
+    """All findings, in the order of the tree."""
+    checks = _Checks(model, values)
+    yield from checks.junctions()
+    for sensor in model.sensors:
+        yield from checks.sensor(sensor)
+    for force in model.forces:
+        yield from checks.force(force)
+    for constraint in model.constraints:
+        yield from checks.constraint(constraint)
+    for driver in model.drivers:
+        yield from checks.driver(driver)
+    yield from checks.driven_twice()
+
+
+def assemblies(model: Model) -> Iterator[Finding]:
+    """Sub-assemblies whose file was not read, or has another gravity."""
+    for each in model.assemblies:
+        if each.content is None:
+            yield Finding("error", f"Its file '{each.file}' has not been read, so nothing of it is there.",
+                          "Open the machine from its file, or choose the file again.", "assemblies", each.name,
+                          "file")  # fmt: skip
+        elif each.content.world.gravity != model.world.gravity:
+            yield Finding("hint", "Its file has another gravity; that of this machine acts.", "", "assemblies",
+                          each.name, "file")  # fmt: skip
+
+
+def constrained(model: Model) -> Iterator[str]:
+    """Bodies and frames on which constraints act."""
+    sensors = {sensor.name: sensor for sensor in model.sensors}
+    for each in model.constraints:
+        ends = sensors[each.sensor] if each.kind == "hold" else each
+        yield from (ends.a, ends.b)
+
+
+class _Checks:
+    def __init__(self, model: Model, values: Mapping[str, float]) -> None:
+        self.model, self.values = model, values
+        self.joints = {joint.name: joint for joint in model.joints}
+        self.sensors = {sensor.name: sensor for sensor in model.sensors}
+        self.frames = {frame.name: frame for frame in model.frames}
+
+    def number(self, value: float | str | None) -> float:
+        """A number, NaN where there is none (or where it depends on time and state)."""
+        try:
+            return math.nan if value is None else float(value_of(value, self.values))
+        except (KinetostatError, TypeError, ValueError, OverflowError):
+            return math.nan
+
+    def place(self, name: str) -> tuple[str, tuple[float, ...] | None]:
+        """The body (world, junction) that carries a point, and its position there if no turn lies between."""
+        position: tuple[float, ...] | None = (0.0, 0.0, 0.0)
+        name = name or WORLD
+        while name in self.frames:
+            frame = self.frames[name]
+            if position is not None:
+                turned = any(position) and any(x != 0.0 for x in frame.pose.rotation)
+                offset = [self.number(x) for x in frame.pose.position]
+                position = None if turned else tuple(a + b for a, b in zip(position, offset, strict=True))
+            name = frame.parent
+        return name, position
+
+    # ------------------------------------------------------------------------------- points and sensors
+
+    def junctions(self) -> Iterator[Finding]:
+        """A massless point needs two forces that can balance."""
+        ends = Counter(end for force in self.model.forces for end in (force.a, force.b))
+        for junction in self.model.junctions:
+            if ends[junction.name] < 2:
+                yield of(junction, "warning", f"{ends[junction.name] or 'No'} force acts on it: a point without mass "
+                         "needs at least two that can balance.", "Connect line forces to it.", "guess")  # fmt: skip
+
+    def sensor(self, sensor: Sensor) -> Iterator[Finding]:
+        """Differences of unlike things; frames that cannot move against each other."""
+        other = self.sensors.get(sensor.minus)
+        if other is not None and other.info.components != sensor.info.components:
+            yield of(sensor, "error", f"'{other.name}' measures something else ({other.kind}).",
+                     f"Subtract a sensor of kind {sensor.kind}.", "minus")  # fmt: skip
+        if sensor.info.geometric and self.place(sensor.a)[0] == self.place(sensor.b)[0]:
+            yield of(sensor, "hint", "Both frames are on one body: it never changes.", "Choose another frame.", "b")
+
+    # ------------------------------------------------------------------------------- forces
+
+    def force(self, force: Force) -> Iterator[Finding]:
+        """Springs, dampers and where they act."""
+        uses = force.info.uses
+        for field in ("stiffness", "damping"):
+            if field in uses and self.number(getattr(force, field)) < 0.0:
+                yield of(force, "warning", f"Its {field} is negative: it would feed energy in.", "Give 0 or more.",
+                         field)  # fmt: skip
+        if force.kind in ("line", "series"):
+            yield from self.line(force)
+        if force.kind == "series":
+            for field in ("stiffness", "damping"):
+                if self.number(getattr(force, field)) == 0.0:
+                    yield of(force, "error", f"With {field} 0 a spring and damper in series carry no force.",
+                             f"Give a {field}, or use a line force.", field)  # fmt: skip
+        elif self.does_nothing(force):
+            yield of(force, "hint", "It exerts no force.", "Give a spring rate, a damper rate or a law.",
+                     "force" if force.kind == "wrench" else "law")  # fmt: skip
+        if force.kind == "joint":
+            yield from self.coordinate(force, force.joint, force.coordinate)
+        if force.kind == "sensor":
+            yield from self.scalar(force, force.sensor)
+
+    def does_nothing(self, force: Force) -> bool:
+        if force.kind == "wrench":
+            return all(value == 0.0 for value in (*force.force, *force.torque))
+        return force.law is None and force.stiffness == 0.0 and force.damping == 0.0 and not force.masses
+
+    def line(self, force: Force) -> Iterator[Finding]:
+        """Rest length, ends, masses on the line."""
+        rest = self.number(force.rest)
+        if rest < 0.0:
+            yield of(force, "warning", "Its length without force is negative.", "Give a length.", "rest")
+        elif rest == 0.0 and self.number(force.stiffness) > 0.0 and force.law is None:
+            yield of(force, "hint", "Its length without force is 0: the spring pulls until its ends meet.",
+                     "Give the rest length.", "rest")  # fmt: skip
+        (carrier, p), (other, r) = self.place(force.a), self.place(force.b)
+        if carrier == other:
+            if p is not None and r is not None and math.dist(p, r) < 1e-12:
+                yield of(force, "error", "Both ends lie at one point of one body: the line has no direction.",
+                         "Connect points of two bodies.", "b")  # fmt: skip
+            else:
+                yield of(force, "hint", "Both ends are on one body: it has no effect.", "Connect two bodies.", "b")
+        for number, mass in enumerate(force.masses, 1):
+            yield from self.mass(force, mass, number)
+
+    def mass(self, force: Force, mass: LineMass, number: int) -> Iterator[Finding]:
+        amount, place = self.number(mass.mass), self.number(mass.place)
+        if amount < 0.0:
+            yield of(force, "error", f"Mass {number} on the line is negative.", "Give a positive mass.", "masses")
+        elif amount == 0.0:
+            yield of(force, "hint", f"Mass {number} on the line is 0.", "Give its mass or remove it.", "masses")
+        if place < 0.0 or (mass.at == "fraction" and place > 1.0):
+            yield of(force, "warning", f"Mass {number} lies outside the line (at {place:g}).",
+                     "Give a fraction between 0 and 1, or a positive distance.", "masses")  # fmt: skip
+
+    # ------------------------------------------------------------------------------- constraints and drivers
+
+    def constraint(self, constraint: Constraint) -> Iterator[Finding]:
+        """What cannot be held or coupled."""
+        if constraint.kind == "hold":
+            sensor = self.sensors[constraint.sensor]
+            if not sensor.info.geometric:
+                yield of(constraint, "error", f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it "
+                         "cannot be held.", "Hold a distance, angle, position …", "sensor")  # fmt: skip
+        elif constraint.kind == "gear":
+            for field in ("joint", "leader"):
+                yield from self.coordinate(constraint, getattr(constraint, field), "", field)
+            if constraint.joint == constraint.leader:
+                yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
+            yield from self.uncounted(constraint)
+        elif self.place(constraint.a)[0] == self.place(constraint.b)[0]:
+            yield of(constraint, "error", "Both ends of the rod are on one body.", "Connect two bodies.", "b")
+        if "length" in constraint.uses and self.number(constraint.length) <= 0.0:
+            yield of(constraint, "error", "A rod needs a positive length.", "Give its length.", "length")
+
+    def uncounted(self, gear: Constraint) -> Iterator[Finding]:
+        """Turns cannot be counted where both angles are measured and the ratio is no quotient of whole numbers."""
+        both = [self.joints[name] for name in (gear.joint, gear.leader)]
+        if any(joint.cut != "yes" or joint.info.coordinate_dimensions != ("angle",) for joint in both):
+            return
+        ratio = self.number(gear.ratio)
+        varies = isinstance(gear.ratio, str) and names(parse(gear.ratio))
+        if np.isfinite(ratio) and (not meshing(ratio) or (varies and meshing(ratio) > 1)):
+            yield of(gear, "warning", f"Both '{gear.joint}' and '{gear.leader}' close loops, so their turns cannot be "
+                     "counted at this ratio.", "Cut one of the loops at another joint, or write the ratio as a "
+                     "quotient of numbers of teeth, such as 20/30.", "ratio")  # fmt: skip
+
+    def driver(self, driver: Driver) -> Iterator[Finding]:
+        """Drivers of what follows already, and beyond limits."""
+        if driver.sensor and driver.motion == "position" and not self.sensors[driver.sensor].info.geometric:
+            yield of(driver, "error", f"'{driver.sensor}' is no function of positions, so it cannot be driven.",
+                     "Drive a distance, angle, position …", "sensor")  # fmt: skip
+        if not driver.joint:
+            return
+        yield from self.coordinate(driver, driver.joint, driver.coordinate)
+        joint = self.joints[driver.joint]
+        if joint.mimic is not None:
+            yield of(driver, "error", f"'{joint.name}' follows '{joint.mimic.leader}' already.", "Drive the leader.",
+                     "joint")  # fmt: skip
+        index = joint.info.coordinates.index(driver.coordinate) if driver.coordinate in joint.info.coordinates else 0
+        if driver.motion == "position" and index < len(joint.limits):
+            low, high = (self.number(joint.limits[index].lower), self.number(joint.limits[index].upper))
+            path = self.path(driver)
+            if len(path) and (path.min() < low - 1e-9 or path.max() > high + 1e-9):
+                measure = joint.info.coordinate_dimensions[index]
+                first, last = amount(path.min(), measure), amount(path.max(), measure)
+                yield of(driver, "warning", f"It moves '{joint.name}' from {first} to {last}, beyond "
+                         "the joint's limits.", "Change the function or the limits.", "function")  # fmt: skip
+
+    def path(self, driver: Driver) -> np.ndarray:
+        """Values of a formula or table; empty where they cannot be told."""
+        if driver.values:
+            return np.array([self.number(value) for value in driver.values])
+        if not isinstance(driver.function, str):
+            return np.array([] if driver.function is None else [driver.function])
+        node = parse(driver.function)
+        if names(node) - set(TIME) - self.values.keys():
+            return np.array([])
+        try:
+            times = np.linspace(0.0, DURATION, 201)
+            found = [float(evaluate(node, {**self.values, "t": t, "time": t})) for t in times]
+        except (KinetostatError, TypeError, ValueError, OverflowError):
+            return np.array([])
+        return np.array(found) if np.isfinite(found).all() else np.array([])
+
+    def driven_twice(self) -> Iterator[Finding]:
+        """Two drivers of one coordinate contradict each other, or one of them is too much."""
+        seen: dict[tuple[str, str, str], str] = {}
+        for driver in self.model.drivers:
+            key = driver.joint, driver.coordinate, driver.sensor
+            if key in seen:
+                yield of(driver, "error", f"'{seen[key]}' drives the same motion.", "Remove one of them.",
+                         "joint" if driver.joint else "sensor")  # fmt: skip
+            seen.setdefault(key, driver.name)
+
+    def coordinate(self, element: Force | Constraint | Driver, joint: str, coordinate: str,
+                   field: str = "coordinate") -> Iterator[Finding]:  # fmt: skip
+        """A coordinate that the joint does not have, or that is not one number."""
+        found = self.joints.get(joint)
+        if found is None:
+            return
+        known = [name for name, d in zip(found.info.coordinates, found.info.coordinate_dimensions, strict=True)
+                 if d != "none"]  # fmt: skip
+        if coordinate not in known and not (coordinate == "" and len(known) == 1):
+            what = f"has no coordinate '{coordinate}'" if coordinate else "has several coordinates"
+            what = what if known else "has no coordinate that a number can say"
+            hint = f"Choose one of {', '.join(filter(None, known))}." if any(known) else "Choose another joint."
+            yield of(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
+
+    def scalar(self, force: Force, sensor: str) -> Iterator[Finding]:
+        """A force acts along one number that positions give."""
+        found = self.sensors[sensor]
+        if not found.info.geometric or len(found.info.components) != 1:
+            yield of(force, "error", f"A force cannot act along '{sensor}' ({found.kind}).",
+                     "Use a distance or an angle.", "sensor")  # fmt: skip
+
+
+def of(element: object, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+    """A finding about an element of a model."""
+    collection = next(name for name, kind in COLLECTIONS.items() if isinstance(element, kind))
+    return Finding(severity, text, remedy, collection, getattr(element, "name", ""), field)

@@ -1,0 +1,74 @@
+"""Doubts about formulas and parameters: no finite value, outside a range, assumed, unused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.model.fields import nested_elements
+from core.model.formula.expression import names, parse
+from core.model.formula.formula_fields import formulas_in
+from core.model.model import Model
+from core.model.parameters import value_of
+from core.model.units.units import amount
+from core.model.validation.findings import Finding, Severity
+
+
+def bad_formulas(model: Model) -> Iterator[Finding]:
+    """Formulas without a finite value at the present parameters."""
+    values = model.values()
+    for collection, element in [*model.elements(), ("world", model.world)]:
+        for inner in nested_elements(element):
+            for field, _, _, text in formulas_in(inner):
+                known = names(parse(text)) <= values.keys()  # not time, not states
+                if known and not np.isfinite(number_or_nan(text, values)):
+                    yield Finding("error", f"'{text}' has no finite value.", "Change it or its parameters.", collection,
+                                  getattr(element, "name", ""), field.name)  # fmt: skip
+
+
+def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
+    """A number field's value; NaN where the formula has none, and for None."""
+    if value is None:
+        return np.nan
+    try:
+        return float(value_of(value, values))
+    except (KinetostatError, TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def parameters(model: Model) -> Iterator[Finding]:
+    """Parameters outside their ranges, without a value of their own, or used by nothing."""
+    values = model.values()
+    used = _used_names(model)
+    for parameter in model.parameters:
+
+        def found(severity: Severity, text: str, remedy: str, field: str, name: str = parameter.name) -> Finding:
+            return Finding(severity, text, remedy, "parameters", name, field)
+
+        value = values[parameter.name]
+        low, high = number_or_nan(parameter.minimum, values), number_or_nan(parameter.maximum, values)
+        if low > high:
+            bounds = f"from {amount(low, parameter.dimension)} down to {amount(high, parameter.dimension)}"
+            yield found("warning", f"Its range runs {bounds}.", "Swap the bounds.", "minimum")
+        elif value < low or value > high:
+            yield found("warning", f"Its value {amount(value, parameter.dimension)} lies outside its range "
+                        f"{range_words(low, high, parameter.dimension)}.",
+                        "Change the value or the range.", "value")  # fmt: skip
+        if parameter.assumed:
+            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
+        if parameter.name not in used:
+            yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
+
+
+def range_words(low: float, high: float, dimension: str = "none") -> str:
+    """Bounds as text; NaN for none."""
+    first, last = ("∞" if np.isnan(bound) else amount(bound, dimension) for bound in (low, high))
+    return f"{'−' if np.isnan(low) else ''}{first} … {last}"
+
+
+def _used_names(model: Model) -> set[str]:
+    texts = (found.text for inner in nested_elements(model) for found in formulas_in(inner))
+    return {name for text in texts for name in names(parse(text))}

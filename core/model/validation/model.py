@@ -1,0 +1,333 @@
+"""Physical doubts about a model, as findings with a remedy; nothing here refuses a model.
+
+    check(model) -> tuple[Finding, …]
+
+Sources: the triangle inequality of principal moments, A + B ≥ C (any mass distribution), and what solvers need
+(every part that moves on its own has inertia).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from core.model.bodies import WORLD, Body, Gravity, Inertia
+from core.model.fields import Element, fields_of, nested_elements
+from core.model.joints import Joint, Limit
+from core.model.model import WORDS, Model, needed
+from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
+from core.model.units.units import amount
+from core.model.validation import forces
+from core.model.validation.circles import circles
+from core.model.validation.findings import Finding, Severity
+from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words
+from core.model.validation.units import wrong_units
+
+TRIANGLE_TOLERANCE = 1e-4
+"""Relative to the largest moment: published numbers are rounded to about four digits."""
+NO_INERTIA = 1e-12
+"""kg·m²; below it a moment counts as zero (a gram within a thousandth of a millimetre)."""
+PERPENDICULAR_TOLERANCE = 1e-6
+UNIT_TOLERANCE = 1e-3
+FAR = 3.0
+"""A centre of mass is far off when it lies more than this many radii from every shape of its body."""
+
+NOTHING = Inertia()
+
+FindFile = Callable[[str, str], object]
+"""(file, origin) → where the file lies, None if nowhere (`core.files.resolve_mesh`)."""
+
+
+def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...]:
+    """What is questionable in a model. With `find_file` missing mesh files are told too."""
+    checks = _Checks(needed(model).expanded, find_file)
+    elements = forces.check(model.expanded, checks.values)
+    return (*bad_formulas(model), *wrong_units(model), *parameters(model), *forces.assemblies(model),
+            *checks.all(), *elements)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- bodies, joints
+
+
+class _Checks:
+    """Checks of a model without chains, at the present parameter values."""
+
+    def __init__(self, model: Model, find_file: FindFile | None) -> None:
+        self.model = model
+        self.values = model.values()
+        self.find_file = find_file
+
+    def all(self) -> Iterator[Finding]:
+        """All findings, in the order of the tree."""
+        yield from self.gravity(self.model.world.gravity)
+        for material in self.model.materials:
+            if material.texture:
+                yield from self.file(material.texture, "materials", material.name, "texture")
+        for body in self.model.bodies:
+            yield from self.mass(body)
+            yield from self.shapes(body)
+        for _, element in self.model.elements():
+            yield from self.rotations(element)
+        for joint in self.model.joints:
+            yield from self.axes(joint)
+            yield from self.limits(joint)
+            yield from self.passive(joint)
+        yield from self.couplings()
+        yield from self.massless()
+        yield from self.loose()
+
+    def number(self, value: Any) -> float:
+        return number_or_nan(value, self.values)
+
+    def vector(self, values: Any) -> np.ndarray:
+        return np.array([self.number(value) for value in values])
+
+    def gravity(self, gravity: Gravity) -> Iterator[Finding]:
+        if gravity.kind == "point" and self.number(gravity.mu) <= 0.0:
+            yield Finding("warning", "The gravitational parameter of the point field is not positive.",
+                          "Give mu, e.g. 3.986e14 for the Earth.", "world", "", "gravity")  # fmt: skip
+
+    def rotations(self, element: Element) -> Iterator[Finding]:
+        for inner in nested_elements(element):
+            if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.vector(inner.rotation)):
+                collection = next(c for c in WORDS if element in getattr(self.model, c))
+                yield Finding("error", "A quaternion of length zero is no rotation.", "Write 0, 0, 0, 1.", collection,
+                              getattr(element, "name", ""), "rotation")  # fmt: skip
+
+    # ------------------------------------------------------------------------------- mass
+
+    def mass(self, body: Body) -> Iterator[Finding]:
+        """Mass and inertia of one body."""
+        if body.density is not None:
+            if self.number(body.density) <= 0.0:
+                yield _of(body, "error", "The density is not positive.", "Give a density, e.g. 7850.", "density")
+            elif not body.shapes:
+                yield _of(body, "warning", "With a density but no shape it has no mass.", "Add a shape.", "density")
+            return
+        mass = self.number(body.mass)
+        moments = self.principal_moments(body)
+        if mass < 0.0:
+            yield _of(body, "error", f"The mass {mass:g} kg is negative.", "Give a positive mass.", "mass")
+        if np.isnan(moments).any():
+            return
+        moments[abs(moments) < NO_INERTIA] = 0.0
+        small, middle, large = moments
+        if large > 0.0 and mass == 0.0:
+            yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
+        if small < -TRIANGLE_TOLERANCE * abs(moments).max():
+            text = f"Its inertia has a negative principal moment ({small:.4g} kg·m²)."
+            yield _of(body, "warning", text, "Check the signs: ixy = −∫xy dm, about the centre of mass.", "inertia")
+        elif small + middle < large * (1.0 - TRIANGLE_TOLERANCE):
+            text = f"No real body has these principal moments: {small:.4g} + {middle:.4g} < {large:.4g} kg·m²."
+            yield _of(
+                body, "warning", text, "Check the numbers, and that they are about the centre of mass.", "inertia"
+            )
+
+    def principal_moments(self, body: Body) -> np.ndarray:
+        """(3,) ascending, kg·m²; NaN if a formula has no value."""
+        i = body.inertia
+        xx, yy, zz, xy, xz, yz = self.vector((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz))
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return np.linalg.eigvalsh(tensor) if np.isfinite(tensor).all() else np.full(3, np.nan)
+
+    def massless(self) -> Iterator[Finding]:
+        """Parts that move on their own but have no mass: accelerations there would be unbounded."""
+        bodies = {body.name: body for body in self.model.bodies}
+        if not any(self.has_mass(body) for body in bodies.values()):
+            if bodies and all(body.mass == 0.0 and body.inertia == NOTHING for body in bodies.values()):
+                yield Finding("hint", "No body has mass: kinematics only.", "Give masses before dynamics.")
+            return
+        group = self.rigid_groups()
+        heavy = {group[name] for name, body in bodies.items() if self.has_mass(body)} | {group[WORLD]}
+        joints = [j for j in self.model.joints if j.kind != "fixed"]
+        ends = [(group.get(j.parent, ""), group.get(j.child, ""), j) for j in joints]
+        held = {group[end] for end in forces.constrained(self.model) if end in group}
+        for name in bodies:
+            if group[name] in heavy:
+                continue
+            touching = [j for a, b, j in ends if group[name] in (a, b) and a != b]
+            carried = any(self.number(j.armature) > 0.0 for j in touching)
+            if len(touching) < 2 and not carried and group[name] not in held:
+                heavy.add(group[name])  # one message per group
+                yield _of(bodies[name], "warning", "It moves but has no mass: forward dynamics cannot work with it.",
+                          "Give it mass, or fix it to its neighbour.", "mass")  # fmt: skip
+
+    def loose(self) -> Iterator[Finding]:
+        """Bodies beside a machine with joints that nothing holds: neither joint nor force nor constraint."""
+        if not self.model.joints:
+            return
+        group = self.rigid_groups()
+        ends = [end for each in (*self.model.joints, *self.model.forces, *self.model.constraints)
+                for end in _ends(each)]  # fmt: skip
+        ends += forces.constrained(self.model)
+        sensors = {each.sensor for each in self.model.forces} | {each.sensor for each in self.model.drivers}
+        ends += [end for sensor in self.model.sensors if sensor.name in sensors for end in (sensor.a, sensor.b)]
+        held = {group[end] for end in ends if end in group}
+        for body in self.model.bodies:
+            if group[body.name] not in held:
+                yield _of(body, "hint", "Nothing holds it: it moves freely, apart from the rest.",
+                          "Connect it by a joint, unless it is meant to be free.", "name")  # fmt: skip
+
+    def has_mass(self, body: Body) -> bool:
+        return body.density is not None or self.number(body.mass) > 0.0
+
+    def rigid_groups(self) -> dict[str, str]:
+        """Body or frame → representative of what it is rigidly joined to."""
+        leader = {name: name for name in (WORLD, *self.model.index("frame"))}
+
+        def root(name: str) -> str:
+            while leader[name] != name:
+                leader[name] = leader[leader[name]]
+                name = leader[name]
+            return name
+
+        ties = [(frame.parent, frame.name) for frame in self.model.frames]
+        ties += [(joint.parent, joint.child) for joint in self.model.joints if joint.kind == "fixed"]
+        for a, b in ties:
+            leader[root(a)] = root(b)
+        return {name: root(name) for name in leader}
+
+    # ------------------------------------------------------------------------------- shapes
+
+    def shapes(self, body: Body) -> Iterator[Finding]:
+        """Sizes, files, and a centre of mass far outside."""
+        for number, shape in enumerate(body.shapes, 1):
+            for field in fields_of(type(shape)):
+                if field.name in ("size", "radius", "length"):
+                    value = getattr(shape, field.name)
+                    sizes = self.vector(value if isinstance(value, tuple) else (value,))
+                    least = 0.0 if isinstance(shape, Capsule) and field.name == "length" else 1e-300
+                    if (sizes < least).any():
+                        yield _of(body, "warning", f"Shape {number} has a {field.name} that is not positive.",
+                                  "Give a positive one.", "shapes")  # fmt: skip
+            if isinstance(shape, Mesh):
+                yield from self.file(shape.file, "bodies", body.name, "shapes")
+        yield from self.far_center(body)
+
+    def file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
+        if not file:
+            yield Finding("warning", "The mesh names no file.", "Choose a file.", collection, name, field)
+        elif self.find_file is not None and field == "shapes" and self.find_file(file, self.model.origin) is None:
+            yield Finding("warning", f"The mesh '{file}' is not found; a placeholder is shown.",
+                          "Put the file there, or say where its package lies.", collection, name, field)  # fmt: skip
+
+    def far_center(self, body: Body) -> Iterator[Finding]:
+        if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:
+            return
+        if any(isinstance(shape, Mesh) for shape in body.shapes):
+            return
+        center = self.vector(body.center_of_mass)
+        distances = [
+            math.dist(center, self.vector(shape.pose.position)) / max(self.radius(shape), 1e-300)
+            for shape in body.shapes
+        ]
+        if min(distances) > FAR:
+            yield _of(body, "hint", "The centre of mass lies far outside its shapes.",
+                      "Check it: metres, in the body's frame.", "center_of_mass")  # fmt: skip
+
+    def radius(self, shape: Shape) -> float:
+        """Radius of a ball about the shape's centre that holds it, m."""
+        match shape:
+            case Sphere():
+                return self.number(shape.radius)
+            case Capsule():
+                return self.number(shape.radius) + self.number(shape.length) / 2.0
+            case Cylinder() | Cone() | Pipe() | Coil() | Arrow():
+                return math.hypot(self.number(shape.radius), self.number(shape.length) / 2.0)
+            case Gearwheel():
+                return math.hypot(self.number(shape.radius), self.number(shape.width) / 2.0)
+            case Beam():
+                return math.hypot(*self.vector((shape.width, shape.height, shape.length))) / 2.0
+            case _:
+                return math.hypot(*self.vector(getattr(shape, "size", (0.0,)))) / 2.0
+
+    # ------------------------------------------------------------------------------- joints
+
+    def axes(self, joint: Joint) -> Iterator[Finding]:
+        """Directions of a joint's axes."""
+        if "axis" not in joint.info.uses:
+            return
+        axis = self.vector(joint.axis)
+        length = math.hypot(*axis)
+        if length == 0.0:
+            yield _of(joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis")
+            return
+        if abs(length - 1.0) > UNIT_TOLERANCE:
+            yield _of(joint, "hint", f"Its axis has length {length:.4g}; only its direction counts.",
+                      "Give a unit vector.", "axis")  # fmt: skip
+        if "second_axis" in joint.info.uses:
+            second = self.vector(joint.second_axis)
+            cosine = float((axis / length) @ (second / max(math.hypot(*second), 1e-300)))
+            if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
+                yield _of(joint, "error", "Its second axis has no direction of its own.",
+                          "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
+            elif abs(cosine) > PERPENDICULAR_TOLERANCE:
+                yield _of(joint, "warning", "Its axes are not perpendicular; it turns about both as they are given.",
+                          "Choose the second perpendicular to the first.", "second_axis")  # fmt: skip
+        if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
+            yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
+
+    def limits(self, joint: Joint) -> Iterator[Finding]:
+        """Bounds and rest position."""
+        suffixes = joint.info.coordinates
+        for number, limit in enumerate(joint.limits):
+            low, high = self.number(limit.lower), self.number(limit.upper)
+            measure = joint.info.coordinate_dimensions[number]
+            which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
+            if low > high:
+                yield _of(joint, "warning", f"The lower limit{which} ({amount(low, measure)}) lies above the upper "
+                          f"({amount(high, measure)}).", "Swap them.", "limits")  # fmt: skip
+            yield from self.rates(joint, limit, which)
+            rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
+            if rest < low or rest > high:
+                yield _of(joint, "warning", f"The rest position{which} ({amount(rest, measure)}) lies outside "
+                          f"the limits {range_words(low, high, measure)}.", "Move it inside.", "rest")  # fmt: skip
+
+    def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
+        for field in ("velocity", "effort"):
+            value = self.number(getattr(limit, field))
+            if value < 0.0:
+                yield _of(joint, "warning", f"The largest {field}{which} is negative.", "Give its size.", "limits")
+            elif value == 0.0:
+                yield _of(joint, "hint", f"The largest {field}{which} is 0: taken at its word the joint cannot be "
+                          "driven.", "Give its size, or leave it empty for none.", "limits")  # fmt: skip
+
+    def passive(self, joint: Joint) -> Iterator[Finding]:
+        for field in ("damping", "friction", "stiffness", "armature"):
+            if self.number(getattr(joint, field)) < 0.0:
+                yield _of(joint, "warning", f"Its {field} is negative: the joint would feed energy in.",
+                          "Give a value of 0 or more.", field)  # fmt: skip
+
+    def couplings(self) -> Iterator[Finding]:
+        """Leaders that cannot lead, circles of followers."""
+        joints = {joint.name: joint for joint in self.model.joints}
+        followers = {joint.name: joint.mimic.leader for joint in self.model.joints if joint.mimic is not None}
+        circle_of = {name: circle for circle in circles(followers) for name in circle}
+        for joint in self.model.joints:
+            if joint.mimic is None:
+                continue
+            leader = joints[joint.mimic.leader]
+            if leader.info.nq != 1:
+                yield _of(joint, "error", f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
+                          "Follow a joint with one coordinate.", "mimic")  # fmt: skip
+            if joint.name in circle_of:
+                text = f"Joints follow each other in a circle: {' → '.join(circle_of[joint.name])}."
+                yield _of(joint, "error", text, "Remove one of the couplings.", "mimic")
+            elif self.number(joint.mimic.ratio) == 0.0:
+                yield _of(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
+
+
+def _ends(element: Element) -> Iterator[str]:
+    """What an element connects."""
+    for field in ("parent", "child", "a", "b", "frame"):
+        end = getattr(element, field, "")
+        if isinstance(end, str):
+            yield end
+
+
+def _of(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+    collection = "bodies" if isinstance(element, Body) else "joints"
+    return Finding(severity, text, remedy, collection, element.name, field)

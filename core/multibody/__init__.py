@@ -1,0 +1,1 @@
+"""A model as the tree that the recursions see: topology, coordinates, numbers."""

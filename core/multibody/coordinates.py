@@ -1,0 +1,186 @@
+"""Names, limits, rest and manifold of a mechanism's coordinates, with numbers in place of parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError
+from core.mechanics import manifold
+from core.model import Joint
+from core.model.signals import component
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Topology
+from core.multibody.tree_of_model import Offsets, offsets
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One entry of q."""
+
+    name: str
+    joint: str
+    index: int
+    dimension: str
+    """"angle" (rad), "length" (m) or "none" (component of a quaternion)."""
+    lower: float | None
+    upper: float | None
+
+
+class Coordinates:
+    """The coordinates of a topology, for one set of parameter values."""
+
+    def __init__(self, topology: Topology, values: Mapping[str, float]) -> None:
+        self.numbers = Numbers(values, topology.model.origin)
+        self.offsets: Offsets = offsets(topology)
+        declared = {branch.joint.name: branch.joint for branch in topology.branches}
+        self.joints: dict[str, Joint] = {name: declared[name] for name in self.offsets.q}
+        """Joints with entries of their own, in the order of q."""
+        self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
+        self.table = tuple(c for joint in self.joints.values() for c in self._coordinates(joint))
+        self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
+        self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
+        self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
+        self.index = {c.name: c.index for c in self.table}
+        self._turning = {name: joint for name, joint in self.joints.items() if joint.info.nq > joint.info.nv}
+        plain_q, plain_v = np.ones(self.offsets.nq, dtype=bool), np.ones(self.offsets.nv, dtype=bool)
+        for name in self._turning:
+            plain_q[self.slice_q(name)] = plain_v[self.slice_v(name)] = False
+        self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
+        """Where the coordinates whose rates are speeds are in q, and their speeds in v."""
+
+    def _coordinates(self, joint: Joint) -> list[Coordinate]:
+        first = self.offsets.q[joint.name]
+        result = []
+        for k, (suffix, dimension) in enumerate(
+            zip(joint.info.coordinates, joint.info.coordinate_dimensions, strict=True)
+        ):
+            lower, upper = self._bounds(joint, k)
+            result.append(Coordinate(component(joint.name, suffix), joint.name, first + k, dimension, lower, upper))
+        return result
+
+    def _bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+        """Limits of coordinate k, narrowed by the limits of joints that follow (as far as something is left)."""
+        lower, upper = self.own_bounds(joint, k)
+        for name, follower in self.followers.items():
+            leader, ratio, offset = self.coupling(name)
+            if leader != joint.name or ratio == 0.0:
+                continue
+            ends = [None if x is None else (x - offset) / ratio for x in self.own_bounds(follower, 0)]
+            low, high = ends if ratio > 0.0 else ends[::-1]
+            low = max((x for x in (lower, low) if x is not None), default=None)
+            high = min((x for x in (upper, high) if x is not None), default=None)
+            if low is None or high is None or low < high:
+                lower, upper = low, high
+        return lower, upper
+
+    def own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+        """Limits of coordinate k as the joint gives them."""
+        if k >= len(joint.limits) or joint.kind == "continuous":
+            return None, None
+        limit, where = joint.limits[k], f"joint '{joint.name}', limits"
+        lower, upper = (None if v is None else self.numbers.scalar(v, where) for v in (limit.lower, limit.upper))
+        return lower, upper
+
+    def coupling(self, name: str) -> tuple[str, float, float]:
+        """(leader with own entries, ratio, offset) of a joint; ratio 1 and offset 0 for one that leads."""
+        ratio, offset = 1.0, 0.0
+        while (joint := self.followers.get(name)) is not None and joint.mimic is not None:
+            where = f"joint '{name}', mimic"
+            offset += ratio * self.numbers.scalar(joint.mimic.offset, where)
+            ratio *= self.numbers.scalar(joint.mimic.ratio, where)
+            name = joint.mimic.leader
+        return name, ratio, offset
+
+    def slice_q(self, name: str) -> slice:
+        """Where a joint's coordinates are in q; a follower's leader's."""
+        leader = self.coupling(name)[0]
+        if leader not in self.joints:
+            raise ModelError(f"'{name}' has no coordinates of its own.", where=f"joint '{name}'",
+                             remedy="Name a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …")  # fmt: skip
+        first = self.offsets.q[leader]
+        return slice(first, first + self.joints[leader].info.nq)
+
+    def slice_v(self, name: str) -> slice:
+        """Where a joint's speeds are in v; a follower's leader's."""
+        self.slice_q(name)
+        leader = self.coupling(name)[0]
+        first = self.offsets.v[leader]
+        return slice(first, first + self.joints[leader].info.nv)
+
+    def neutral(self) -> Array:
+        """(nq,) zeros and unit quaternions."""
+        return np.array([x for joint in self.joints.values() for x in joint.info.neutral], dtype=float)
+
+    def rest(self) -> Array:
+        """(nq,) given rest positions, else neutral, inside the limits."""
+        q = self.neutral()
+        for name, joint in self.joints.items():
+            if joint.rest:
+                q[self.slice_q(name)] = [self.numbers.scalar(v, f"joint '{name}', rest") for v in joint.rest]
+        return self.clamp(q)
+
+    def clamp(self, q: Array) -> Array:
+        """(nq,) q inside the limits, quaternions of length one."""
+        lower, upper = self.lower, np.maximum(self.lower, self.upper)
+        result = np.clip(q, lower, upper)
+        for name in self._turning:
+            at = self.slice_q(name)
+            part = slice(at.stop - 4, at.stop)
+            result[..., part] = manifold.unit(result[..., part])
+        return result
+
+    def integrate(self, q: Array, v: Array, dt: float | Array) -> Array:
+        """q after moving with constant speeds v (in b's axes) for dt."""
+        steps = np.asarray(v, dtype=float) * np.expand_dims(np.asarray(dt, dtype=float), -1)
+        q = np.asarray(q, dtype=float)
+        shape = np.broadcast_shapes(q.shape[:-1], steps.shape[:-1])
+        result = np.array(np.broadcast_to(q, (*shape, q.shape[-1])))
+        result[..., self._plain_q] += steps[..., self._plain_v]
+        for name, joint in self._turning.items():
+            at, step = self.slice_q(name), steps[..., self.slice_v(name)]
+            result[..., at] = manifold.moved(joint.kind, result[..., at], step)
+        return result
+
+    def integrate_step(self, q: Array, step: Array) -> Array:
+        """(nq,) q after a displacement (nv,), inside the limits."""
+        return self.clamp(self.integrate(q, step, 1.0))
+
+    def integrate_whole(self, q: Array, step: Array) -> Array:
+        """(nq,) q after a displacement (nv,), whatever the limits."""
+        return self.integrate(q, step, 1.0)
+
+    def all_room(self, q: Array) -> tuple[Array, Array]:
+        """No bounds of a displacement (nv,)."""
+        return np.full(self.offsets.nv, -np.inf), np.full(self.offsets.nv, np.inf)
+
+    def room(self, q: Array) -> tuple[Array, Array]:
+        """Smallest and largest displacement (nv,) that the limits of plain coordinates allow."""
+        nv = self.offsets.nv
+        low, high = np.full(nv, -np.inf), np.full(nv, np.inf)
+        at, speeds = self._plain_q, self._plain_v
+        low[speeds] = np.minimum(self.lower[at] - q[at], 0.0)
+        high[speeds] = np.maximum(self.upper[at] - q[at], 0.0)
+        return low, high
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """(nv,) speeds that lead from q0 to q1 in unit time."""
+        q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
+        result = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self.offsets.nv))
+        result[..., self._plain_v] = q1[..., self._plain_q] - q0[..., self._plain_q]
+        for name, joint in self._turning.items():
+            at = self.slice_q(name)
+            result[..., self.slice_v(name)] = manifold.between(joint.kind, q0[..., at], q1[..., at])
+        return result
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A position inside the limits; unbounded coordinates within ±π (rad or m)."""
+        low = np.where(np.isfinite(self.lower), self.lower, -math.pi)
+        high = np.where(np.isfinite(self.upper), self.upper, math.pi)
+        return self.clamp(rng.uniform(low, np.maximum(low, high)))

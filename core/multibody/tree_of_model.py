@@ -1,0 +1,227 @@
+"""From a topology to the tree that the recursions see, over numbers or symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from core.errors import ModelError, near_misses
+from core.files.meshes.body_inertia import sum_of
+from core.joints.law import Reversed
+from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
+from core.model import WORLD, Joint
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Branch, Topology
+from core.spatial.inertia import Inertia
+from core.spatial.pose import IDENTITY, Pose
+from core.spatial.scalar import Scalar, is_zero, plus, times
+from core.spatial.vector import ZERO
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The tree, and where everything of the document is on it."""
+
+    tree: Tree
+    frames: Mapping[str, Place]
+    """Bodies, frames and the world."""
+    joints: Mapping[str, tuple[Place, Place]]
+    """Frames a and b of every joint."""
+    laws: Mapping[str, tuple[Any, Place, Place]]
+    """Law, canonical frames a and b of every cut joint."""
+    ground: tuple[PointMass, ...]
+    """Bodies fixed to the world."""
+    carried: Mapping[str, int]
+    """Link behind each tree joint (fixed joints only when links are not merged)."""
+    members: tuple[Joint, ...]
+    """The document's joints and the implicit free ones."""
+
+    def member(self, name: str) -> Joint:
+        """A joint by name. Raises ModelError."""
+        for joint in self.members:
+            if joint.name == name:
+                return joint
+        raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, [j.name for j in self.members]))
+
+
+class Offsets(NamedTuple):
+    """Where each joint's own coordinates and speeds begin."""
+
+    q: Mapping[str, int]
+    v: Mapping[str, int]
+    nq: int
+    nv: int
+
+
+def offsets(topology: Topology) -> Offsets:
+    """Coordinates in the order: free bodies first, then the joints as the document lists them; followers have none."""
+    q, v, nq, nv = {}, {}, 0, 0
+    declared = {joint.name: place for place, joint in enumerate(topology.model.joints)}
+    for branch in sorted(topology.branches, key=lambda b: declared.get(b.joint.name, -1)):
+        joint = branch.joint
+        if joint.mimic is None:
+            q[joint.name], v[joint.name] = nq, nv
+            nq, nv = nq + joint.info.nq, nv + joint.info.nv
+    return Offsets(q, v, nq, nv)
+
+
+def machine_of(topology: Topology, numbers: Numbers, *, merged: bool = True) -> Machine:
+    """The machine over the scalars of `numbers`; `merged` joins bodies that fixed joints connect into one link."""
+    builder = _Builder(topology, numbers, merged)
+    for branch in topology.branches:
+        builder.attach(branch)
+    return builder.machine()
+
+
+def sides_of(topology: Topology, numbers: Numbers) -> dict[str, tuple[Any, Pose, Pose]]:
+    """Joint → law, and its canonical frames a and b in the bodies that carry them; implicit free joints, too."""
+    builder = _Builder(topology, numbers, False)
+    return {joint.name: builder.sides(joint) for joint in builder.all_joints()}
+
+
+def in_bodies(topology: Topology, numbers: Numbers, names: Iterable[str]) -> dict[str, Pose]:
+    """Poses of bodies and frames in the bodies that carry them."""
+    builder = _Builder(topology, numbers, False)
+    return {name: builder.on_body(name) for name in names}
+
+
+class _Builder:
+    def __init__(self, topology: Topology, numbers: Numbers, merged: bool) -> None:
+        self.topology, self.numbers, self.merged = topology, numbers, merged
+        self.offsets = offsets(topology)
+        self.places: dict[str, Place] = {WORLD: Place(-1, IDENTITY)}
+        self.laws: dict[str, tuple[Any, Pose, Pose]] = {}
+        self.branches: list[tuple[Branch, Any, Pose]] = []
+        self.bodies: dict[int, list[Inertia]] = {-1: []}
+        self.masses = {body.name: numbers.inertia(body) for body in topology.model.bodies}
+        self.frames = {frame.name: frame for frame in topology.model.frames}
+        self.carried: dict[str, int] = {}
+
+    def on_body(self, name: str) -> Pose:
+        """Pose of a body or frame in the body that carries it."""
+        pose = IDENTITY
+        while name in self.frames:
+            frame = self.frames[name]
+            pose = _composed(self.numbers.pose(frame.pose, f"frame '{name}', pose"), pose)
+            name = frame.parent
+        return pose
+
+    def sides(self, joint: Joint) -> tuple[Any, Pose, Pose]:
+        """Law, and canonical frames a and b in the bodies that carry them."""
+        law, R_ac = self.numbers.law(joint)
+        turn = Pose(R_ac, ZERO)
+        a = _composed(self.on_body(joint.parent), self.numbers.pose(joint.a, f"joint '{joint.name}', a"), turn)
+        b = _composed(self.on_body(joint.child), self.numbers.pose(joint.b, f"joint '{joint.name}', b"), turn)
+        return law, a, b
+
+    def attach(self, branch: Branch) -> None:
+        """Put the body behind a joint on a link."""
+        law, a, b = self.sides(branch.joint)
+        fixed_side, moving_side = (b, a) if branch.reversed else (a, b)
+        inner = self.places[branch.inner]
+        placement = _composed(inner.pose, fixed_side)
+        body_in_side = _composed(moving_side.inverse())
+        if self.merged and branch.joint.kind == "fixed":
+            place = Place(inner.link, _composed(placement, body_in_side))
+        else:
+            place = Place(len(self.branches), body_in_side)
+            self.carried[branch.joint.name] = place.link
+            self.branches.append((branch, Reversed(law) if branch.reversed else law, placement))
+            self.bodies[place.link] = []
+        self.places[branch.outer] = place
+        self.bodies[place.link].append(_moved(self.masses[branch.outer], place.pose))
+
+    def machine(self) -> Machine:
+        """All of it, once every branch is attached."""
+        model = self.topology.model
+        uniform, mu, middle = self.numbers.gravity(model.world.gravity)
+        gravity = Gravity(uniform, mu, middle, model.world.gravity.kind == "point")
+        links = tuple(self.link(i) for i in range(len(self.branches)))
+        tree = Tree(links, self.offsets.nq, self.offsets.nv, gravity)
+        frames = {name: self.frame(name) for name in (WORLD, *(b.name for b in model.bodies), *self.frames)}
+        joints = {joint.name: self.joint_frames(joint) for joint in self.all_joints()}
+        return Machine(tree, frames, joints, {j.name: self.cut(j) for j in self.topology.cuts},
+                       _point_masses(self.bodies[-1]), self.carried, tuple(self.all_joints()))  # fmt: skip
+
+    def all_joints(self) -> list[Joint]:
+        """The document's joints and the implicit free ones."""
+        declared = {joint.name for joint in self.topology.model.joints}
+        implicit = [b.joint for b in self.topology.branches if b.joint.name not in declared]
+        return [*implicit, *self.topology.model.joints]
+
+    def frame(self, name: str) -> Place:
+        """Where a body or frame is."""
+        place = self.places[self.topology.carriers[name]]
+        return Place(place.link, _composed(place.pose, self.on_body(name)))
+
+    def joint_frames(self, joint: Joint) -> tuple[Place, Place]:
+        """Frames a and b as the document gives them."""
+        sides = []
+        for name, pose, side in ((joint.parent, joint.a, "a"), (joint.child, joint.b, "b")):
+            place = self.frame(name)
+            own = self.numbers.pose(pose, f"joint '{joint.name}', {side}")
+            sides.append(Place(place.link, _composed(place.pose, own)))
+        return sides[0], sides[1]
+
+    def cut(self, joint: Joint) -> tuple[Any, Place, Place]:
+        """Law and canonical frames of a joint that closes a loop."""
+        law, a, b = self.sides(joint)
+        inner, outer = (self.places[self.topology.carriers[name]] for name in (joint.parent, joint.child))
+        return law, Place(inner.link, _composed(inner.pose, a)), Place(outer.link, _composed(outer.pose, b))
+
+    def link(self, index: int) -> Link:
+        """The link of a branch."""
+        branch, law, placement = self.branches[index]
+        joint, where, scalar = branch.joint, f"joint '{branch.joint.name}'", self.numbers.scalar
+        leader, coupling = self.leader(joint)
+        rest = joint.rest or joint.info.neutral
+        return Link(
+            name=joint.name,
+            parent=self.places[branch.inner].link,
+            law=law,
+            placement=placement,
+            inertia=sum_of(self.bodies[index]),
+            first_q=self.offsets.q[leader],
+            first_v=self.offsets.v[leader],
+            coupling=coupling,
+            bodies=_point_masses(self.bodies[index]),
+            armature=scalar(joint.armature, f"{where}, armature"),
+            damping=scalar(joint.damping, f"{where}, damping"),
+            friction=scalar(joint.friction, f"{where}, friction"),
+            stiffness=scalar(joint.stiffness, f"{where}, stiffness"),
+            rest=tuple(scalar(value, f"{where}, rest") for value in rest),
+        )
+
+    def leader(self, joint: Joint) -> tuple[str, Coupling | None]:
+        """The joint whose coordinates a joint uses, and its coupling to it (chains of couplings are composed)."""
+        if joint.mimic is None:
+            return joint.name, None
+        ratio: Scalar = 1.0
+        offset: Scalar = 0.0
+        table = {j.name: j for j in self.topology.model.joints}
+        while joint.mimic is not None:
+            # q = ratio (r q_leader + o) + offset
+            where = f"joint '{joint.name}', mimic"
+            offset = plus(offset, times(ratio, self.numbers.scalar(joint.mimic.offset, where)))
+            ratio = times(ratio, self.numbers.scalar(joint.mimic.ratio, where))
+            joint = table[joint.mimic.leader]
+        return joint.name, Coupling(ratio, offset)
+
+
+def _composed(*poses: Pose) -> Pose:
+    """X₁ X₂ …, leaving out identities, with literal entries tidied."""
+    result = IDENTITY
+    for pose in poses:
+        if pose.is_identity():
+            continue
+        result = pose if result is IDENTITY else result @ pose
+    return result if result is IDENTITY else Pose(result.rotation.tidied(), result.position)
+
+
+def _moved(inertia: Inertia, pose: Pose) -> Inertia:
+    return inertia if pose.is_identity() else inertia.moved(pose)
+
+
+def _point_masses(parts: list[Inertia]) -> tuple[PointMass, ...]:
+    return tuple(PointMass(part.mass, part.moment) for part in parts if not is_zero(part.mass))

@@ -1,0 +1,1 @@
+"""Numbers without robots: the nonlinear position solver."""

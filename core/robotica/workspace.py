@@ -1,0 +1,339 @@
+"""Robotica's command line: calls, assignments and expressions, on the machine that is open.
+
+A session remembers what Robotica remembers: values of symbols, the default file, torques, the last response, a trace
+that was read, stored animations. Reading another robot resets it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
+from core.functions.function import Cancelled, Context
+from core.functions.results import Message, Result
+from core.mathematica.meaning import CONSTANTS, FUNCTIONS, number, said, shown
+from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements
+
+if TYPE_CHECKING:
+    from core.functions.subjects.torque_file import Torques
+    from core.model import Model
+    from core.symbolic.robot import Robot
+
+
+class Host(Protocol):
+    """Where a session lives: the window, the command line, a script."""
+
+    def context(self) -> Context:
+        """The machine as it stands."""
+        ...
+
+    def open(self, path: str) -> None:
+        """Make the machine of a file the open one."""
+        ...
+
+    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+        """Change the open machine."""
+        ...
+
+
+@dataclass
+class State:
+    """What is remembered between calls."""
+
+    given: dict[str, float] = field(default_factory=dict)
+    cleared: list[str] = field(default_factory=list)
+    """Names whose values `Clear` took away, for a host that gave them to its document."""
+    valued: dict[str, float] = field(default_factory=dict)
+    """Names that were given a value here; equations show it as long as the machine has it."""
+    default_file: str = ""
+    torques: Torques | None = None
+    run: Any = None
+    """The last response, or the trace that was read."""
+    folder: str = ""
+    """Where files are read; "" for the folder of the process."""
+    place: str = ""
+    """Where files are written; "" for `folder`."""
+    animation: Any = None
+    """What ShowAnim shows and SaveAnim keeps: poses, ellipsoids or a motion."""
+    ranges: tuple[tuple[float, float], ...] = ()
+    """(low, high) along x, y, z that views show, m; () for everything."""
+
+
+class ScriptHost:
+    """A host for scripts and the command line."""
+
+    def __init__(self, path: str = "") -> None:
+        self._context: Context | None = None
+        if path:
+            self.open(path)
+
+    def context(self) -> Context:
+        """The machine at rest."""
+        if self._context is None:
+            raise ModelError("No robot is loaded.", remedy='Read one with DataFile["name"].')
+        return self._context
+
+    def open(self, path: str) -> None:
+        """Read a file of any supported format."""
+        from core.files import load
+
+        self._context = Context.of(load(path))
+
+    def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
+        """Change the machine; its pose stays."""
+        context = self.context()
+        model = edit(context.model)
+        self._context = dataclasses.replace(context, model=model, mech=context.mech.updated(model))
+
+
+class Session:
+    """Runs statements; keeps the state."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.state = State()
+        self._robot: tuple[Any, Robot] | None = None
+        self._equations: tuple[Any, dict[str, float], Robot] | None = None
+
+    # ------------------------------------------------------------------------------- running
+
+    def run(self, source: str) -> list[Result]:
+        """The results of the statements of a text, in order.
+
+        Raises KinetostatError (what came before has been done).
+        """
+        return list(self.results(source))
+
+    def results(self, source: str, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Result]:
+        """The results of a text's statements one by one, up to the first mistake, whose error tells where it is.
+
+        cancelled : asked before each statement. Raises KinetostatError.
+        """
+        try:
+            for statement in statements(source):
+                if cancelled():
+                    raise Cancelled
+                result = self.statement(statement)
+                if result is not None:
+                    yield result
+        except KinetostatError as error:
+            if "\n" not in source.strip() and not error.file:
+                error.line = None  # there is but one
+            raise
+
+    def statement(self, statement: Statement) -> Result | None:
+        """The result of one statement; None if a semicolon silences it."""
+        try:
+            result = self.tree(statement.tree)
+        except Cancelled:
+            raise
+        except KinetostatError as error:
+            if error.line is None and not error.file:
+                error.line = statement.line
+            raise
+        return None if statement.silent else result
+
+    def tree(self, tree: Tree) -> Result:
+        """The result of a call, an assignment, or an expression."""
+        from core.robotica.commands import COMMANDS
+
+        if isinstance(tree, Pair) and tree.operator == "=":
+            return self.assign(tree)
+        if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
+            command = COMMANDS[tree.head.name]
+            return self.noted(command.run(self, *command.given(tree)))
+        if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name not in FUNCTIONS:
+            self.refuse_head(tree.head)
+            if tree.head.name[:1].isupper():
+                raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
+        return self.shown(tree)
+
+    def refuse_head(self, name: Name) -> None:
+        """Raise ExpressionError if a name that means nothing here is nearly a function, or one without its brackets."""
+        from core.robotica.commands import COMMANDS
+        from core.robotica.matrices import INDEXED
+
+        if name.name in COMMANDS:
+            raise refused(name, f"'{name.name}' is a function; its arguments stand in square brackets.",
+                          f"Write {COMMANDS[name.name].usage}.")  # fmt: skip
+        if name.name in INDEXED:
+            count = INDEXED[name.name][1]
+            raise refused(name, f"'{name.name}' takes {count} ind{'ices' if count > 1 else 'ex'}.",
+                          f"Write {name.name}[{', '.join('1' * count)}].")  # fmt: skip
+        meant = next((each for each in COMMANDS if each.lower() == name.name.lower()), "")
+        if meant:
+            raise refused(name, f"There is no function '{name.name}'.", f"Did you mean {meant}?")
+
+    def noted(self, result: Result) -> Result:
+        """The result; what of it can be animated is kept for ShowAnim and SaveAnim."""
+        from core.robotica.animations import animation_of
+
+        self.state.animation = animation_of(result) or self.state.animation
+        return result
+
+    def assign(self, tree: Pair) -> Result:
+        """d3 = 5."""
+        if not isinstance(tree.left, Name) or tree.left.primes:
+            raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
+        if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
+            raise refused(tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.",
+                          "Use another name.")  # fmt: skip
+        amount = number(tree.right, self.value_of)
+        self.state.given[tree.left.name] = self.state.valued[tree.left.name] = amount
+        return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
+
+    def shown(self, tree: Tree) -> Result:
+        """A matrix or entry such as T[0,1], M, M[1,1]; else the short form or the number of an expression."""
+        from core.functions.results import Formulas
+        from core.robotica.expressions import forms_of, is_printed
+        from core.robotica.matrices import matrix_of
+
+        found = matrix_of(self, tree)
+        if found is not None:
+            return found
+        if isinstance(tree, Name) and not tree.primes and not is_printed(self, tree):
+            return Message(title="Value", text=self._value_in_words(tree))
+        return Formulas(title=shown(tree), label=shown(tree), entries=forms_of(self, tree))
+
+    def _value_in_words(self, tree: Name) -> str:
+        """A symbol's value; said if nobody gave it. Raises ExpressionError."""
+        name = tree.name
+        try:
+            amount = CONSTANTS[name] if name in CONSTANTS else self.value_of(name)
+        except ExpressionError as error:
+            self.refuse_head(tree)
+            place(error, tree)
+            raise
+        assumed = name not in self.state.given and name in self.host.context().assumed
+        return f"{name} = {amount:g}" + (" (assumed)" if assumed else "")
+
+    # ------------------------------------------------------------------------------- the robot
+
+    def context(self) -> Context:
+        """The machine with the values given here."""
+        context = self.host.context()
+        own = set(context.mech.p_names)
+        p = {**context.p, **{name: x for name, x in self.state.given.items() if name in own}}
+        coordinates = self.coordinates(context)
+        values = {coordinates[name]: x for name, x in self.state.given.items() if name in coordinates}
+        q = context.mech.move(context.q, values, p) if values else context.q
+        return dataclasses.replace(context, p=p, q=q)
+
+    def coordinates(self, context: Context) -> dict[str, str]:
+        """Symbols of joint coordinates, as the robot's equations call them → names in `q_names`."""
+        from core.analysis.sweep import coordinate_aliases
+
+        return {**{name: name for name in context.mech.q_names}, **coordinate_aliases(context.model)}
+
+    @property
+    def robot(self) -> Robot:
+        """The robot in symbols; made when first needed, again when another machine is open."""
+        from core.symbolic import robot
+
+        model = self.host.context().model
+        if self._robot is None or self._robot[0] is not model:
+            made = robot(model)
+            made.chain.watch = self.stop_if_wanted
+            self._robot = (model, made)
+        return self._robot[1]
+
+    @property
+    def fixed(self) -> dict[str, float]:
+        """Symbols that equations show as numbers: given a value here that still holds; coordinates stay symbols."""
+        state = self.state
+        try:
+            context = self.context()
+        except ModelError:  # there is no robot yet
+            return dict(state.given)
+        coordinates, values = self.coordinates(context), context.values
+        return {name: x for name, x in state.valued.items() if name not in coordinates
+                and (values[name] if name in values else state.given.get(name)) == x}  # fmt: skip
+
+    @property
+    def equations(self) -> Robot:
+        """The robot in symbols, with numbers for the parameters that have been given a value here."""
+        from core.symbolic import robot
+
+        context = self.host.context()
+        values = {name: x for name, x in self.fixed.items() if name in context.mech.p_names}
+        if not values:
+            return self.robot
+        if self._equations is None or self._equations[0] is not context.model or self._equations[1] != values:
+            made = robot(context.model, values=values)
+            made.chain.watch = self.stop_if_wanted
+            self._equations = (context.model, values, made)
+        return self._equations[2]
+
+    @property
+    def own_symbols(self) -> frozenset[str]:
+        """Parameters and coordinates of the machine; none without one."""
+        try:
+            context = self.host.context()
+        except ModelError:
+            return frozenset()
+        return frozenset({*context.mech.p_names, *self.coordinates(context)})
+
+    def stop_if_wanted(self) -> None:
+        """Raises Cancelled if the person stopped the line."""
+        if self.host.context().cancelled():
+            raise Cancelled
+
+    def reset(self) -> None:
+        """Forget everything (another robot was read)."""
+        self.state = State(folder=self.state.folder, place=self.state.place)
+        self._robot = self._equations = None
+
+    def value_of(self, name: str) -> float:
+        """A number given here, or of the model. Raises ExpressionError."""
+        if name in self.state.given:
+            return self.state.given[name]
+        try:
+            values = self.host.context().values
+        except KinetostatError:
+            values = {}
+        if name in values:
+            return float(values[name])
+        if values and name in (coordinates := self.coordinates(self.host.context())):
+            context = self.context()
+            return float(context.q[context.mech.q_names.index(coordinates[name])])
+        meant = next((constant for constant in CONSTANTS if constant.lower() == name.lower()), "")
+        raise ExpressionError(f"'{name}' has no value.",
+                              remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1.")  # fmt: skip
+
+    def path(self, name: str) -> str:
+        """A file to read as a path; relative ones lie in the session's folder, where it writes, or beside the robot."""
+        places = [os.path.join(self.state.folder, name), self.target(name), *self._beside(name)]
+        return name if os.path.isabs(name) else next(filter(os.path.exists, places), places[0])
+
+    def _beside(self, name: str) -> list[str]:
+        try:
+            origin = self.host.context().model.origin
+        except ModelError:  # there is no robot yet
+            return []
+        return [os.path.join(os.path.dirname(origin), name)] if origin else []
+
+    def target(self, name: str) -> str:
+        """A file to write as a path."""
+        return name if os.path.isabs(name) else os.path.join(self.state.place or self.state.folder, name)
+
+    def number(self, tree: Tree) -> float:
+        """A number with the values given here."""
+        return number(tree, self.value_of)
+
+    def index(self, tree: Tree) -> int:
+        """A whole number. Raises ExpressionError."""
+        x = self.number(tree)
+        if x != int(x):
+            raise refused(tree, f"{x:g} is no index.", "Write whole numbers.")
+        return int(x)
+
+
+_RESULTS = ("A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "K", "P", "R", "z", "o")
+_SHOWN = {*_RESULTS, "Transpose"}
+"""Heads that are no functions of Robotica but can be looked at or computed."""
+_PROTECTED = {*_RESULTS, *CONSTANTS, *FUNCTIONS, "t", "Transpose"}
+"""Names that mean something by themselves; so do Robotica's functions."""

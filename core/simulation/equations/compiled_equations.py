@@ -1,0 +1,172 @@
+"""The equations of motion of one run: which functions of the mechanism, compiled, and the memory they work in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from core.closed_forms.closed_forms import closed_forms_of
+from core.errors import SimulationError
+from core.mechanism import Mechanism
+from core.simulation.equations import joint_forces
+from core.simulation.setup import Array
+from core.simulation.stepping.compilation import address
+from core.traces.native_entry import Entry, absent, entry, single
+
+if TYPE_CHECKING:
+    from core.traces.tracer import Tracer
+
+ORDER = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
+         "closure_bias", "reduced", "states", "closure_time", "settle", "slopes", "torque_slopes", "conditions",
+         "torque_conditions")  # fmt: skip
+"""Functions in the order of `System.words`."""
+NOTHING = nullcontext()
+
+
+_known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
+
+
+def _places(mech: Mechanism, function: str) -> tuple[int, int]:
+    """Where x and time begin among the arguments of a function; −1 where it does not take them."""
+    if function.startswith("torque"):
+        return -1, -1
+    known = _known.setdefault(mech._program.tracer, {})
+    if function not in known:
+        known[function] = _found(mech._program.tracer, function)
+    return known[function]
+
+
+def _found(tracer: Tracer, function: str) -> tuple[int, int]:
+    # the reduced equations take what the bias takes
+    arguments = tracer.signature("bias_slip" if function == "reduced" else function).arguments
+    starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
+    found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
+    return found.get("x", -1), found.get("t", -1)
+
+
+def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, list[int]]:
+    """The equations in independent speeds, how many there are, and rows that are left to iteration; absent where loops
+    have no closed form, or where none is wanted (no y)."""
+    forms = None if y is None else closed_forms_of(mech._program)
+    if forms is None or y is None or not forms.fit(y[: mech.nq], p):
+        return absent(), 0, []
+    code = forms.reduction
+    entered = single(code.single_address, code.sizes, code.size, p, code)
+    return entered, len(forms.independent), forms.kept_rows
+
+
+def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
+    """Functions of the mechanism, and whether the machine needs them."""
+    program, matrix = mech._program, mech._needs_mass_matrix
+    rows = bool(program.closure_rows)
+    slopes = slopes and not program.tracer.long and mech.nv > 0
+    return {
+        "rate": bool(_quaternions(mech)), "mass_matrix": matrix or slopes, "slopes": slopes,
+        "forward_dynamics_slip": not matrix, "bias_slip": matrix, "closure": rows, "closure_jacobian": rows,
+        "closure_bias": rows, "states": mech.nx > 0, "closure_time": program.timed_closure,
+        "settle": bool(program.tracer.elements.junctions),
+    }  # fmt: skip
+
+
+def _quaternions(mech: Mechanism) -> list[int]:
+    """First entries of quaternions in q."""
+    return [mech.joint_q(joint.name).start + (3 if joint.kind == "free" else 0)
+            for joint in mech._coordinates.joints.values() if joint.kind in ("free", "spherical")]  # fmt: skip
+
+
+class Assembly:
+    """The compiled equations of one run; keeps the memory they work in.
+
+    y : (n,) where the run begins; closed_forms: whether loops may use them; slopes: whether the exact Jacobian is
+    needed (long machines have none)
+    """
+
+    def __init__(self, mech: Mechanism, torque: Any, p: Array, y: Array, closed_forms: bool = True,
+                 slopes: bool = False, switches: bool = False) -> None:  # fmt: skip
+        if mech._needs_mass_matrix and mech._program.tracer.very_long:
+            raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
+                                  remedy="Cut it into smaller machines.")  # fmt: skip
+        wanted = _wanted(mech, slopes)
+        self.latches = len(mech._program.tracer.elements.latches.numbers)
+        wanted = {**wanted, "conditions": switches and self.latches > 0}
+        constant = joint_forces.constant(mech, torque)
+        self.entries: dict[str, Entry] = {
+            name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
+        }
+        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_conditions"] = absent()
+        self.switches = self.latches if switches else 0
+        """Conditions at which steps may end."""
+        if constant is None:
+            if switches and (count := len(joint_forces.latches_of(mech, torque).numbers)):
+                self.entries["torque_conditions"] = joint_forces.conditions(mech, torque, p)
+                self.switches += count
+            self.entries["torque"] = joint_forces.compiled(mech, torque, p)
+            if wanted["slopes"]:
+                self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
+        self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
+        self._arrange(mech, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
+        self.projected = bool(mech._program.closure_rows or _quaternions(mech) or wanted["settle"])
+        """True if states lie on a manifold: loops closed, quaternions of length one."""
+
+    def _arrange(self, mech: Mechanism, p: Array, u: Array, independent: int, kept: list[int]) -> None:
+        """One memory for all entries, and the addresses of what works on it."""
+        from core.simulation.equations.constrained import room_for
+        from core.simulation.equations.system import System, stored
+
+        program = mech._program
+        rows, chosen = len(program.closure_rows), [self.entries[name] for name in ORDER]
+        begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
+        words = np.array([[*self.entries[name].words, begin, *_places(mech, name)]
+                          for name, begin in zip(ORDER, begins[:-1], strict=True)], dtype=np.int64)  # fmt: skip
+        memory = np.concatenate([each.memory for each in chosen])
+        derivative, full, self.project, full_project = _addresses(mech, independent)
+        """Of the entry that projects."""
+        self.system, self._stored = stored(
+            System(0, derivative, full, full_project, mech.nq, mech.nv, rows, mech._needs_mass_matrix,
+                   np.array(_quaternions(mech), dtype=np.int64), u, words, memory,
+                   np.zeros(room_for(mech.nq, mech.nv, rows)), np.zeros(max(rows, 1), dtype=np.int64),
+                   independent, np.array(kept, dtype=np.int64), mech.nx, program.levels,
+                   np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
+                   np.full(1 + independent**2, np.nan), self.latches, *mech.splines(p)[:3])
+        )  # fmt: skip
+        self._latches = [self.system.now[len(self.system.now) - self.latches :]] if self.latches else []
+        for name in ("torque", "torque_slopes"):
+            if self.entries[name].words[0] and self.switches > self.latches:
+                first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
+                self._latches.append(memory[first : first + self.switches - self.latches])
+        at = begins[0] + int(chosen[0].words[-1])
+        self.u = memory[at : at + mech.nv] if chosen[0].words[0] else u
+        """(nv,) joint forces, those evaluated last."""
+
+    def released(self) -> AbstractContextManager[None]:
+        """Conditions as they are, for evaluations beside the steps."""
+        return self._set_aside() if self._latches else NOTHING
+
+    @contextmanager
+    def _set_aside(self) -> Iterator[None]:
+        held = [(array, array.copy()) for array in self._latches]
+        for array, _ in held:
+            array[:] = 0.0
+        self.system.last[0] = np.nan
+        yield
+        for array, kept in held:
+            array[:] = kept
+        self.system.last[0] = np.nan
+
+
+def _addresses(mech: Mechanism, independent: int) -> tuple[int, int, int, int]:
+    """Of the entries: derivative, derivative without closed forms, projection, projection without them."""
+    from core.simulation.equations import entry_points as entries
+
+    if not mech._needs_mass_matrix:
+        derivative, project = address(entries.tree_derivative), address(entries.free_project)
+        return derivative, derivative, project, project
+    full = address(entries.full_derivative)
+    held = address(entries.full_project if mech.held else entries.free_project)
+    if independent == 0:
+        return full, full, held, held
+    return address(entries.reduced_derivative), full, address(entries.reduced_project), held

@@ -1,0 +1,128 @@
+"""The equations of motion behind addresses: what the methods call. Each gets the address where a `System` is stored,
+the time, and the addresses of two arrays. Each kind of machine has entries of its own, so that only what it needs is
+compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.simulation.equations.constrained import project, project_free
+from core.simulation.equations.jacobian import slopes
+from core.simulation.equations.reduced import derivative as by_closed_forms
+from core.simulation.equations.reduced import project as project_by_closed_forms
+from core.simulation.equations.system import FINE, NOT_FINITE, UNSUITABLE, load_system, rates
+from core.simulation.equations.unconstrained import by_mass_matrix, by_recursion
+from core.simulation.stepping.compilation import address_of, call_entry, merged, native, scratch, view
+
+
+@merged
+def length(place: int) -> int:
+    """Of y."""
+    s = load_system(place)
+    total: int = s.nq + s.nv + s.nx
+    return total
+
+
+def tree_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), of a tree."""
+    n = length(place)
+    return FINE if by_recursion(place, t, view(y, n), view(out, n)) else NOT_FINITE
+
+
+def full_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), with the mass matrix and all that holds."""
+    n = length(place)
+    return FINE if by_mass_matrix(place, t, view(y, n), view(out, n)) else NOT_FINITE
+
+
+def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
+    """ẏ into out (n,), by closed forms where they apply."""
+    n = length(place)
+    happened: int = by_closed_forms(place, t, view(y, n), view(out, n))
+    return call_entry(load_system(place).full, place, t, y, out) if happened == UNSUITABLE else happened
+
+
+def free_project(place: int, t: float, y: int, error: int) -> int:
+    """Quaternions at length one, junctions in balance, where nothing is held."""
+    project_free(place, t, view(y, length(place)))
+    return FINE
+
+
+def full_project(place: int, t: float, y: int, error: int) -> int:
+    """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
+    n = length(place)
+    result: int = project(place, t, view(y, n), view(error, n if error != 0 else 0))
+    return result
+
+
+def reduced_project(place: int, t: float, y: int, error: int) -> int:
+    """y onto the manifold, by closed forms where they apply."""
+    n = length(place)
+    happened: int = project_by_closed_forms(place, t, view(y, n), view(error, n if error != 0 else 0))
+    return call_entry(load_system(place).full_project, place, t, y, error) if happened == UNSUITABLE else happened
+
+
+def impulse_entry(place: int, t: float, y: int, step: int) -> int:
+    """v ← v + h a(q, v), then q ← q + h N(q) v; `step` (n + 1,) begins with h, the rest is room."""
+    s = load_system(place)
+    n = s.nq + s.nv + s.nx
+    state, room = view(y, n), view(step, n + 1)
+    h = room[0]
+    f = room[1:]
+    if call_entry(s.derivative, place, t, y, address_of(f)) != FINE:
+        return NOT_FINITE
+    for j in range(s.nq, n):
+        state[j] += h * f[j]
+    rates(place, state[: s.nq], state[s.nq : s.nq + s.nv], f[: s.nq])
+    for j in range(s.nq):
+        state[j] += h * f[j]
+    return FINE
+
+
+def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
+    """∂f/∂y into out (n n,), row by row, from the traced derivatives."""
+    s = load_system(place)
+    n = s.nq + s.nv + s.nx
+    f = scratch(n)
+    if call_entry(s.full, place, t, y, address_of(f)) != FINE:
+        return NOT_FINITE
+    return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
+
+
+INCREMENT = 1e-8
+"""Relative change of a state by which derivatives are taken where there is no trace of them."""
+
+
+def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
+    """∂f/∂y into out (n n,), row by row, by differences: for long machines, whose traces are no expressions."""
+    s = load_system(place)
+    n = s.nq + s.nv + s.nx
+    state, J = view(y, n), view(out, n * n)
+    f, g = scratch(n), scratch(n)
+    if call_entry(s.derivative, place, t, y, address_of(f)) != FINE:
+        return NOT_FINITE
+    for j in range(n):
+        kept = state[j]
+        state[j] = kept + INCREMENT * max(abs(kept), 1.0)
+        step = state[j] - kept
+        happened = call_entry(s.derivative, place, t, y, address_of(g))
+        state[j] = kept
+        if happened != FINE:
+            return NOT_FINITE
+        for i in range(n):
+            J[i * n + j] = (g[i] - f[i]) / step
+    return FINE
+
+
+@native
+def sampled_accelerations(place: int, times: Any, states: Any, out: Any, u: Any, forces: Any) -> int:
+    """a and τ at every sample, from where u (nv,) stands; the number of samples with a result that is not finite."""
+    s = load_system(place)
+    bad, f = 0, scratch(s.nq + s.nv + s.nx)
+    for k in range(len(times)):
+        if call_entry(s.derivative, place, times[k], address_of(states[k]), address_of(f)) != FINE:
+            bad += 1
+        for i in range(s.nv):
+            out[k, i] = f[s.nq + i]
+            forces[k, i] = u[i]
+    return bad

@@ -1,0 +1,194 @@
+"""Joint forces that a person gives: numbers, or formulas of time, coordinates, speeds and parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen import llvm_ir
+from core.codegen.instructions import instructions_of
+from core.codegen.object_code import Library
+from core.codegen.symbols import column, symbols
+from core.elements.mode_variables import Latches
+from core.elements.sensors import readings_of
+from core.elements.signals import LATCH
+from core.errors import ExpressionError, ModelError
+from core.mechanics.kinematic_state import Instant
+from core.model import SENSOR_KINDS
+from core.model.formula.expression import evaluate, parse
+from core.model.parameters import environment
+from core.model.signals import component
+from core.traces import native_entry
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+
+
+@runtime_checkable
+class Law(Protocol):
+    """Joint forces from elsewhere (a controller in a torque file), over the names of `names_of` and parameters."""
+
+    def forces(self, mech: Mechanism, known: Mapping[str, Any]) -> Mapping[str, Any]:
+        """speed → force."""
+        ...
+
+    def plain(self) -> dict[str, str]:
+        """What it says, as texts, to be kept with a run."""
+        ...
+
+
+Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
+
+
+def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """What a formula may call by name (`core.model.signals`): t (or time), sensors and their rates, coordinates
+    `joint` and `joint.q`, speeds `joint.v`."""
+    known: dict[str, Any] = {**_sensed(mech, q, v), "t": t, "time": t}
+    plain = dict(zip(mech.q_names, q, strict=True))
+    known.update({f"{name}.q": value for name, value in plain.items()})
+    known.update({f"{name}.v": value for name, value in zip(mech.v_names, v, strict=True)})
+    measured = {name: read for name, read in _measured(mech, q, v).items() if name not in plain}
+    return {**measured, **plain, **known}
+
+
+def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Sensors of positions and velocities, and the rates of those of positions."""
+    tracer = mech._program.tracer
+    instant, found = Instant(tracer.tree, list(q), list(v)), {}
+    for name, sensor in tracer.elements.sensors.items():
+        if not sensor.geometric and sensor.kind not in ("velocity", "angular_velocity"):
+            continue
+        values, rates = readings_of(sensor, instant)
+        words = SENSOR_KINDS[sensor.kind].components
+        for kind, numbers in (("", values), (".rate", rates)):
+            found.update({f"{component(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
+    return found
+
+
+def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Coordinates and speeds of joints that close a loop, or follow another."""
+    tracer = mech._program.tracer
+    own = {*mech.q_names, *mech.v_names}
+    instant = Instant(tracer.tree, list(q), list(v))
+    return {
+        name: read(instant)
+        for name, read in tracer.elements.coordinates.items()
+        if own.isdisjoint((name, name.removesuffix(".q"), name.removesuffix(".v")))
+    }
+
+
+def constant(mech: Mechanism, torque: Torque) -> Array | None:
+    """(nv,) if the forces are numbers, else None.
+
+    Raises ModelError for a wrong size or an unknown name.
+    """
+    if torque is None:
+        return np.zeros(mech.nv)
+    if isinstance(torque, Law):
+        return None
+    if not isinstance(torque, Mapping):
+        if callable(torque):
+            raise ModelError("Joint forces cannot be a Python function: the run is compiled.", where="torque",
+                             remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.")  # fmt: skip
+        try:
+            values = np.array(torque, dtype=float)
+        except (TypeError, ValueError):
+            values = np.array(np.nan)
+        if values.shape != (mech.nv,) or not np.isfinite(values).all():
+            raise ModelError(f"{mech.nv} finite numbers are needed.", where="torque",
+                             remedy="mech.v_names lists them in order; or give some of them by name.")  # fmt: skip
+        return values
+    for name in torque:
+        if name not in mech.v_names:
+            raise ModelError(f"There is no speed '{name}'.", where="torque",
+                             remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
+    if any(isinstance(value, str) for value in torque.values()):
+        for name, value in torque.items():
+            if not isinstance(value, str):
+                _finite(name, value)
+        return None
+    result = np.zeros(mech.nv)
+    for name, value in torque.items():
+        result[mech.v_names.index(name)] = _finite(name, value)
+    return result
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ModelError(f"{value!r} is neither a finite number nor a formula.", where=f"torque of '{name}'",
+                         remedy="Give N·m or N, or a formula as text, e.g. '10*sin(t)'.")  # fmt: skip
+    return number
+
+
+def latches_of(mech: Mechanism, torque: Torque) -> Latches:
+    """Conditions in the formulas of joint forces."""
+    texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
+    return Latches(map(parse, texts), environment(mech.model.expanded.parameters, _values(mech)))
+
+
+def _values(mech: Mechanism) -> dict[str, float]:
+    return dict(zip(mech.p_names, map(float, mech.parameter_values()), strict=True))
+
+
+def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+    """Machine code of the formulas: (t, q, v, latches, p) → (nv,).
+
+    Raises ExpressionError naming the joint and what its formula lacks.
+    """
+    inputs, forces, _ = _traced(mech, torque)
+    return _entry(inputs, forces, p)
+
+
+def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+    """Machine code of their derivatives: (t, q, v, latches, p) → (nq + nv, nv), by q and v."""
+    inputs, forces, _ = _traced(mech, torque)
+    return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
+
+
+def conditions(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+    """Machine code of the arguments of their conditions: (t, q, v, latches, p) → (conditions,)."""
+    inputs, _, arguments = _traced(mech, torque)
+    return _entry(inputs, arguments, p)
+
+
+def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
+    """((t, q, v, latches, p), forces, arguments of conditions) as symbols."""
+    latches = latches_of(mech, torque)
+    t, q, v, m, parameters = (
+        symbols(name, n) for name, n in
+        (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(latches.numbers)), ("p", len(mech.p_names)))
+    )  # fmt: skip
+    given = dict(zip(mech.p_names, parameters, strict=True))
+    known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
+    held = {**known, **{f"{LATCH}{k}": x for k, x in enumerate(m)}}
+    forces: list[Any] = [0.0] * mech.nv
+    given_forces = torque.forces(mech, known) if isinstance(torque, Law) else torque
+    for name, value in given_forces.items():
+        try:
+            forces[mech.v_names.index(name)] = (
+                evaluate(latches.latched(parse(value)), held) if isinstance(value, str) else value
+            )
+        except ExpressionError as error:
+            raise error.at(where=f"torque of '{name}'") from None
+    arguments = [evaluate(node, known) for node in latches.arguments]
+    inputs = [column(list(x)) for x in (t, q, v, m, parameters)]
+    return inputs, ca.densify(column(forces)), ca.densify(column(arguments))
+
+
+def _entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
+    """Machine code of a result over these inputs, the parameters last."""
+    function = ca.Function("f", inputs, [result], {"cse": True})
+    sizes = tuple(int(x.numel()) for x in inputs)
+    library = Library(llvm_ir.module(instructions_of(function), sizes, int(result.numel()), checked=False))
+    return native_entry.single(library.address("single"), sizes, int(result.numel()), p, library)

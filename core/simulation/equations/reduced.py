@@ -1,0 +1,254 @@
+"""The equations of motion of machines whose loops close in closed form: ẏ = f(t, y) in the independent speeds.
+
+y keeps all coordinates and speeds. Each evaluation takes the independent ones from it, and the others as guesses of the
+branch: v = Φ v_i, Φᵀ M Φ a_i = Φᵀ (τ − M b − h), a = Φ a_i + b; loops that have no closed form, constraints and
+drivers stay as rows G Φ a_i = −(Ġ v + G b). After a step the dependent coordinates are set: nothing is iterated.
+
+Near poses where two branches meet, Φ is a quotient of small numbers. Where the motion itself is regular there (a
+parallelogram in line), the accelerations are taken from a little before and behind; elsewhere (a dead point of what was
+chosen to be independent) the multipliers of the cut joints carry the machine through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.equations.constrained import back_substitute, cholesky, forward_substitute, project_free
+from core.simulation.equations.system import (
+    BASE,
+    DRIFT,
+    FINE,
+    FIRST,
+    JACOBIAN,
+    NOT_FINITE,
+    OF_X,
+    REDUCED,
+    RESULT,
+    UNSUITABLE,
+    evaluate,
+    load_system,
+    normalise,
+    put,
+    put_rest,
+    rates,
+    result,
+)
+from core.simulation.equations.unconstrained import begin, finish, joint_forces
+from core.simulation.stepping.compilation import native, scratch
+
+SURE, NEAR, STEEP = 0.3, 1e-4, 5.0
+"""Closed forms are used where the sine of the worst of them is above SURE, or above NEAR while speeds are raised less
+than STEEP: nearer to a dead point of what is independent a step of fixed length would be far off."""
+AHEAD = 2e-3
+"""Way (rad or m) to the poses from which a regular motion is taken where it cannot be evaluated."""
+
+GOOD, DOUBLE, NONE = 0, 1, 2
+"""How a pose is: well; two branches meet; no solution, or speeds are raised too much."""
+
+
+RANK = 1e-10
+"""As in `core.simulation.equations.constrained`."""
+ROUNDING = 1e-24
+"""Part of its squared size below which a row that is left holds already by the closed forms: the rest is rounding."""
+
+
+@native
+def known(place: int, t: float, q: Any, v: Any) -> Any:
+    """Whether the reduced equations were evaluated last at this state, or at one that they bring there: the end of a
+    step is its last stage, its projection, and the beginning of the next."""
+    s = load_system(place)
+    if s.last[0] != t:
+        return False
+    w = s.words[REDUCED]
+    first, closed = w[BASE], w[BASE] + w[RESULT]
+    for i in range(s.nq):
+        if q[i] != s.memory[first + i] and q[i] != s.memory[closed + i]:
+            return False
+    for i in range(s.nq, s.nq + s.nv):
+        if v[i - s.nq] != s.memory[first + i] and v[i - s.nq] != s.memory[closed + i]:
+            return False
+    if w[OF_X] >= 0:
+        for i in range(2 * s.nx):
+            if s.own[i] != s.memory[first + w[OF_X] + i]:
+                return False
+    return True
+
+
+@native
+def reduce(place: int, t: float, q: Any, v: Any) -> Any:
+    """Evaluate the reduced equations; GOOD, DOUBLE or NONE."""
+    s = load_system(place)
+    if known(place, t, q, v):
+        return GOOD
+    s.last[0] = np.nan
+    put(place, REDUCED, FIRST, q)
+    put(place, REDUCED, s.nq, v)
+    put_rest(place, REDUCED)
+    evaluate(place, REDUCED)
+    n = s.independent
+    size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
+    r = result(place, REDUCED, size)
+    reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
+    if reach > 0.0 and (sine > SURE or (sine > NEAR and gain < STEEP)):
+        s.last[0] = t
+        return GOOD
+    return DOUBLE if sine <= NEAR else NONE
+
+
+@native
+def solve(place: int, t: float, u: Any, a: Any) -> Any:
+    """Accelerations (nv,) from the reduced equations that were evaluated last; false if there are none."""
+    s = load_system(place)
+    n, nv = s.independent, s.nv
+    r = result(place, REDUCED, s.nq + 2 * nv + n * nv + n * n + n)
+    b, begin = s.nq + nv, s.nq + 2 * nv
+    mass, load = begin + n * nv, begin + n * nv + n * n
+    own = scratch(n)
+    for i in range(n):
+        own[i] = -r[load + i]
+        for k in range(nv):
+            own[i] += r[begin + i * nv + k] * u[k]
+    if n == 1 and len(s.kept) == 0:
+        if not r[mass] > 0.0:
+            return False
+        own[0] /= r[mass]
+    else:
+        L = s.last[1:]
+        for i in range(n * n):
+            L[i] = r[mass + i]
+        if not cholesky(L, n):
+            return False
+        forward_substitute(L, own, n)
+        if len(s.kept) > 0:
+            hold(place, t, L, own)
+        back_substitute(L, own, n)
+    for k in range(nv):
+        a[k] = r[b + k]
+        for i in range(n):
+            a[k] += r[begin + i * nv + k] * own[i]
+    return True
+
+
+@native
+def hold(place: int, t: float, L: Any, own: Any) -> None:
+    """Add what the rows that are left exert; `own` and the result are Lᵀ a_i."""
+    s = load_system(place)
+    n, nv, m = s.independent, s.nv, len(s.kept)
+    r = result(place, REDUCED, s.nq + 2 * nv + n * nv)
+    q, v, b = r[: s.nq], r[s.nq : s.nq + nv], r[s.nq + nv : s.nq + 2 * nv]
+    begin = s.nq + 2 * nv
+    put(place, JACOBIAN, FIRST, q)
+    evaluate(place, JACOBIAN)
+    G = result(place, JACOBIAN, s.rows * nv)
+    put(place, DRIFT, FIRST, q)
+    put(place, DRIFT, s.nq, v)
+    put_rest(place, DRIFT)
+    evaluate(place, DRIFT)
+    drift = result(place, DRIFT, s.rows)
+    Y, row = scratch(m * n), scratch(n)
+    count, largest = 0, 0.0
+    # orthonormal rows one after another; wanted: components of `own` along them
+    for j in range(m):
+        line = G[s.kept[j] * nv : (s.kept[j] + 1) * nv]
+        target, square = -drift[s.kept[j]] - dot(line, b), 0.0
+        if not along(line, r[begin:], nv, row):  # met already, whatever moves
+            continue
+        forward_substitute(L, row, n)
+        largest = max(largest, dot(row, row))
+        for k in range(count):
+            before = Y[k * n : (k + 1) * n]
+            part = dot(before, row)
+            target -= part * dot(before, own)
+            for i in range(n):
+                row[i] -= part * before[i]
+        square = dot(row, row)
+        if square > RANK * largest:
+            change = (target - dot(row, own)) / square
+            for i in range(n):
+                own[i] += change * row[i]
+                Y[count * n + i] = row[i] / np.sqrt(square)
+            count += 1
+
+
+@native
+def along(line: Any, spans: Any, nv: int, row: Any) -> Any:
+    """A row (nv,) of constraints on the independent speeds into `row` (n,); false if nothing but rounding is left."""
+    whole = 0.0
+    for i in range(len(row)):
+        span = spans[i * nv : (i + 1) * nv]
+        row[i] = dot(line, span)
+        whole += dot(line, line) * dot(span, span)
+    return dot(row, row) > ROUNDING * whole
+
+
+@native
+def dot(a: Any, b: Any) -> Any:
+    """a · b."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@native
+def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
+    """Accelerations where two branches meet, from poses before and behind: (4 A(ε) − A(2ε))/3 of their means A."""
+    s = load_system(place)
+    largest = 0.0
+    for k in range(s.nv):
+        largest = max(largest, abs(v[k]))
+    if not largest > 1e-9:
+        return False
+    qdot, point, own = scratch(s.nq), scratch(s.nq), scratch(s.nv)
+    rates(place, q, v, qdot)
+    for k in range(s.nv):
+        a[k] = 0.0
+    for part in range(4):
+        step = (AHEAD if part < 2 else 2.0 * AHEAD) / largest * (1.0 if part % 2 == 0 else -1.0)
+        for k in range(s.nq):
+            point[k] = q[k] + step * qdot[k]
+        normalise(place, point)
+        if reduce(place, t, point, v) != GOOD or not solve(place, t, u, own):
+            return False
+        weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
+        for k in range(s.nv):
+            a[k] += weight * own[k]
+    return True
+
+
+@native
+def derivative(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out: FINE, NOT_FINITE, or UNSUITABLE where closed forms do not apply."""
+    s = load_system(place)
+    nq, last = s.nq, s.nq + s.nv
+    q, v = y[:nq], y[nq:last]
+    if not begin(place, t, y):
+        return NOT_FINITE
+    u = joint_forces(place, t, y)
+    how = reduce(place, t, q, v)
+    if how == GOOD and solve(place, t, u, out[nq:last]):
+        return FINE if finish(place, result(place, REDUCED, last), out) else NOT_FINITE
+    if how == DOUBLE and across(place, t, q, v, u, out[nq:last]):
+        return FINE if finish(place, y, out) else NOT_FINITE
+    return UNSUITABLE
+
+
+@native
+def project(place: int, t: float, y: Any, error: Any) -> Any:
+    """y on the manifold, dependent coordinates and speeds set by closed forms; UNSUITABLE where they give none, see
+    `core.simulation.equations.constrained.project`."""
+    s = load_system(place)
+    if len(s.kept) > 0:
+        return UNSUITABLE
+    project_free(place, t, y)
+    how = reduce(place, t, y[: s.nq], y[s.nq : s.nq + s.nv])
+    if how == GOOD:
+        r = result(place, REDUCED, s.nq + s.nv)
+        total = 0.0
+        for i in range(s.nq + s.nv):
+            y[i] = r[i]
+            total += r[i] * 0.0
+        return FINE if total == 0.0 else NOT_FINITE
+    return FINE if how == DOUBLE else UNSUITABLE

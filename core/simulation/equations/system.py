@@ -1,0 +1,247 @@
+"""What the equations of motion work on: entries of a mechanism's machine code, and the memory around them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from core.simulation.stepping.compilation import (
+    address_of,
+    call_single,
+    call_table,
+    inserted,
+    loader,
+    merged,
+    native,
+    store,
+    view,
+)
+
+FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
+"""What a call says: all is well; a result is not a finite number; a loop does not close any more; the equations do not
+apply here."""
+
+
+_numbers: Any = np.arange(16)
+(TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED, STATES, MOVING, SETTLE, SLOPES, TORQUE_SLOPES,
+ CONDITIONS, TORQUE_CONDITIONS) = _numbers  # fmt: skip
+"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
+independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
+`core.traces.jacobians`, derivatives of u by q and v, arguments of the conditions in forces and in u.
+NumPy integers: for each literal one Numba would compile its callers anew."""
+FIRST, SECOND, THIRD = _numbers[:3]
+KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
+"""Columns of `System.words`: those of `core.traces.native_entry.Entry.words`, where the entry's memory begins, and
+where in it x and time go (−1: nowhere)."""
+
+
+class System(NamedTuple):
+    """Everything the loops need. It is stored once and handed on by its address: as an argument it would take longer
+    to compile than the functions it is given to."""
+
+    place: int
+    """Address where this is stored."""
+    derivative: int
+    """Address of the entry (`core.simulation.equations.entry_points`) that gives ẏ."""
+    full: int
+    """Address of the entry that gives ẏ where closed forms do not apply."""
+    full_project: int
+    """Address of the entry that projects there."""
+    nq: int
+    nv: int
+    rows: int
+    """Residuals of cut joints, constraints and drivers."""
+    by_matrix: bool
+    """Accelerations by the mass matrix instead of the articulated-body recursion."""
+    quaternions: Any
+    """(k,) first entries of the quaternions in q."""
+    u: Any
+    """(nv,) constant joint forces."""
+    words: Any
+    """(16, 10)"""
+    memory: Any
+    """Of all entries, one behind the other."""
+    room: Any
+    """Room for vectors and coefficients, see `core.simulation.equations.constrained`."""
+    order: Any
+    """(rows,) rows of G in the order in which they were found independent; after `rank` of them the redundant ones."""
+    independent: int
+    """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
+    nowhere."""
+    kept: Any
+    """Rows of G that are left to iteration then."""
+    nx: int
+    """Number of states of force elements; y = (q, v, x)."""
+    levels: Any
+    """(rows,) level from which on a row holds: 0 position, 1 speed, 2 acceleration."""
+    now: Any
+    """(nt,) the time argument (`core.elements.time_argument`), as `tick` left it."""
+    own: Any
+    """(2 nx,) x and ẋ, as `put_states` left them."""
+    last: Any
+    """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
+    latches: int
+    """Conditions in forces, whose latches stand at the end of `now`."""
+    points: Any
+    """(signals + 1,) where the points of each recorded signal begin."""
+    times: Any
+    """(points,) s"""
+    cubics: Any
+    """(points, 4) of `core.elements.time_argument.Splines`."""
+
+
+named_tuple: Any = numba.types.NamedTuple
+_F1, _I1, _I2 = numba.float64[::1], numba.int64[::1], numba.int64[:, ::1]
+_KINDS = {
+    "by_matrix": numba.boolean,
+    "quaternions": _I1,
+    "u": _F1,
+    "words": _I2,
+    "memory": _F1,
+    "room": _F1,
+    "order": _I1,
+    "kept": _I1,
+    "levels": _I1,
+    "now": _F1,
+    "own": _F1,
+    "last": _F1,
+    "points": _I1,
+    "times": _F1,
+    "cubics": numba.float64[:, ::1],
+}
+load_system: Any = loader(named_tuple(tuple(_KINDS.get(name, numba.int64) for name in System._fields), System))
+
+
+@native
+def _put(value: Any, place: int) -> None:
+    store(value, place)
+
+
+def stored(value: Any) -> tuple[Any, Any]:
+    """(value, memory): a tuple where entry points find it, for as long as the memory lives; `place` tells where."""
+    memory = np.zeros(512)
+    value = value._replace(place=memory.ctypes.data)
+    _put(value, value.place)
+    return value, memory
+
+
+@merged
+def evaluate(place: int, function: int) -> Any:
+    """Call an entry on its memory; false if a result that must be finite is not."""
+    s = load_system(place)
+    w = s.words[function]
+    base = address_of(s.memory) + 8 * w[BASE]
+    if w[KIND] == 1:
+        return call_single(w[ADDRESS], base) == 0
+    result = base + 8 * w[RESULT]
+    return call_table(w[ADDRESS], base, w[TABLE], w[ROWS], w[PLACES], w[COUNT], result) == 0
+
+
+@merged
+def put(place: int, function: int, offset: int, x: Any) -> None:
+    """x into the arguments of an entry."""
+    s = load_system(place)
+    at = s.words[function, BASE] + offset
+    for i in range(len(x)):
+        s.memory[at + i] = x[i]
+
+
+@merged
+def result_place(place: int, function: int) -> Any:
+    """Address of an entry's result."""
+    s = load_system(place)
+    return address_of(s.memory) + 8 * (s.words[function, BASE] + s.words[function, RESULT])
+
+
+@inserted
+def result(place: int, function: int, count: int) -> Any:
+    """The first `count` numbers of an entry's result; a view."""
+    return view(result_place(place, function), count)
+
+
+@merged
+def put_rest(place: int, function: int) -> None:
+    """x, ẋ and time into the arguments of an entry that takes them."""
+    s = load_system(place)
+    w = s.words[function]
+    if w[OF_X] >= 0:
+        put(place, function, w[OF_X], s.own)
+    if w[OF_T] >= 0:
+        put(place, function, w[OF_T], s.now)
+
+
+@native
+def tick(place: int, t: float) -> None:
+    """The time argument at t."""
+    s = load_system(place)
+    if len(s.now) == 0:
+        return
+    s.now[0] = t
+    for k in range(len(s.points) - 1):
+        first, last = s.points[k], s.points[k + 1] - 1
+        at, h, inside = last, 0.0, 0.0
+        if t < s.times[first]:
+            at = first
+        elif t < s.times[last]:
+            inside = 1.0
+            low, high = first, last
+            while high - low > 1:
+                middle = (low + high) // 2
+                if s.times[middle] <= t:
+                    low = middle
+                else:
+                    high = middle
+            at = low
+            h = t - s.times[at]
+        c = s.cubics[at]
+        s.now[3 * k + 1] = c[3] + h * (c[2] + h * (c[1] + h * c[0]))
+        s.now[3 * k + 2] = inside * (c[2] + h * (2.0 * c[1] + h * 3.0 * c[0]))
+        s.now[3 * k + 3] = inside * (2.0 * c[1] + h * 6.0 * c[0])
+
+
+@native
+def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
+    """x and ẋ into `own`; false if they are not finite."""
+    s = load_system(place)
+    if s.nx == 0:
+        return True
+    for i in range(s.nx):
+        s.own[i] = x[i]
+    put(place, STATES, FIRST, q)
+    put(place, STATES, s.nq, v)
+    put_rest(place, STATES)
+    evaluate(place, STATES)
+    speeds, total = result(place, STATES, s.nx), 0.0
+    for i in range(s.nx):
+        s.own[s.nx + i] = speeds[i]
+        total += speeds[i] * 0.0
+    return total == 0.0
+
+
+@native
+def rates(place: int, q: Any, v: Any, out: Any) -> None:
+    """q̇ into out."""
+    s = load_system(place)
+    x = v
+    if len(s.quaternions) > 0:
+        put(place, RATE, FIRST, q)
+        put(place, RATE, s.nq, v)
+        evaluate(place, RATE)
+        x = result(place, RATE, s.nq)
+    for i in range(s.nq):
+        out[i] = x[i]
+
+
+@native
+def normalise(place: int, q: Any) -> None:
+    """Quaternions at length one."""
+    s = load_system(place)
+    for first in s.quaternions:
+        square = 0.0
+        for i in range(first, first + 4):
+            square += q[i] * q[i]
+        if square > 0.0:
+            for i in range(first, first + 4):
+                q[i] /= np.sqrt(square)

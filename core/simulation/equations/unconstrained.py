@@ -1,0 +1,98 @@
+"""The equations of motion inside compiled loops: ẏ = f(t, y) with y = (q, v, x).
+
+Trees call the articulated-body recursion; machines with loops solve for their accelerations with the mass matrix
+(`core.simulation.equations.constrained`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.simulation.equations.constrained import by_matrix
+from core.simulation.equations.system import (
+    BASE,
+    FIRST,
+    FORWARD,
+    KIND,
+    SECOND,
+    TORQUE,
+    evaluate,
+    load_system,
+    put,
+    put_rest,
+    put_states,
+    rates,
+    result,
+    result_place,
+    tick,
+)
+from core.simulation.stepping.compilation import address_of, inserted, merged, native, view
+
+
+@merged
+def begin(place: int, t: float, y: Any) -> Any:
+    """Time, x and ẋ, where traces find them; false if they are not finite."""
+    s = load_system(place)
+    tick(place, t)
+    return put_states(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
+
+
+@merged
+def forces_place(place: int, t: float, y: Any) -> Any:
+    """Address of u, evaluated if it changes."""
+    s = load_system(place)
+    if s.words[TORQUE, KIND] == 0:
+        return address_of(s.u)
+    s.memory[s.words[TORQUE, BASE]] = t
+    put(place, TORQUE, SECOND, y[: s.nq + s.nv])
+    evaluate(place, TORQUE)
+    return result_place(place, TORQUE)
+
+
+@inserted
+def joint_forces(place: int, t: float, y: Any) -> Any:
+    """u (nv,); a view."""
+    return view(forces_place(place, t, y), load_system(place).nv)
+
+
+@merged
+def finish(place: int, y: Any, out: Any) -> Any:
+    """q̇ and ẋ into out (n,), that has the accelerations; false if it is not finite."""
+    s = load_system(place)
+    last = s.nq + s.nv
+    rates(place, y[: s.nq], y[s.nq : last], out[: s.nq])
+    for i in range(s.nx):
+        out[last + i] = s.own[s.nx + i]
+    total = 0.0
+    for i in range(len(out)):
+        total += out[i] * 0.0
+    return total == 0.0
+
+
+@merged
+def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ of a tree into out; false if it is not finite."""
+    s = load_system(place)
+    nq, nv = s.nq, s.nv
+    if not begin(place, t, y):
+        return False
+    put(place, FORWARD, FIRST, y[: nq + nv])
+    put(place, FORWARD, nq + nv, joint_forces(place, t, y))
+    put_rest(place, FORWARD)
+    well = evaluate(place, FORWARD)
+    a = result(place, FORWARD, nv)
+    for i in range(nv):
+        out[nq + i] = a[i]
+    return finish(place, y, out) and well
+
+
+@native
+def by_mass_matrix(place: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ of any machine into out; false if it is not finite."""
+    s = load_system(place)
+    nq, last = s.nq, s.nq + s.nv
+    if not begin(place, t, y):
+        return False
+    if not by_matrix(place, y[:nq], y[nq:last], joint_forces(place, t, y), out[nq:last]):
+        return False
+    return finish(place, y, out)

@@ -1,0 +1,1 @@
+"""Methods of integration, one a file, their tableaux as data."""

@@ -1,0 +1,382 @@
+"""Radau IIA of orders 5, 9 and 13, for stiff machines (Hairer and Wanner, Solving ODE II, IV.8; orders chosen as in
+their RADAU, J. Comput. Appl. Math. 111, 1999).
+
+s implicit stages Z_i = y(t + c_i h) − y are found by simplified Newton iterations on W = T⁻¹ Z, in which the system
+falls into a real one, (μ/h − J) ΔW₁ = …, and (s − 1)/2 complex ones; values within a step are those of the collocation
+polynomial.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.methods.radau_newton import (
+    CHANGE,
+    COST,
+    DEGREE,
+    DIVERGED,
+    FACTORED,
+    HIGHEST,
+    LOWEST,
+    PRESENT,
+    RENEWED,
+    RIGHT,
+    ROOM,
+    SAME,
+    SCALE,
+    SECOND,
+    STAGE,
+    WRONG,
+    Q,
+    W,
+    Z,
+    block,
+    mix,
+    most_rounds,
+    newton,
+)
+from core.simulation.methods.radau_tables import MOST_STAGES
+from core.simulation.methods.stage_systems import HALVED, factorise, solve
+from core.simulation.stepping.compilation import address_of, call_entry, native, view
+from core.simulation.stepping.step_state import (
+    ACCEPTED,
+    ATOL,
+    CALLS,
+    COLLAPSED,
+    END,
+    FINE,
+    FRESH,
+    JACOBIAN,
+    JACOBIANS,
+    LAST_ERROR,
+    LAST_STEP,
+    LIMIT,
+    MOST,
+    NOT_FINITE,
+    REJECTED,
+    ROUNDS,
+    RTOL,
+    SLIDING,
+    STEP,
+    SWITCHED,
+    SYSTEM,
+    TAKEN,
+    TIME,
+    TOO_MANY,
+    copy,
+    derivative,
+    first_step,
+    load_work,
+    note_failure,
+    project,
+    refused,
+    scaled_norm,
+    too_small,
+)
+
+INCREMENT = 1e-8
+"""Relative change of a state for differences."""
+SLOW = 1e-3
+"""Rate of convergence above which the next step gets a new Jacobian."""
+GOAL = 0.2
+"""Rate of convergence aimed at: steps are lengthened and shortened for it. It grows with the third power of the step
+where stiff directions turn."""
+SHORTER = 0.7
+"""A step that was accepted is followed by no shorter one for the sake of convergence."""
+SAFETY, SMALLEST, LARGEST, KEPT, FORESEEN = 0.9, 0.2, 8.0, 1.2, 3.0
+"""KEPT: a step that would grow by less keeps its length, and with it its factors. FORESEEN: how many times longer than
+the step before one may be for the middle to be foreseen."""
+
+UP, DOWN, STEADY = 1.5, 1.5, 5
+"""An order is raised where convergence would allow steps so many times longer than the error does, lowered where the
+error would allow steps so many times longer than convergence does; after more than STEADY steps with it."""
+
+
+@native
+def ahead(work: int, theta: float, out: Any) -> None:
+    """The polynomial of the step before, less the state at its end, at θ of its length after that end."""
+    w = load_work(work)
+    power, beyond = 1.0, 1.0 + theta
+    for j in range(len(out)):
+        out[j] = 0.0
+    for m in range(w.counts[DEGREE]):
+        power *= beyond
+        for j in range(len(out)):
+            out[j] += w.k[Q + m, j] * (power - 1.0)
+
+
+@native
+def differences(work: int, t: float, point: Any) -> Any:
+    """∂f/∂y by differences, along borders of conditions."""
+    w = load_work(work)
+    n, J = len(point), w.square
+    f, g = w.k[WRONG], w.k[RIGHT]
+    if not derivative(work, t, point, f):
+        return False
+    for j in range(n):
+        kept = point[j]
+        point[j] = kept + INCREMENT * max(abs(kept), 1.0)
+        step = point[j] - kept
+        well = derivative(work, t, point, g)
+        point[j] = kept
+        if not well:
+            return False
+        for i in range(n):
+            J[i, j] = (g[i] - f[i]) / step
+    return True
+
+
+@native
+def jacobian(work: int, t: float, point: Any) -> Any:
+    """∂f/∂y at a point into its place."""
+    w = load_work(work)
+    w.counts[JACOBIANS] += 1
+    if w.counts[SLIDING] > 0:
+        return differences(work, t, point)
+    w.counts[CALLS] += w.counts[COST]
+    return call_entry(w.addresses[JACOBIAN], w.addresses[SYSTEM], t, address_of(point), address_of(w.square)) == FINE
+
+
+@native
+def renew(work: int, t: float, h: float) -> Any:
+    """The Jacobian in the middle of the step, where that can be foreseen: stiff directions that turn are then nowhere
+    far from it, and Newton's method converges several times faster."""
+    w = load_work(work)
+    before, middle = w.numbers[LAST_STEP], w.k[ROOM]
+    if before > 0.0 and h <= FORESEEN * before:
+        ahead(work, 0.5 * h / before, middle)
+        for j in range(len(w.y)):
+            middle[j] += w.y[j]
+        if jacobian(work, t + 0.5 * h, middle):
+            return True
+    return jacobian(work, t, w.y)
+
+
+@native
+def prepare(work: int, t: float, h: float) -> Any:
+    """Jacobian and factors, where the old ones do not fit any more."""
+    w = load_work(work)
+    if w.counts[RENEWED] == 0:
+        if not renew(work, t, h):
+            return NOT_FINITE
+        w.counts[RENEWED], w.counts[PRESENT], w.numbers[FACTORED] = 1, 1, 0.0
+    if w.numbers[FACTORED] != h:
+        s = w.counts[STAGE]
+        w.numbers[FACTORED] = h
+        if not factorise(work, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
+            return DIVERGED
+    return FINE
+
+
+@native
+def guess(work: int, h: float) -> None:
+    """Z from the polynomial of the step before, W = T⁻¹ Z."""
+    w = load_work(work)
+    before, s = w.numbers[LAST_STEP], w.counts[STAGE]
+    for i in range(s):
+        if before > 0.0:
+            ahead(work, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
+        else:
+            for j in range(len(w.y)):
+                w.k[Z + i, j] = 0.0
+    mix(work, w.rows, Z, W)
+
+
+@native
+def estimate(work: int, h: float) -> None:
+    """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
+    w = load_work(work)
+    k, s = w.k, w.counts[STAGE]
+    first = block(s)
+    for j in range(len(w.y)):
+        x = 0.0
+        for i in range(s):
+            x += w.A[first + MOST_STAGES + 1, i] * k[Z + i, j]
+        k[SECOND, j] = x / h
+    filtered(work, h, k[0])
+
+
+@native
+def filtered(work: int, h: float, f: Any) -> None:
+    """(μ/h − J)⁻¹ (f + second part) into the row of the error."""
+    w = load_work(work)
+    k, n = w.k, len(w.y)
+    for j in range(n):
+        k[RIGHT, j] = f[j] + k[SECOND, j]
+    real = w.rows[block(w.counts[STAGE]) + MOST_STAGES, 0] / h
+    solve(w.square[:n], w.counts[HALVED], real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
+
+
+@native
+def damp(work: int, t: float, h: float) -> None:
+    """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
+    w = load_work(work)
+    k = w.k
+    for j in range(len(w.y)):
+        k[ROOM, j] = w.y[j] + k[WRONG, j]
+    if derivative(work, t, k[ROOM], k[CHANGE]):
+        filtered(work, h, k[CHANGE])
+
+
+@native
+def error_of(work: int, t: float, h: float, tried: bool) -> Any:
+    """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
+    w = load_work(work)
+    k = w.k
+    last_stage(work)
+    estimate(work, h)
+    if tried and scaled_norm(work, k[WRONG], w.y, w.new) > 1.0:
+        damp(work, t, h)
+    happened = project(work, t + h, w.new, k[WRONG])
+    note_failure(work, k[WRONG], w.new)
+    return happened, scaled_norm(work, k[WRONG], w.y, w.new)
+
+
+@native
+def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> None:
+    """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
+    w = load_work(work)
+    s = w.counts[STAGE]
+    most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.counts[PRESENT] == 1
+    error = max(error, 1e-10)
+    allowed = error**power
+    converging = np.cbrt(GOAL / rate) if rate > 0.0 else LARGEST
+    factor = SAFETY * (2.0 * most + 1.0) / (2.0 * most + w.counts[ROUNDS]) * allowed
+    if w.numbers[LAST_ERROR] > 0.0:
+        factor *= min(1.0, h / w.numbers[LAST_STEP] * (w.numbers[LAST_ERROR] / error) ** -power)
+    factor = min(LARGEST, max(SMALLEST, factor))
+    if rejected:
+        factor = min(1.0, factor)
+    if present:
+        factor = min(factor, max(SHORTER, converging))
+    worn = w.counts[ROUNDS] > 2 and rate > SLOW
+    if not worn and 1.0 <= factor < KEPT:
+        factor = 1.0
+    w.counts[RENEWED], w.counts[PRESENT] = 0 if worn else 1, 0
+    w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = h, error
+    w.numbers[STEP], w.numbers[TAKEN] = h * factor, h
+    w.counts[ACCEPTED] += 1
+    w.counts[DEGREE] = s
+    mix(work, w.P, Z, Q)
+    w.counts[SAME] += 1
+    if not rejected and w.counts[SAME] > STEADY:
+        choose_order(work, allowed, converging, present)
+
+
+@native
+def choose_order(work: int, allowed: float, converging: float, present: bool) -> None:
+    """More stages where the error alone shortens steps, fewer where convergence does. Arguments: by how much the error
+    and the convergence of Newton's method would let the step grow; whether with a Jacobian made for the step."""
+    w = load_work(work)
+    s = w.counts[STAGE]
+    change = 0
+    if converging > UP * allowed and s < w.counts[HIGHEST]:
+        change = 2
+    elif present and allowed > DOWN * converging and s > w.counts[LOWEST]:
+        change = -2
+        w.numbers[STEP] = min(w.numbers[STEP], w.numbers[TAKEN])
+    if change != 0:
+        w.counts[STAGE], w.counts[SAME] = s + change, 0
+        w.numbers[LAST_ERROR] = w.numbers[FACTORED] = 0.0
+
+
+@native
+def shrink(work: int, h: float, factor: float) -> Any:
+    """A step was refused; false if there may be no more."""
+    w = load_work(work)
+    w.counts[REJECTED] += 1
+    w.numbers[STEP] = h * factor
+    return w.counts[REJECTED] + w.counts[ACCEPTED] < w.counts[MOST]
+
+
+@native
+def shorter(work: int, happened: int, error: float, refusals: int) -> Any:
+    """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
+    are of no use."""
+    w = load_work(work)
+    factor = 0.5 if happened != FINE else SMALLEST
+    if happened == FINE and error < np.inf:
+        factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.counts[STAGE] + 1.0)))
+    if refusals > 1:
+        w.counts[STAGE], w.counts[SAME], w.numbers[FACTORED] = w.counts[LOWEST], 0, 0.0
+    return factor
+
+
+@native
+def last_stage(work: int) -> None:
+    """Where the last stage stands, into w.new."""
+    w = load_work(work)
+    for j in range(len(w.y)):
+        w.new[j] = w.y[j] + w.k[Z + w.counts[STAGE] - 1, j]
+
+
+@native
+def implicit_step(work: int, tolerance: float) -> Any:
+    """One accepted step from w.y to w.new, on the manifold."""
+    w = load_work(work)
+    t, end = w.numbers[TIME], w.numbers[END]
+    rejected, refusals, happened = w.counts[ACCEPTED] == 0, 0, FINE
+    for j in range(len(w.y)):
+        w.k[SCALE, j] = 1.0 / (w.numbers[ATOL] + w.numbers[RTOL] * abs(w.y[j]))
+    while True:
+        h = min(w.numbers[STEP], w.numbers[LIMIT])
+        if t + 1.01 * h >= end:  # no sliver before the end
+            h = end - t
+        if too_small(t, h):
+            return COLLAPSED if happened in (FINE, DIVERGED) else happened
+        happened = prepare(work, t, h)
+        rate = 0.0
+        if happened == FINE:
+            guess(work, h)
+            happened, rate = newton(work, t, h, tolerance)
+        if happened == FINE:
+            happened, error = error_of(work, t, h, rejected)
+            if happened == FINE and error <= 1.0:
+                accept(work, h, error, rate, rejected)
+                return FINE
+            refusals += 1
+            factor = shorter(work, happened, error, refusals)
+        elif w.counts[PRESENT] == 0:
+            w.counts[RENEWED], factor = 0, 1.0  # an old Jacobian may be to blame
+        else:
+            w.counts[RENEWED], factor = 0, 0.5
+            if rate > 0.0:
+                factor = min(0.5, max(0.3, np.cbrt(GOAL / rate)))
+        rejected = True
+        if not shrink(work, h, factor):
+            return TOO_MANY
+        if happened != FINE:
+            last_stage(work)
+        if refused(work, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
+            w.numbers[STEP], w.counts[RENEWED], w.numbers[LAST_STEP] = h, 0, 0.0
+            return SWITCHED
+
+
+def step_entry(work: int, t: float, first: int, second: int) -> int:
+    """One step."""
+    w = load_work(work)
+    if w.counts[FRESH] == 0:
+        if not derivative(work, t, w.y, w.k[0]):
+            copy(w.k[0], w.failed)
+            return NOT_FINITE
+        w.counts[FRESH] = 1
+    if w.numbers[STEP] <= 0.0:
+        w.numbers[STEP] = first_step(work, t, w.k[0], w.counts[STAGE] + 1.0, w.k[ROOM], w.k[WRONG])
+    tolerance = max(1e-15 / w.numbers[RTOL], min(0.03, np.sqrt(w.numbers[RTOL])))
+    result: int = implicit_step(work, tolerance)
+    return result
+
+
+def within_entry(work: int, theta: float, out: int, second: int) -> int:
+    """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
+    w = load_work(work)
+    point = view(out, len(w.y))
+    for j in range(len(w.y)):
+        x = 0.0
+        for m in range(w.counts[DEGREE] - 1, -1, -1):
+            x = (x + w.k[Q + m, j]) * theta
+        point[j] = w.y[j] + x
+    result: int = project(work, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
+    return result

@@ -1,0 +1,185 @@
+"""Embedded Runge–Kutta pairs with continuous extensions: one text for all tableaux (Hairer, Nørsett, Wanner, Solving
+ODE I, II.4–II.6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.simulation.stepping.compilation import merged, native, scratch, view
+from core.simulation.stepping.step_state import (
+    ACCEPTED,
+    COLLAPSED,
+    END,
+    ERROR,
+    FINE,
+    FRESH,
+    LATCHED,
+    LIMIT,
+    MOST,
+    NOT_FINITE,
+    REJECTED,
+    SAMPLE,
+    STAGES,
+    STEP,
+    STEPS,
+    SWITCHED,
+    TAKEN,
+    TIME,
+    TOO_MANY,
+    copy,
+    derivative,
+    first_step,
+    load_work,
+    note_failure,
+    project,
+    refused,
+    scaled_norm,
+    too_small,
+)
+
+SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
+BETA = 0.04
+"""Weight of the error before in the choice of the step (PI control, Hairer II.4: steadier steps)."""
+
+
+@merged
+def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> None:
+    """out ← y + h Σ_m weights_m k_m over the first rows of k: four sums at a time, which do not wait for one another,
+    and few are written before they are whole."""
+    n = len(out)
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for m in range(count):
+            x = weights[m]
+            a += x * k[m, j]
+            b += x * k[m, j + 1]
+            c += x * k[m, j + 2]
+            d += x * k[m, j + 3]
+        out[j] = y[j] + h * a
+        out[j + 1] = y[j + 1] + h * b
+        out[j + 2] = y[j + 2] + h * c
+        out[j + 3] = y[j + 3] + h * d
+    for j in range(whole, n):
+        a = 0.0
+        for m in range(count):
+            a += weights[m] * k[m, j]
+        out[j] = y[j] + h * a
+
+
+@native
+def stages(work: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
+    """Stages first … last − 1 into w.k; `point` is the last point they were taken at."""
+    w = load_work(work)
+    for i in range(first, last):
+        add_rows(w.k, w.A[i], i, h, w.y, point)
+        if not derivative(work, t + w.rows[1, i] * h, point, w.k[i]):
+            return False
+    return True
+
+
+@native
+def error_of(work: int, h: float, e: Any, e_low: Any) -> None:
+    """The error estimates of a step, (n,) each."""
+    w = load_work(work)
+    e[:] = 0.0
+    e_low[:] = 0.0
+    add_rows(w.k, w.rows[2], w.counts[STAGES], h, e, e)
+    add_rows(w.k, w.rows[3], w.counts[STAGES], h, e_low, e_low)
+
+
+@native
+def weighed(work: int, e: Any, e_low: Any) -> Any:
+    """Size of the error in units of what is allowed (Hairer II.10.1 where there are two estimates)."""
+    w = load_work(work)
+    high, low = scaled_norm(work, e, w.y, w.new), scaled_norm(work, e_low, w.y, w.new)
+    note_failure(work, e, w.new)
+    if high == 0.0:
+        return 0.0
+    return high * high / np.sqrt(high * high + 0.01 * low * low)
+
+
+@native
+def accept(work: int, h: float, error: float, rejected: int) -> None:
+    """Note an accepted step and choose the next."""
+    w = load_work(work)
+    power = 1.0 / w.counts[STEPS]
+    factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.numbers[ERROR], 1e-4) ** BETA
+    w.numbers[STEP] = h * min(max(factor, SMALLEST_FACTOR), 1.0 if rejected else LARGEST_FACTOR)
+    w.numbers[ERROR] = error
+    w.numbers[TAKEN] = h
+    w.counts[ACCEPTED] += 1
+
+
+@native
+def embedded_step(work: int, e: Any, e_low: Any) -> Any:
+    """One accepted step from w.y to w.new, on the manifold."""
+    w = load_work(work)
+    t, end = w.numbers[TIME], w.numbers[END]
+    rejected, happened = 0, FINE
+    while True:
+        h = min(w.numbers[STEP], w.numbers[LIMIT])
+        if t + 1.01 * h >= end:  # no sliver before the end
+            h = end - t
+        if too_small(t, h):
+            return COLLAPSED if happened == FINE else happened
+        happened = FINE if stages(work, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
+        error = np.inf
+        if happened == FINE:
+            error_of(work, h, e, e_low)
+            happened = project(work, t + h, w.new, e)
+        if happened == FINE:
+            error = weighed(work, e, e_low)
+        if error <= 1.0:
+            accept(work, h, error, rejected)
+            return FINE
+        rejected = 1
+        w.counts[REJECTED] += 1
+        if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
+            return TOO_MANY
+        if refused(work, t, h, happened):
+            return SWITCHED
+        shrink = SMALLEST_FACTOR
+        if error < np.inf:
+            shrink = max(shrink, SAFETY * error ** (-1.0 / w.counts[STEPS]))
+        w.numbers[STEP] = h * shrink
+
+
+def step_entry(work: int, t: float, first: int, second: int) -> int:
+    """One step with its continuous extension."""
+    w = load_work(work)
+    n = len(w.y)
+    e, e_low = scratch(n), scratch(n)
+    if w.counts[FRESH] == 0:
+        if not derivative(work, t, w.y, w.k[0]):
+            copy(w.k[0], w.failed)
+            return NOT_FINITE
+        w.counts[FRESH] = 1
+    if w.numbers[STEP] <= 0.0:
+        w.numbers[STEP] = first_step(work, t, w.k[0], float(w.counts[STEPS]), e, e_low)
+    happened: int = embedded_step(work, e, e_low)
+    if happened != FINE:
+        return happened
+    h, extra = w.numbers[TAKEN], len(w.A)
+    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[LATCHED] == 1):
+        happened = FINE if stages(work, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
+    return happened
+
+
+def within_entry(work: int, theta: float, out: int, second: int) -> int:
+    """The point at t + θ h from the continuous extension, on the manifold."""
+    w = load_work(work)
+    n, h = len(w.y), w.numbers[TAKEN]
+    point = view(out, n)
+    S, m = w.P.shape
+    copy(w.y, point)
+    for i in range(S):
+        weight = 0.0
+        for j in range(m - 1, -1, -1):
+            weight = (weight + w.P[i, j]) * theta
+        for j in range(n):
+            point[j] += h * weight * w.k[i, j]
+    result: int = project(work, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    return result

@@ -1,0 +1,128 @@
+"""The linear systems of implicit steps, (λ − J) x = r with a real λ or complex ones.
+
+Where the coordinates change as fast as the speeds, q̇ = v, the coordinates are eliminated: x_v = λ x_q − r_q, and
+
+    [λ² − λ D − K,  −C ] [x_q]   [r_v + λ r_q − D r_q]
+    [  −E − λ F,   λ−G ] [x_x] = [     r_x − F r_q   ]
+
+with the blocks K, D, C, E, F, G of J by q, v, x (as in RADAU5, Hairer and Wanner, Solving ODE II, IV.8: an eighth of
+the work for factors). With quaternions the systems stay whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.simulation.stepping.compilation import native
+from core.simulation.stepping.step_state import FACTORISATIONS, load_work
+
+HALVED = 21
+"""Place in `Work.counts`: number of coordinates that are eliminated; 0: none."""
+
+
+@native
+def lu(A: Any, pivots: Any, n: int) -> Any:
+    """L U = P A in place, (n, n), with reciprocals of the diagonal of U; false if A is singular."""
+    for j in range(n):
+        p, best = j, 0.0
+        for i in range(j, n):
+            x = A[i, j]
+            size = x.real * x.real + x.imag * x.imag
+            if size > best:
+                p, best = i, size
+        pivots[j] = p
+        if not best > 0.0:
+            return False
+        if p != j:
+            for k in range(n):
+                A[j, k], A[p, k] = A[p, k], A[j, k]
+        turned = 1.0 / A[j, j]
+        A[j, j] = turned
+        for i in range(j + 1, n):
+            part = A[i, j] * turned
+            A[i, j] = part
+            for k in range(j + 1, n):
+                A[i, k] -= part * A[j, k]
+    return True
+
+
+@native
+def lu_solve(A: Any, pivots: Any, x: Any, n: int) -> None:
+    """x ← A⁻¹ x from the factors of `lu`."""
+    for j in range(n):
+        p = pivots[j]
+        if p != j:
+            x[j], x[p] = x[p], x[j]
+    for i in range(1, n):
+        total = x[i]
+        for j in range(i):
+            total -= A[i, j] * x[j]
+        x[i] = total
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for j in range(i + 1, n):
+            total -= A[i, j] * x[j]
+        x[i] = total * A[i, i]
+
+
+@native
+def fill(J: Any, c: int, value: Any, A: Any) -> None:
+    """λ − J into A, its first c coordinates eliminated."""
+    n = J.shape[1]
+    if c == 0:
+        for i in range(n):
+            for j in range(n):
+                A[i, j] = -J[i, j]
+            A[i, i] += value
+        return
+    for i in range(c, n):
+        for j in range(c):
+            A[i - c, j] = -J[i, j] - value * J[i, c + j]
+        for j in range(2 * c, n):
+            A[i - c, j - c] = -J[i, j]
+    square = value * value
+    for i in range(c):
+        A[i, i] += square
+    for i in range(c, n - c):
+        A[i, i] += value
+
+
+@native
+def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> None:
+    """x ← (λ − J)⁻¹ r from the factors A of `fill`; r is spoilt. x may not be r."""
+    n = J.shape[1]
+    if c == 0:
+        for i in range(n):
+            x[i] = r[i]
+        lu_solve(A, pivots, x, n)
+        return
+    for i in range(c, n):
+        total = r[i]
+        if i < 2 * c:
+            total += value * r[i - c]
+        for j in range(c):
+            total -= J[i, c + j] * r[j]
+        r[i] = total
+    right = r[c:]
+    lu_solve(A, pivots, right, n - c)
+    for i in range(c):
+        x[i] = right[i]
+        x[c + i] = value * right[i] - r[i]
+    for i in range(2 * c, n):
+        x[i] = r[i]
+
+
+@native
+def factorise(work: int, h: float, spectrum: Any, pairs: int) -> Any:
+    """Factors of μ/h − J and of (α − iβ)/h − J for each pair; false if one is singular. spectrum: μ, α₁, β₁, …"""
+    w = load_work(work)
+    n, c = len(w.y), w.counts[HALVED]
+    J, A = w.square[:n], w.square[n:]
+    w.counts[FACTORISATIONS] += 1
+    fill(J, c, spectrum[0] / h, A)
+    well = lu(A, w.pivots[0], n - c)
+    for k in range(pairs):
+        block = w.complexes[k * n : (k + 1) * n]
+        fill(J, c, complex(spectrum[2 * k + 1] / h, -spectrum[2 * k + 2] / h), block)
+        well = well and lu(block, w.pivots[k + 1], n - c)
+    return well

@@ -1,0 +1,1 @@
+"""What came out of a simulation: channels, values between samples, files."""

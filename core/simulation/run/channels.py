@@ -1,0 +1,297 @@
+"""Channels of a run by name: the part before the last dot says whose, the last word which quantity."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.symbols import as_symbol
+from core.constraints import cut_coordinates
+from core.errors import ExpressionError, ModelError
+from core.mechanism import Mechanism
+from core.model.formula.expression import Node, evaluate, names, parse
+from core.simulation.run.element_channels import ElementChannels
+
+Array = NDArray[np.float64]
+
+JOINT = ("q", "v", "a", "tau", "reaction")
+FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
+WHOLE = (
+    "energy.kinetic", "energy.potential", "energy.total", "momentum.linear", "momentum.angular",
+    "constraint.residual",
+)  # fmt: skip
+_COMPONENTS = {
+    "position": "xyz", "velocity": "xyz", "omega": "xyz", "acceleration": "xyz", "alpha": "xyz",
+    "linear": "xyz", "angular": "xyz",
+}  # fmt: skip
+_WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
+MAGNITUDES = {"magnitude": tuple("xyz"), "force": _WRENCH[3:], "torque": _WRENCH[:3]}
+"""Suffixes of lengths of vectors, and the components they are the lengths of."""
+_OPERATORS = frozenset("+*/^()")
+"""What a formula has and the name of a channel has not."""
+
+
+class Samples(Protocol):
+    """States along a time axis."""
+
+    @property
+    def time(self) -> Array: ...
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def a(self) -> Array: ...
+    @property
+    def tau(self) -> Array: ...
+    @property
+    def x(self) -> Array: ...
+
+
+class Channels:
+    """Computes channels of samples; keeps what was asked for.
+
+    joint.q, .v, .a (SI); .tau, the joint forces that were given and those of drivers;
+    joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's origin;
+    frame.position (n, 3), .orientation (n, 4) quaternion x y z w, .velocity, .omega, .acceleration, .alpha
+    (n, 3), all in world axes; energy.…, J; momentum.…, N·s and N·m·s about the world's origin;
+    constraint.residual (n,) largest gap of cut joints, constraints and drivers, m or rad; and those of
+    `core.simulation.run.element_channels`. A suffix takes one column: tool.position.x, elbow.reaction.fz; or a
+    magnitude: tool.velocity.magnitude, elbow.reaction.force
+    """
+
+    def __init__(self, mech: Mechanism, p: Array, samples: Samples) -> None:
+        self.mech, self.samples = mech, samples
+        self.p = None if np.array_equal(p, mech.parameter_values()) else p
+        self._kept: dict[str, Array] = {}
+        self._cut: dict[str, cut_coordinates.CutMotion] = {}
+        self.elements = ElementChannels(mech, self.p, samples)
+        self._moving = [name for name in mech.joint_names if self._freedom(name)]
+
+    def _freedom(self, joint: str) -> int:
+        try:
+            v = self.mech.joint_v(joint)
+        except (ModelError, KeyError):  # a cut or fixed joint has none of its own
+            return 0
+        return int(v.stop - v.start)
+
+    def _quantities(self, joint: str) -> tuple[str, ...]:
+        """Those every joint of the tree has; one that follows another has no force of its own."""
+        return JOINT[:4] if self.mech._coordinates.coupling(joint)[0] == joint else JOINT[:3]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All channels."""
+        of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
+        cut = [name for name in self.mech.joint_names if cut_coordinates.closes_loop(self.mech, name)]
+        of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
+        of_joints += [f"{name}.reaction" for name in self.mech.joint_names]
+        of_frames = [f"{name}.{what}" for name in self.mech.frame_names for what in FRAME]
+        return ("time", *of_joints, *self.elements.names, *of_frames, *WHOLE)
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """Those of a table unless others are named."""
+        of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
+        return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.held else ()))
+
+    def components(self, channel: str, count: int) -> tuple[str, ...]:
+        """Suffixes of a channel's columns."""
+        if channel in self.elements.table and len(self.elements.table[channel].suffixes) == count:
+            return self.elements.table[channel].suffixes
+        owner, _, what = channel.rpartition(".")
+        if what in _COMPONENTS:
+            return tuple(_COMPONENTS[what])
+        if what == "orientation":
+            return ("qx", "qy", "qz", "qw")
+        if what == "reaction":
+            return _WRENCH
+        if what in JOINT[:4] and owner in self.mech.joint_names and cut_coordinates.closes_loop(self.mech, owner):
+            info = self.mech.model.expanded.find("joints", owner).info
+            return info.coordinates if what == "q" else info.speeds
+        joints = {c.name: c for c in self.mech.coordinates if c.joint == owner}
+        if what == "q" and len(joints) == count:
+            return tuple(name[len(owner) + 1 :] for name in joints)
+        speeds = [name for name in self.mech.v_names if name.startswith(f"{owner}.")]
+        return tuple(name[len(owner) + 1 :] for name in speeds) if len(speeds) == count else tuple(
+            map(str, range(1, count + 1))
+        )  # fmt: skip
+
+    def __getitem__(self, channel: str) -> Array:
+        if not isinstance(channel, str):
+            raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists them.")
+        if channel not in self._kept:
+            values = self._value(channel)
+            values.setflags(write=False)
+            self._kept[channel] = values
+        return self._kept[channel]
+
+    def _value(self, channel: str) -> Array:
+        found = self._named(channel)
+        return self._formula(channel) if found is None else np.array(found, dtype=float)
+
+    def _named(self, channel: str) -> Array | None:
+        """The channel of this name; None if there is none."""
+        if channel in ("time", "t"):
+            return self.samples.time
+        if channel in WHOLE:
+            return self._whole(channel)
+        if channel in self.elements.table:
+            return self.elements.table[channel].compute()
+        owner, _, what = channel.rpartition(".")
+        if what in JOINT and owner in self.mech.joint_names:
+            return self._of_joint(owner, what)
+        if what in FRAME and owner in self.mech.frame_names:
+            return self._of_frame(owner, what)
+        for label, columns in (("q", self.mech.q_names), ("v", self.mech.v_names), ("a", self.mech.v_names),
+                               ("tau", self.mech.v_names)):  # fmt: skip
+            if what == label and owner in columns:
+                if label == "tau":
+                    joint, at = owner.rpartition(".")[0], columns.index(owner)
+                    return np.asarray(self[f"{joint}.tau"])[:, at - self.mech.joint_v(joint).start]
+                return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
+        return self._component(owner, what) if owner in self.names else None
+
+    def _component(self, channel: str, suffix: str) -> Array | None:
+        """One column of a channel of several, "tool.position.x"; None if it has no such column."""
+        values = self[channel]
+        suffixes = self.components(channel, _width(values)) if values.ndim > 1 else ()
+        flat = values.reshape(len(values), -1)
+        if suffix in suffixes:
+            return flat[:, suffixes.index(suffix)]
+        if suffix not in MAGNITUDES or not set(MAGNITUDES[suffix]) <= set(suffixes):
+            return None
+        return np.asarray(np.linalg.norm(flat[:, [suffixes.index(part) for part in MAGNITUDES[suffix]]], axis=1))
+
+    def _whole(self, channel: str) -> Array:
+        q, v = self.samples.q, self.samples.v
+        kind, _, part = channel.partition(".")
+        if kind == "energy":
+            return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **self.elements.states), part))
+        if kind == "momentum":
+            both = self.mech._call("momentum", self.p, q, v)
+            return both[:, 3:] if part == "linear" else both[:, :3]
+        gaps = self.mech.gaps(q, p=self.p, t=self.samples.time)
+        return np.max(np.abs(gaps), axis=1, initial=0.0)
+
+    def _of_joint(self, joint: str, what: str) -> Array:
+        if what == "reaction":
+            return self.elements.reactions()[joint]
+        if cut_coordinates.closes_loop(self.mech, joint):
+            return self._of_cut(joint, what)
+        if not self._freedom(joint):
+            raise ModelError("The joint has no coordinates of its own: it is fixed.",
+                             where=f"joint '{joint}'", remedy="Ask for its reaction.")  # fmt: skip
+        leader = self.mech._coordinates.coupling(joint)[0]
+        if what == "q":
+            values = self.mech.coordinate(self.samples.q, joint, p=self.p)
+        elif what == "tau" and leader != joint:
+            raise ModelError(f"The joint follows '{leader}', so it has no force of its own.",
+                             where=f"joint '{joint}'", remedy=f"Ask for '{leader}.tau'.")  # fmt: skip
+        else:
+            values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
+            values = values + self._of_drivers(joint, values.shape) if what == "tau" else values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _of_cut(self, joint: str, what: str) -> Array:
+        """Motion of a joint that closes a loop; nothing but drivers drives it."""
+        if joint not in self._cut:
+            s = self.samples
+            moving = cut_coordinates.motion(self.mech, joint, s.q, s.v, s.a, self.p)
+            self._cut[joint] = moving._replace(q=cut_coordinates.steady(self.mech, joint, s.time, moving))
+        moving = self._cut[joint]
+        values = self._of_drivers(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def _of_drivers(self, joint: str, shape: tuple[int, ...]) -> Array:
+        """(n, nv) forces of the drivers that move a joint, or a joint that follows it: those of its motor."""
+        forces, model = np.zeros(shape), self.mech.model.expanded
+        for driver in model.drivers:
+            if not driver.joint or self.mech._coordinates.coupling(driver.joint)[0] != joint:
+                continue
+            moved, where = model.find("joints", driver.joint), f"driver '{driver.name}'"
+            at = self.mech._program.tracer.elements.coordinate_index(moved, driver.coordinate, where)
+            ratio = self.mech.following(driver.joint, self.p)[0]
+            forces[:, at] += ratio[..., 0] * self.elements.table[f"{driver.name}.force"].compute()
+        return forces
+
+    def _of_frame(self, frame: str, what: str) -> Array:
+        s = self.samples
+        if what in ("position", "orientation"):
+            poses = self.mech.frame(s.q, frame, p=self.p)
+            return poses[:, :3, 3] if what == "position" else quaternions(poses[:, :3, :3])
+        if what in ("velocity", "omega"):
+            motion = self.mech.frame_velocity(s.q, s.v, frame, p=self.p)
+            return motion[:, 3:] if what == "velocity" else motion[:, :3]
+        motion = self.mech._call(f"frame_acceleration:{frame}", self.p, s.q, s.v, s.a)
+        return motion[:, 3:] if what == "acceleration" else motion[:, :3]
+
+    def _formula(self, text: str) -> Array:
+        """A formula of channels and parameters."""
+        try:
+            node = parse(text)
+        except ExpressionError:
+            if set(text) & _OPERATORS:
+                raise
+            raise self._unknown(text) from None
+        values = dict(self.mech.model.values())
+        if self.p is not None:
+            values.update(zip(self.mech.p_names, self.p, strict=True))
+        columns: dict[str, Array] = {}
+        for name in sorted(names(node)):
+            column = self._named(name)
+            if column is None and name in self.mech.q_names:
+                column = self.samples.q[:, self.mech.q_names.index(name)]
+            if column is None and name not in values:
+                raise self._unknown(name)
+            if column is not None:
+                columns[name] = self._plain(name, column)
+        return _evaluated(node, columns, values, len(self.samples.time))
+
+    def _plain(self, name: str, column: Array) -> Array:
+        if column.ndim != 1:
+            first = self.components(name, _width(column))[0]
+            raise ExpressionError(f"'{name}' has several components.", where="channel",
+                                  remedy=f"Name one of them, such as '{name}.{first}'.")  # fmt: skip
+        return column
+
+    def _unknown(self, name: str) -> ModelError:
+        owner, _, part = name.rpartition(".")
+        if owner in self.names and (values := self[owner]).ndim > 1:
+            suffixes = ", ".join(self.components(owner, _width(values)))
+            return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
+        known = ("t", *self.names, *self.mech.model.values())
+        close = [each for each in known if each.casefold() == name.casefold()]
+        close = close or difflib.get_close_matches(name, self.names, 3, 0.5)
+        hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
+        return ModelError(f"There is no channel '{name}'.", remedy=hint)
+
+
+def _width(column: Array) -> int:
+    return int(column.reshape(len(column), -1).shape[1])
+
+
+def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
+    """The formula at all samples: one trace, mapped over them."""
+    symbols = {name: ca.SX.sym("x") for name in columns}
+    result = ca.densify(as_symbol(evaluate(node, {**values, **symbols})))
+    if not columns:
+        return np.full(count, float(ca.evalf(result)))
+    function: Callable[..., Any] = ca.Function("f", list(symbols.values()), [result])
+    return np.array(function(*(ca.DM(column).T for column in columns.values())), dtype=float).reshape(-1)
+
+
+def quaternions(rotations: Array) -> Array:
+    """(n, 4) x y z w of (n, 3, 3), without jumps of sign."""
+    from scipy.spatial.transform import Rotation as Turn
+
+    result = np.array(Turn.from_matrix(rotations).as_quat(), dtype=float)
+    signs = np.sign(np.sum(result[1:] * result[:-1], axis=1))
+    result[1:] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
+    return result

@@ -1,0 +1,186 @@
+"""Channels of sensors, force elements, constraints, drivers and junctions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.cut_coordinates import unwound
+from core.mechanism import Mechanism
+from core.model import Force, Sensor
+
+Array = NDArray[np.float64]
+
+_ALONG = ("length", "rate", "force", "power")
+"""What elements with one coordinate show, in the order of the trace (their potential follows)."""
+
+
+class Channel(NamedTuple):
+    """How a channel is computed, and the suffixes of its columns; one column: ()."""
+
+    compute: Callable[[], Array]
+    suffixes: tuple[str, ...] = ()
+
+
+class ElementChannels:
+    """By name: sensor, sensor.rate, sensor.x, sensor.x.rate; force.force, .length, .rate, .power (of a force and torque
+    element .force and .torque (n, 3) in world axes, .power); driver.force and constraint.force along the growth of what
+    they hold; junction.position and .velocity (n, 3)."""
+
+    def __init__(self, mech: Mechanism, p: Any, samples: Any) -> None:
+        self.mech, self.p, self.samples = mech, p, samples
+        self.model = mech.model.expanded
+        self._kept: dict[str, Any] = {}
+        self.table: dict[str, Channel] = dict(
+            [*self._of_forces(), *self._of_holdings(), *self._of_junctions(), *self._of_sensors()]
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(self.table)
+
+    @property
+    def states(self) -> dict[str, Any]:
+        """Time and states of force elements, as functions of a mechanism take them."""
+        x = self.samples.x
+        return {"t": self.samples.time, "x": x if len(x) == len(self.samples.time) else None}
+
+    def _cached(self, name: str, compute: Callable[[], Any]) -> Any:
+        if name not in self._kept:
+            self._kept[name] = compute()
+        return self._kept[name]
+
+    # ---------------------------------------------------------------------------------------------- sensors
+
+    def _of_sensors(self) -> Iterator[tuple[str, Channel]]:
+        for sensor in self.model.sensors:
+            suffixes = sensor.info.components if sensor.info.components != ("",) else ()
+            quantities = ("", "rate") if "b" in sensor.info.uses and "acceleration" not in sensor.kind else ("",)
+            for what in quantities:
+                end = f".{what}" if what else ""
+                yield f"{sensor.name}{end}", Channel(self._sensor(sensor, what), suffixes)
+                for k, suffix in enumerate(suffixes):
+                    yield f"{sensor.name}.{suffix}{end}", Channel(self._component(self._sensor(sensor, what), k))
+
+    def _sensor(self, sensor: Sensor, what: str) -> Callable[[], Array]:
+        s = self.samples
+        if sensor.kind in ("cut_force", "cut_torque"):
+            return lambda: self._cut(sensor)
+        if sensor.kind == "power":
+            return lambda: self._power(sensor)
+
+        def both() -> Any:
+            return self.mech.sensor(s.q, s.v, sensor.name, a=s.a, p=self.p)
+
+        def compute() -> Array:
+            value, rate = self._cached(f"sensor {sensor.name}", both)
+            if what == "rate":
+                return np.asarray(rate)
+            return unwound(s.time, value, rate) if sensor.kind == "angle" else np.asarray(value)
+
+        return compute
+
+    def _component(self, whole: Callable[[], Array], k: int) -> Callable[[], Array]:
+        return lambda: whole()[:, k]
+
+    def _cut(self, sensor: Sensor) -> Array:
+        wrench = self.reactions()[sensor.joint]
+        part = wrench[:, 3:] if sensor.kind == "cut_force" else wrench[:, :3]
+        if not sensor.resolve or sensor.resolve == "world":
+            return part
+        R = self.mech.frame(self.samples.q, sensor.resolve, p=self.p)[:, :3, :3]
+        return np.asarray((np.swapaxes(R, 1, 2) @ part[..., None])[..., 0])
+
+    def _power(self, sensor: Sensor) -> Array:
+        if sensor.force:
+            return self.table[f"{sensor.force}.power"].compute()
+        joint = self.mech.joint_v(sensor.joint)
+        return np.asarray(np.sum(self.samples.tau[:, joint] * self.samples.v[:, joint], axis=1))
+
+    def reactions(self) -> dict[str, Array]:
+        """Wrenches in all joints."""
+        s = self.samples
+        return self._cached("reactions", lambda: self.mech.reactions(s.q, s.v, s.tau, p=self.p, **self.states))
+
+    # ----------------------------------------------------------------------------------------------- forces
+
+    def _of_forces(self) -> Iterator[tuple[str, Channel]]:
+        at = 0
+        for force in self.model.forces:
+            if force.kind == "wrench":
+                yield f"{force.name}.force", Channel(self._shown(slice(at, at + 3)), ("x", "y", "z"))
+                yield f"{force.name}.torque", Channel(self._shown(slice(at + 3, at + 6)), ("x", "y", "z"))
+                yield f"{force.name}.power", Channel(self._shown(at + 6))
+                at += 7
+                continue
+            for k, word in enumerate(_ALONG):
+                turns = word == "length" and self._turns(force)
+                yield f"{force.name}.{word}", Channel(self._turning(at) if turns else self._shown(at + k))
+            at += len(_ALONG) + 1
+
+    def _turns(self, force: Force) -> bool:
+        """Whether it acts along an angle that is measured, up to whole turns."""
+        if force.kind == "sensor":
+            return self.model.find("sensors", force.sensor).kind == "angle"
+        elements = self.mech._program.tracer.elements
+        joint = self.model.find("joints", force.joint) if force.kind == "joint" else None
+        if joint is None or joint.name not in elements.machine.laws or joint.info.nq > joint.info.nv:
+            return False
+        k = elements.coordinate_index(joint, force.coordinate, f"force '{force.name}'")
+        return joint.info.coordinate_dimensions[k] == "angle"
+
+    def _turning(self, at: int) -> Callable[[], Array]:
+        return lambda: unwound(self.samples.time, self._shown(at)(), self._shown(at + 1)())
+
+    def _shown(self, columns: int | slice) -> Callable[[], Array]:
+        s = self.samples
+
+        def all_of_them() -> Any:
+            return self.mech._call("forces", self.p, s.q, s.v, **self.states)
+
+        return lambda: np.asarray(self._cached("forces", all_of_them)[:, columns])
+
+    # ---------------------------------------------------------------------------------- constraints, drivers
+
+    def _of_holdings(self) -> Iterator[tuple[str, Channel]]:
+        words: dict[str, list[str]] = {}
+        for row in self.mech._program.closure_rows:
+            if row.collection != "joints":
+                words.setdefault(row.element, []).append(row.component)
+        for name, suffixes in words.items():
+            yield f"{name}.force", Channel(self._held(name), tuple(suffixes) if len(suffixes) > 1 else ())
+
+    def _held(self, name: str) -> Callable[[], Array]:
+        s = self.samples
+
+        def all_of_them() -> Any:
+            return self.mech.holding_forces(s.q, s.v, s.tau, p=self.p, **self.states)
+
+        def compute() -> Array:
+            values = np.asarray(self._cached("holding", all_of_them)[name])
+            return values[:, 0] if values.shape[1] == 1 else values
+
+        return compute
+
+    # -------------------------------------------------------------------------------------------- junctions
+
+    def _of_junctions(self) -> Iterator[tuple[str, Channel]]:
+        for name, first in self.mech._program.tracer.elements.junctions.items():
+            for what in ("position", "velocity"):
+                yield f"{name}.{what}", Channel(self._junction(first, what), ("x", "y", "z"))
+
+    def _junction(self, first: int, what: str) -> Callable[[], Array]:
+        s = self.samples
+
+        def compute() -> Array:
+            x = self.states["x"]
+            x = self.mech.x_rest(s.q, p=self.p, t=s.time, v=s.v) if x is None else x
+            if what == "velocity":
+                x = self.mech.x_rate(s.q, s.v, x, p=self.p, t=s.time)
+            return np.array(x[:, first : first + 3])
+
+        return compute

@@ -1,0 +1,100 @@
+"""Positions between the samples of a run: along the shortest way, with loops, constraints and drivers fulfilled.
+
+The way between two samples is straight in the coordinates, so that loops gape on it, the more the further samples lie
+apart. From the nearer sample the independent coordinates go to their interpolated values in steps so short that no
+branch is mistaken, and what holds is fulfilled after each. Whole turns make no difference to the pose: they are left
+out on the way and given back at its end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.closed_forms.closed_forms import closed_forms_of, explicitly_closed
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+from core.simulation.setup import Array
+
+if TYPE_CHECKING:
+    from core.simulation.run.run import Run
+
+Places = NDArray[np.intp]
+"""Of samples."""
+CLOSED = 1e-7
+"""Gap (m or rad) below which a position counts as closed: nobody sees it."""
+STEP = 0.25
+"""Largest way of a coordinate (rad or m) between two closings."""
+MOST_STEPS = 100
+"""Closings of one position at most: a picture must not wait for more."""
+
+
+def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
+    """Positions (m, nq) at times (m,), s, inside the run; with the samples (m,) before and after, and the part (m,) of
+    the way between them."""
+    count = len(run.time)
+    if count < 2:
+        none = np.zeros(len(times), dtype=np.intp)
+        return run.q[none], none, none, np.zeros(len(times))
+    first = np.clip(np.searchsorted(run.time, times, side="right") - 1, 0, count - 2)
+    last = first + 1
+    part = np.clip((times - run.time[first]) / (run.time[last] - run.time[first]), 0.0, 1.0)
+    mech = run.mech
+    way = np.reshape(mech.difference(run.q[first], run.q[last]), (len(times), mech.nv))
+    q = np.reshape(mech.integrate(run.q[first], way, part), (len(times), mech.nq))
+    if mech.held:
+        _close(run, q, np.where(part < 0.5, first, last), (part > 0.0) & (part < 1.0), times)
+    return q, first, last, part
+
+
+def _close(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: Array) -> None:
+    """Replace positions (m, nq) that gape by closed ones, or by the nearer samples where there is no way from them."""
+    mech, p = run.mech, run.settings.parameters or None
+    for k in np.flatnonzero(inside):
+        t, sample = float(times[k]), near[k]
+        if _gap(mech, q[k], p, t) > CLOSED:
+            start, began = run.q[sample], float(run.time[sample])
+            try:
+                q[k] = _followed(mech, start, began, q[k], t, p)
+            except KinetostatError:
+                q[k] = start
+
+
+def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float, p: dict[str, float] | None) -> Array:
+    """(nq,) the closed position at time t whose independent coordinates are those of the goal, on the branch of the
+    start at time began. Raises AssemblyError; the start itself is the answer if the way is too long to be followed."""
+    whole = _turns(mech, goal - start)
+    if _gap(mech, start + whole, p, began) > CLOSED:  # gears and drivers count turns
+        whole = np.zeros(mech.nq)
+    way = np.asarray(mech.difference(start, goal - whole))
+    forms = closed_forms_of(mech._program)
+    if forms.found and not forms.kept_rows:
+        way = np.where(forms.dependent_v, 0.0, way)
+    steps = max(math.ceil(float(np.max(np.abs(way), initial=0.0)) / STEP), 1)
+    if steps > MOST_STEPS:
+        return start
+    q = start
+    for k in range(1, steps + 1):
+        q = _closed(mech, np.asarray(mech.integrate(q, way / steps)), p, began + (t - began) * k / steps)
+    counted = q + _turns(mech, goal - q)
+    return counted if _gap(mech, counted, p, t) < CLOSED else q + whole
+
+
+def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
+    """(nq,) the closed position nearest to q. Raises AssemblyError."""
+    explicit = explicitly_closed(mech, q, np.zeros(mech.nv, dtype=bool), p)
+    return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))
+
+
+def _gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> float:
+    """Largest gap, m or rad."""
+    return float(np.max(np.abs(mech.gaps(q, p=p, t=t)), initial=0.0))
+
+
+def _turns(mech: Mechanism, way: Array) -> Array:
+    """(nq,) the whole turns in a way, rad; zero where coordinates are no angles."""
+    angles = [coordinate.dimension == "angle" for coordinate in mech.coordinates]
+    return np.where(angles, 2.0 * math.pi * np.round(way / (2.0 * math.pi)), 0.0)

@@ -1,0 +1,66 @@
+"""A trace recorded elsewhere as a run of a machine: played, plotted and saved like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import FileError, near_misses
+from core.simulation.methods.tableaux import RECORDED
+from core.simulation.run.run import Run, Statistics
+from core.simulation.setup import Array, Settings
+
+if TYPE_CHECKING:
+    from core.mechanism import Mechanism
+
+TIME = ("t", "time")
+
+
+def run_of(
+    mech: Mechanism,
+    p: Mapping[str, float],
+    names: Sequence[str],
+    numbers: Array,
+    aliases: Mapping[str, str],
+    title: str,
+) -> Run:
+    """The run whose coordinates follow the columns; others stay at rest, loops are closed.
+
+    names, numbers : column names, (n, columns); aliases : column name → coordinate, beside the coordinates' own names
+    and `joint.q`. Speeds and accelerations are those of cubic splines through the columns.
+    Raises FileError when no column is a coordinate, or the time does not grow.
+    """
+    from scipy.interpolate import CubicSpline
+
+    at = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
+    time = numbers[:, at]
+    if len(time) < 2 or not np.all(np.diff(time) > 0.0):
+        raise FileError("The times of the trace do not grow.", file=title, where=f"column '{names[at]}'",
+                        remedy="Give at least two rows, sorted by time.")  # fmt: skip
+    known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
+    places = {k: known[name] for k, name in enumerate(names) if k != at and name in known}
+    if not places:
+        raise FileError("No column of the trace is a coordinate of the machine.", file=title,
+                        remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)))  # fmt: skip
+    q = np.tile(mech.rest(dict(p)), (len(time), 1))
+    for column, name in places.items():
+        q[:, mech.q_names.index(name)] = numbers[:, column]
+    if mech.loops:
+        for k in range(len(q)):
+            q[k] = mech.move(q[max(k - 1, 0)], {name: numbers[k, c] for c, name in places.items()}, dict(p))
+    spline = CubicSpline(time, q)
+    v, a = np.zeros((len(time), mech.nv)), np.zeros((len(time), mech.nv))
+    for name in places.values():
+        joint = next(c.joint for c in mech.coordinates if c.name == name)
+        i, j = (
+            mech.q_names.index(name),
+            mech.joint_v(joint).start + mech.q_names.index(name) - mech.joint_q(joint).start,
+        )
+        v[:, j], a[:, j] = spline(time, 1)[:, i], spline(time, 2)[:, i]
+    tau = mech.inverse_dynamics(q, v, a, p=dict(p)) if not mech.loops else np.zeros_like(v)
+    settings = Settings(method=RECORDED.id, duration=float(time[-1] - time[0]), step=None, rtol=0.0, atol=0.0,
+                        output=float(np.min(np.diff(time))), start=float(time[0]), parameters=dict(p), torque=title,
+                        max_steps=0)  # fmt: skip
+    return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())

@@ -1,0 +1,51 @@
+"""Runs at other times than their samples, between them along the shortest way; and a pose as a run of one sample."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.mechanism import Mechanism
+from core.simulation import setup
+from core.simulation.run.interpolation import between
+from core.simulation.run.run import Run, Statistics
+from core.simulation.setup import Array
+
+
+def resampled(run: Run, times: ArrayLike) -> Run:
+    """The run at these times (n,), s; times outside of it count as its start or end.
+
+    Positions are interpolated on the manifold of the coordinates with loops closed, all else linearly. The result
+    computes channels as any run does: `resampled(run, [t])["tool.velocity"]` is (1, 3).
+    """
+    wanted = np.atleast_1d(np.asarray(times, dtype=float))
+    made: dict[str, Array] = {"time": np.clip(wanted, run.time[0], run.time[-1])}
+    made["q"], first, last, part = between(run, made["time"])
+    count = len(run.time)
+    for field in dataclasses.fields(run):
+        values = getattr(run, field.name)
+        if field.name not in made and isinstance(values, np.ndarray) and len(values) == count:
+            share = part.reshape(-1, *([1] * (values.ndim - 1)))
+            made[field.name] = values[first] + share * (values[last] - values[first])
+    arrays: Any = made
+    return dataclasses.replace(run, **arrays)
+
+
+def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None) -> Run:
+    """A run of one sample: the machine held still at q (nq,) by its joint forces, with loops the smallest that can.
+
+    Its channels are those of the pose: reactions under gravity, energies, places.
+    """
+    place, still = np.asarray(q, dtype=float)[None, :], np.zeros((1, mech.nv))
+    chosen = setup.settings(mech, duration=1.0, method="rk4", step=None, rtol=1e-7, atol=1e-9, output=None, start=0.0,
+                            parameters=dict(p) if p else None, torque=None, max_steps=1)  # fmt: skip
+    tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
+    if mech.held and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
+        G = np.reshape(mech.loop_jacobian(place[0], p=dict(p) if p else None), (-1, mech.nv))
+        tau = tau - tau @ np.linalg.pinv(G, rcond=1e-10) @ G
+    x = np.reshape(mech.x_rest(place[0], p=dict(p) if p else None), (1, mech.nx))
+    return Run(mech, chosen, np.zeros(1), place, still, still, tau, Statistics(), x)

@@ -1,0 +1,145 @@
+"""A run: what a machine did, as a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.errors import ModelError
+from core.files.regular_file import path_of
+from core.mechanism import Mechanism
+from core.model import Model
+from core.simulation.run.channels import Channels
+from core.simulation.setup import Array, Settings
+
+CANCELLED = "cancelled"
+"""How a run ended that was stopped by whoever asked for it."""
+
+
+class Statistics(NamedTuple):
+    """What a run cost, and how it ended."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    shortest_step: float = 0.0
+    """s"""
+    longest_step: float = 0.0
+    """s"""
+    seconds: float = 0.0
+    """Integration alone."""
+    preparation: float = 0.0
+    """Seconds for traces, machine code and the start."""
+    ended: str = ""
+    """Why it ended before its time; empty if it did not."""
+    jacobians: int = 0
+    factorizations: int = 0
+    """Of implicit methods."""
+    cpu: float = 0.0
+    """Processor seconds of the integration."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Samples of a motion; channels are computed from them when asked for.
+
+    time (n,) s; q (n, nq); v, a, tau (n, nv); x (n, nx) states of force elements (empty: at rest)
+    `run["elbow.q"]`, `run["tool.position"]`, `run["energy.total"]`, or a formula of channels, "elbow.tau*elbow.v".
+    A joint of one coordinate gives a 1-D array, others have the sample first.
+    """
+
+    mech: Mechanism
+    settings: Settings
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    statistics: Statistics
+    x: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies hold the samples; channels are computed anew."""
+        return Run, tuple(getattr(self, each.name) for each in fields(self))
+
+    @property
+    def model(self) -> Model:
+        """The machine that moved."""
+        return self.mech.model
+
+    @property
+    def complete(self) -> bool:
+        """True if the run reached its end."""
+        return not self.statistics.ended
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        end = f", ended early: {self.statistics.ended}" if self.statistics.ended else ""
+        return f"Run({self.mech.name!r}, {self.settings.method}, {len(self)} samples{end})"
+
+    @cached_property
+    def _channels(self) -> Channels:
+        p = np.array([self.settings.parameters[name] for name in self.mech.p_names], dtype=float)
+        return Channels(self.mech, p, self)
+
+    def __getitem__(self, channel: str) -> Array:
+        return self._channels[channel]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of all channels; formulas of them are channels, too."""
+        return self._channels.names
+
+    def at(self, time: float) -> Array:
+        """(nq,) the position at a time, between samples along the shortest way with loops closed."""
+        from core.simulation.run.interpolation import between
+
+        if not (isinstance(time, Real) and np.isfinite(time)):
+            raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give seconds.")
+        return between(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
+
+    def states_at(self, time: float) -> Array:
+        """(nx,) states of force elements at a time, between samples in proportion; empty if none were kept."""
+        return np.array([np.interp(time, self.time, column) for column in self.x.T])
+
+    def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
+        """(column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces, energies)."""
+        for name in channels or self._channels.usual:
+            values = self[name]
+            if values.ndim == 1:
+                yield name, values
+                continue
+            flat = values.reshape(len(values), -1)
+            for suffix, column in zip(self._channels.components(name, flat.shape[1]), flat.T, strict=True):
+                yield f"{name}.{suffix}", column
+
+    def save(self, path: str | os.PathLike[str], channels: Sequence[str] = ()) -> None:
+        """Write the run whole: .h5 (everything; can be loaded), .csv or .sim (SIMNON) with the channels given.
+
+        Raises FileError.
+        """
+        from core.simulation.run.run_file import save
+
+        save(self, path_of(path), channels)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Run:
+        """A run from an HDF5 file, also from one whose program was killed while it was written.
+
+        Raises FileError.
+        """
+        from core.simulation.run.run_file import load
+
+        return load(path_of(path))
+
+    def summary(self) -> dict[str, Any]:
+        """Statistics as plain data."""
+        return self.statistics._asdict()

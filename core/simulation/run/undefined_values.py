@@ -1,0 +1,52 @@
+"""Formulas over a run that give no finite number at any time: where they break, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.errors import KinetostatError
+from core.model.formula.expression import Node, names, parse
+from core.model.formula.nodes import Binary, Call, Negative
+from core.model.formula.text import text_of
+from core.simulation.run.run import Run
+
+
+def void_words(run: Run, name: str) -> str:
+    """Why a channel or formula of a run has no finite number: the first time, the innermost part that has none there,
+    and what that part is made of."""
+    time = f"t = {float(run.time[0]):.4g} s"
+    said = f"'{name}' gives no finite number at any time of the run"
+    try:
+        broken = _innermost(run, parse(name))
+    except KinetostatError:
+        broken = None
+    if broken is None:
+        return f"{said}, from {time} on."
+    inside = [f"{each} = {_first(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
+    given = f", with {', '.join(inside)}" if inside else ""
+    return f"{said}: at {time} already {text_of(broken)} has none{given}."
+
+
+def _innermost(run: Run, node: Node) -> Node | None:
+    """The part without a finite number all of whose own parts have one; None if there is none."""
+    for part in _parts(node):
+        found = _innermost(run, part)
+        if found is not None:
+            return found
+    return None if np.isfinite(_first(run, text_of(node))) else node
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Negative(operand):
+            return (operand,)
+        case Binary(_, left, right):
+            return (left, right)
+        case Call(_, arguments):
+            return tuple(arguments)
+        case _:
+            return ()
+
+
+def _first(run: Run, formula: str) -> float:
+    return float(np.ravel(run[formula])[0])

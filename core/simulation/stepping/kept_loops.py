@@ -1,0 +1,99 @@
+"""Compiled loops in the cache of machine code, in place of Numba's own files, which it unpickles whatever they hold.
+
+Each version of a function is a file there, named by everything it depends on and guarded by a checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching, compiler, serialize
+
+from core.codegen import object_cache
+
+index_of: Any = caching.FunctionCache._index_key
+rebuilt: Any = compiler.CompileResult._rebuild
+dumps: Any = serialize.dumps
+"""They have no types."""
+
+
+class KeptLoops:
+    """What Numba asks for compiled versions of a function."""
+
+    cache_path = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_func = function  # by this name Numba's index asks for it
+        self._name = f"{function.__module__}.{function.__qualname__} {function.__code__.co_firstlineno}"
+        self._texts = _text_hash(function.__module__)
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """The version of a signature; None if it is not there."""
+        target.refresh()
+        index = self._index(signature, target.codegen())
+        data = object_cache.load(self._key(index))
+        if data is None:
+            return None
+        found, parts = pickle.loads(data)  # of a folder of this user alone, whole by its checksum
+        return rebuilt(target, *parts) if found == index else None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep a version."""
+        if result.library.has_dynamic_globals or not all(each.can_cache for each in result.lifted):
+            return
+        index = self._index(signature, result.codegen)
+        object_cache.store(self._key(index), dumps((index, result._reduce())))
+
+    def enable(self) -> None:
+        """It is."""
+
+    disable = flush = enable
+
+    def _index(self, signature: Any, codegen: Any) -> Any:
+        return index_of(self, signature, codegen)
+
+    def _key(self, index: Any) -> str:
+        made_by = f"{numba.__version__} {sys.implementation.cache_tag}"
+        return object_cache.key(made_by, "\n".join((self._name, self._texts, repr(index))))
+
+
+_ROOM = __name__.removesuffix(".stepping.kept_loops")
+_FOLDER = Path(__file__).parents[1]
+"""Name and folder of the room whose texts count: all of `core.simulation`."""
+_IMPORTED = re.compile(rf"^from {re.escape(_ROOM)}([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+@cache
+def _text_hash(module: str) -> str:
+    """Of the text of a module of this room and of those it calls: Numba does not see that a function called from
+    another file has changed."""
+    texts: set[Path] = set()
+    ahead = [Path(__file__).with_name("compilation.py"), *_files(module.removeprefix(_ROOM), ())]
+    while ahead:
+        path = ahead.pop()
+        if path not in texts:
+            texts.add(path)
+            ahead += _imported(path)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(texts))).hexdigest()
+
+
+@cache
+def _imported(path: Path) -> tuple[Path, ...]:
+    """The files of the modules of this room that a file imports."""
+    found = _IMPORTED.findall(path.read_text(encoding="utf-8"))
+    return tuple(file for module, names in found for file in _files(module, re.findall(r"\w+", names)))
+
+
+def _files(module: str, names: Sequence[str]) -> list[Path]:
+    """The file of ".stepping.driver"; of a folder those of the names taken from it that are modules."""
+    path = _FOLDER.joinpath(*module.split("."))
+    own = path.with_suffix(".py")
+    return [own] if own.is_file() else [each for name in names if (each := path / f"{name}.py").is_file()]

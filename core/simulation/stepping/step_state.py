@@ -1,0 +1,207 @@
+"""What a step works on, and how it calls the equations of motion: by address, so that a method is compiled once for
+all machines, alone, when it is first chosen."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from core.simulation.stepping.compilation import address_of, call_entry, loader, merged, native, store
+
+FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
+"""What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
+any more; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
+(`core.simulation.stepping.event_location`)."""
+
+DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
+"""`Work.addresses`: entries of `core.simulation.equations.entry_points` and of the method; where System and Work are
+stored; entries of `core.simulation.stepping.event_location`, 0 where no conditions are."""
+
+TIME, STEP, ERROR, END, LONGEST, SHORTEST, REACH, TAKEN, RTOL, ATOL, LIMIT, LAST_STEP, LAST_ERROR = range(13)
+"""`Work.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
+accepted step; end of the step samples are taken from; its length; tolerances; longest step allowed, s; length and
+error of the step before (of methods that look back)."""
+
+ACCEPTED, REJECTED, CALLS, FRESH, SAMPLE, BETWEEN, PART, BUDGET, MOST, STAGES, STEPS = range(11)
+"""`Work.counts`: steps; evaluations; 1 if the first row of `k` holds f(t, y); samples written; 1 while samples are
+taken from a step; fixed steps done since the last sample; steps left in this piece; steps allowed; stages to step;
+power of the error estimate + 1."""
+JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
+"""More `Work.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
+back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
+LATCHED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
+"""Of switches: 1 while conditions are held; steps to be taken without; 1 if the last step ended at a switch; conditions
+that turned over at the beginning of this one; those along whose borders the machine moves."""
+USED, NOTHING = 18, -2
+"""Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
+NUMBERS, COUNTS = 16, 32
+
+
+class Work(NamedTuple):
+    """All that a run changes, and the coefficients of its method. n: length of y = (q, v)."""
+
+    addresses: Any
+    numbers: Any
+    counts: Any
+    y: Any
+    new: Any
+    """(n,) the end of the step samples are taken from."""
+    failed: Any
+    """(n,) scaled error, or derivative, of the step that failed."""
+    k: Any
+    """(rows, n) stages, or whatever the method keeps for each entry of y."""
+    A: Any
+    rows: Any
+    P: Any
+    """Coefficients, see `core.simulation.methods.tableaux`."""
+    past: Any
+    """Times, newest first, of methods that look back."""
+    square: Any
+    """(2 n, n) Jacobian, and its factors, of implicit methods; otherwise empty."""
+    complexes: Any
+    """(n + 1, n) factors and right-hand side, complex, of implicit methods; otherwise empty."""
+    pivots: Any
+    """(2, n) of implicit methods; otherwise empty."""
+    times: Any
+    """(m,) times of the samples, s."""
+    switches: Any
+    """(6, conditions), see `core.simulation.stepping.sliding_modes`."""
+    slid: Any
+    """(m, n) ẏ at samples along borders, other rows not finite; (0, 0) without conditions."""
+
+
+named_tuple: Any = numba.types.NamedTuple
+_F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
+_I1 = numba.int64[::1]
+load_work: Any = loader(
+    named_tuple(
+        (_I1, _F1, _I1, _F1, _F1, _F1, _F2, _F2, _F2, _F2, _F1, _F2, numba.complex128[:, ::1],
+         numba.int64[:, ::1], _F1, _F2, _F2), Work,
+    )
+)  # fmt: skip
+
+
+@native
+def _put(value: Any, place: int) -> None:
+    store(value, place)
+
+
+def stored(value: Any) -> tuple[int, Any]:
+    """(address, memory): a tuple where entry points find it, for as long as the memory lives."""
+    memory = np.zeros(512)
+    place = memory.ctypes.data
+    _put(value, place)
+    return place, memory
+
+
+@merged
+def derivative(work: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out; false if it is not finite."""
+    w = load_work(work)
+    w.counts[CALLS] += 1
+    if w.counts[SLIDING] > 0:
+        return call_entry(w.addresses[SLIDE], w.addresses[SELF], t, address_of(y), address_of(out)) == FINE
+    return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out)) == FINE
+
+
+@native
+def project(work: int, t: float, y: Any, error: Any) -> Any:
+    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or TORN."""
+    w = load_work(work)
+    if w.counts[PROJECTED] == 0:
+        return FINE
+    place = address_of(error) if len(error) > 0 else 0
+    return call_entry(w.addresses[PROJECT], w.addresses[SYSTEM], t, address_of(y), place)
+
+
+@merged
+def copy(source: Any, target: Any) -> None:
+    """target ← source, (n,)."""
+    for j in range(len(target)):
+        target[j] = source[j]
+
+
+@native
+def refused(work: int, t: float, h: float, happened: int) -> Any:
+    """Whether a step from w.y to w.new was refused because of a condition that can be held."""
+    w = load_work(work)
+    if w.addresses[REFUSED] == 0:
+        return False
+    w.numbers[TAKEN] = h
+    return call_entry(w.addresses[REFUSED], w.addresses[SELF], t, happened, 0) == 1
+
+
+@native
+def take_back(work: int) -> None:
+    """The step taken has not been; it is tried again with its length."""
+    w = load_work(work)
+    w.counts[ACCEPTED] -= 1
+    w.counts[REJECTED] += 1
+    w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = w.numbers[TAKEN], 0.0, 0.0
+    if w.counts[ORDER] > 0:
+        for j in range(len(w.past) - 1):
+            w.past[j] = w.past[j + 1]
+        w.counts[ORDER], w.counts[USED], w.counts[RAISED] = w.counts[USED], NOTHING, 0
+        w.counts[DELAY] = max(w.counts[DELAY] - 1, 0)
+
+
+@native
+def begin_anew(work: int) -> None:
+    """What was known of the past, and of f at the state, holds no more."""
+    w = load_work(work)
+    w.counts[FRESH] = 0
+    if w.counts[ORDER] > 0:
+        w.counts[ORDER], w.numbers[STEP] = 0, 0.0
+
+
+@native
+def scaled_norm(work: int, x: Any, y: Any, new: Any) -> Any:
+    """Root mean square of x in units of what the tolerances allow between y and new."""
+    w = load_work(work)
+    n = len(x)
+    total = 0.0
+    for j in range(n):
+        scale = w.numbers[ATOL] + w.numbers[RTOL] * max(abs(y[j]), abs(new[j]))
+        total += (x[j] / scale) ** 2
+    return np.sqrt(total / max(n, 1))
+
+
+@native
+def note_failure(work: int, x: Any, new: Any) -> None:
+    """Keep the entries of an error for the message, in units of what is allowed."""
+    w = load_work(work)
+    for j in range(len(x)):
+        w.failed[j] = x[j] / (w.numbers[ATOL] + w.numbers[RTOL] * max(abs(w.y[j]), abs(new[j])))
+
+
+@native
+def first_step(work: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
+    """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size).
+
+    point, other : (n,) room for a state and its derivative
+    """
+    w = load_work(work)
+    n = len(w.y)
+    longest = min(w.numbers[LIMIT], w.numbers[END] - t)
+    if n == 0:
+        return longest
+    d0, d1 = scaled_norm(work, w.y, w.y, w.y), scaled_norm(work, f, w.y, w.y)
+    h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h = min(h, longest)
+    for j in range(n):
+        point[j] = w.y[j] + h * f[j]
+    if not derivative(work, t + h, point, other):
+        return min(h, longest)
+    for j in range(n):
+        other[j] -= f[j]
+    largest = max(d1, scaled_norm(work, other, w.y, w.y) / h)
+    h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
+    return min(min(100.0 * h, h1), longest)
+
+
+@native
+def too_small(t: float, h: float) -> Any:
+    """True if a step can hardly be told from the time it begins at."""
+    return not h > 1e-14 * max(abs(t), 1e-3)

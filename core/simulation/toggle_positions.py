@@ -1,0 +1,95 @@
+"""Why a machine with loops cannot go on: which loop closes no further, and in which pose."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.redundant_drivers import demanded, spoken, unit
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+OPEN = 1e-7
+"""Gap (m, rad) of a loop that has come open."""
+REDUNDANT, LOST = 1e-9, 2e-3
+"""Parts of the largest singular value of the closure's Jacobian between which a direction is being lost: below the
+first one constraints are redundant everywhere."""
+RACING = 1e4
+"""Speed (rad/s, m/s) that no machine has: a driver's function has a pole."""
+SHOWN = 3
+"""Coordinates that describe a pose."""
+PART = 0.1
+"""Share in the direction that is being lost, of the largest one, from which on a driver counts as the reason."""
+
+
+class DeadEnd(NamedTuple):
+    """What no longer closes."""
+
+    where: str
+    """Loop, constraint or driver."""
+    pose: str
+    """First independent coordinates, in words."""
+    drivers: tuple[str, ...]
+    """Names of the drivers that go on all the same."""
+
+
+def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
+    """What no longer closes at q, or just about; None if all does."""
+    rows = mech._program.closure_rows
+    if not rows or not np.isfinite(q).all():
+        return None
+    try:
+        gaps, G = mech.gaps(q, p=p, t=t), mech.loop_jacobian(q, p=p)
+    except KinetostatError:
+        return None
+    if not (np.isfinite(gaps).all() and np.isfinite(G).all()):
+        return None
+    left, sizes, _ = np.linalg.svd(G, full_matrices=False)
+    lost = np.flatnonzero((sizes > REDUNDANT * sizes[0]) & (sizes < LOST * sizes[0]))
+    if np.max(np.abs(gaps)) > OPEN:
+        worst = int(np.argmax(np.abs(gaps)))
+    elif len(lost):
+        worst = int(np.argmax(np.abs(left[:, lost[0]])))
+    else:
+        return None
+    driven = [i for i, row in enumerate(rows) if row.collection == "drivers"]
+    share = np.abs(left[driven, lost[0]]) if len(lost) else np.ones(len(driven))
+    taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > PART * np.max(share)]
+    where = _name(mech, rows[worst].collection, rows[worst].element)
+    return DeadEnd(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
+
+
+def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
+    """(driver, speed) of the fastest driver if its function runs away at t; None otherwise."""
+    speeds = np.abs(demanded(mech, mech.neutral(), None, p, t)[1]) if mech._program.closure_rows else np.zeros(0)
+    driven = [(speeds[i], row) for i, row in enumerate(mech._program.closure_rows) if row.collection == "drivers"]
+    fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
+    if row is None or not fastest > RACING:
+        return None
+    return f"driver '{row.element}'", spoken(fastest, unit(mech, row), "/s")
+
+
+def _name(mech: Mechanism, collection: str, element: str) -> str:
+    """The loop of a cut joint, or the constraint or driver."""
+    for loop in mech.loops:
+        if loop.cut == element and collection == "joints":
+            return str(loop)
+    return f"{collection.rstrip('s')} '{element}'"
+
+
+def _pose(mech: Mechanism, q: Array) -> str:
+    """Values of the first independent coordinates."""
+    independent = [name for step in mech.solution_order if step.kind == "independent" for name in step.joints]
+    chosen = [c for name in independent for c in mech.coordinates if c.joint == name] or list(mech.coordinates)
+    return ", ".join(f"{c.name} = {_amount(c.dimension, float(q[c.index]))}" for c in chosen[:SHOWN])
+
+
+def _amount(dimension: str, x: float) -> str:
+    """A coordinate in words, angles in both units people use."""
+    if dimension == "angle":
+        return f"{x:.5g} rad ({math.degrees(x):.4g}°)"
+    return f"{x:.5g}" + (" m" if dimension == "length" else "")

@@ -1,0 +1,120 @@
+"""Chords: measures between two frames a and b, and the wrench that each transmits (MOBILE 1.3 User's Guide 5.2).
+
+A measure s depends on the pose of b against a only, so its rate is the power of a wrench W on the motion of b against
+a: ṡ = W · V_ab. A force Q along s then acts on b as Q W and on a as −Q W at the same point: force transmission is
+the transpose of motion transmission. Wrenches are about b's origin in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from core.spatial.attitude import inverse_left, quaternion_of, rotation_vector, twist
+from core.spatial.force import Force
+from core.spatial.motion import Motion
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar, negated, plus, sqrt
+from core.spatial.vector import ZERO, Vector3, X, Y, Z
+
+TINY = 1e-24
+"""m²: keeps the direction of a line of length zero from being 0/0; the direction is then zero."""
+
+
+class Reading(NamedTuple):
+    """Values, and for each the wrench that transmits it."""
+
+    values: tuple[Scalar, ...]
+    wrenches: tuple[Force, ...]
+
+
+Measure = Callable[[Pose, Pose, Any, Any], Reading]
+
+
+def _length(p: Vector3) -> Scalar:
+    return sqrt(plus(p.dot(p), TINY))
+
+
+def _pull(force: Vector3) -> Force:
+    return Force(ZERO, force)
+
+
+def _turn(moment: Vector3) -> Force:
+    return Force(moment, ZERO)
+
+
+def distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """|p_ab|."""
+    p = X_b.position - X_a.position
+    length = _length(p)
+    return Reading((length,), (_pull(p.over(length)),))
+
+
+def square_distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """|p_ab|²."""
+    p = X_b.position - X_a.position
+    return Reading((p.dot(p),), (_pull(p.scaled(2.0)),))
+
+
+def point_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """n_a · p_ab."""
+    n = X_a.rotation.act(axis)
+    return Reading((n.dot(X_b.position - X_a.position),), (_pull(n),))
+
+
+def plane_point(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """n_b · p_ba; its rate is −n_b · v − (n_b × p_ab) · ω."""
+    n, p = X_b.rotation.act(axis_b), X_b.position - X_a.position
+    return Reading((negated(n.dot(p)),), (Force(p.cross(n), -n),))
+
+
+def plane_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """n_a · n_b; its rate is (n_b × n_a) · ω."""
+    n_a, n_b = X_a.rotation.act(axis), X_b.rotation.act(axis_b)
+    return Reading((n_a.dot(n_b),), (_turn(n_b.cross(n_a)),))
+
+
+def angle(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """How far b is turned about a's axis."""
+    value, g = twist(X_a.rotation.transposed() @ X_b.rotation, axis)
+    return Reading((value,), (_turn(X_a.rotation.act(g)),))
+
+
+def position(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """p_ab in a's axes."""
+    values = X_a.rotation.act_back(X_b.position - X_a.position)
+    return Reading(tuple(values), tuple(_pull(X_a.rotation.act(e)) for e in (X, Y, Z)))
+
+
+def orientation(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """Rotation vector of R_ab (in a's axes; the same in b's)."""
+    phi = Vector3(*rotation_vector(quaternion_of(X_a.rotation.transposed() @ X_b.rotation)))
+    return Reading(tuple(phi), tuple(_turn(X_a.rotation.act(row)) for row in inverse_left(phi)))
+
+
+def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+    """Rotation vector, then position."""
+    turn, place = orientation(X_a, X_b, axis, axis_b), position(X_a, X_b, axis, axis_b)
+    return Reading((*turn.values, *place.values), (*turn.wrenches, *place.wrenches))
+
+
+CHORDS: dict[str, Measure] = {
+    "distance": distance, "square_distance": square_distance, "point_plane": point_plane, "plane_point": plane_point,
+    "plane_plane": plane_plane, "angle": angle, "position": position, "orientation": orientation, "pose": pose,
+}  # fmt: skip
+
+
+def relative(X_a: Pose, X_b: Pose, V_a: Motion, V_b: Motion) -> Motion:
+    """Motion of b against a at b's origin, world axes: the rotation of a taken off."""
+    p = X_b.position - X_a.position
+    return Motion(V_b.angular - V_a.angular, V_b.linear - V_a.linear - V_a.angular.cross(p))
+
+
+def rate(wrench: Force, motion: Motion) -> Scalar:
+    """ṡ = W · V."""
+    return motion.dot(wrench)
+
+
+def in_axes(X: Pose, vector: Vector3) -> Vector3:
+    """A vector of world axes in a frame's."""
+    return X.rotation.act_back(vector)

@@ -1,0 +1,132 @@
+"""Exact derivatives of the equations of motion by positions and speeds, taken from the traces (interpreted).
+
+With f(q, v, a, λ) = M a + h − Gᵀ λ and g(q, v, a) = G a + Ġ v the motion obeys f = τ, g = 0.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen.symbols import column, symbols
+from core.mechanics.runner import inline
+from core.traces.junctions import forces
+from core.traces.program import Program
+
+Array = NDArray[np.float64]
+
+_known: weakref.WeakKeyDictionary[Program, Derivatives] = weakref.WeakKeyDictionary()
+
+
+class Equations(NamedTuple):
+    """Derivatives of f and g along displacements ξ of q (nv directions) and by v, and of G v and q̇ along ξ.
+
+    f_q, f_v : (nv, nv); f_x : (nv, nx); g_q, g_v, Gv_q : (rows, nv); turn : (nv, nv) with ξ̇ = δv + turn · ξ
+    """
+
+    f_q: Array
+    f_v: Array
+    f_x: Array
+    g_q: Array
+    g_v: Array
+    Gv_q: Array
+    turn: Array
+    x_q: Array
+    x_v: Array
+    x_x: Array
+    follow: Array
+    """(nj, nv) how junctions (the first nj states) follow displacements when they stay in balance."""
+    sum_q: Array
+    """(nj, nv), (nj, nx), (nj, nj): forces on the junctions by displacements, states and the junctions' own speeds."""
+    sum_x: Array
+    sum_w: Array
+
+
+class Derivatives:
+    """Derivatives of one program's traces."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._inputs: dict[str, list[Any]] = {}
+        self._function = self._traced()
+
+    def __call__(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
+        """At values of the traces' arguments (q, v, u: accelerations, t: the clock) and of the states x."""
+        arguments = [np.asarray(values[name], dtype=float) for name in (*self._inputs, "x")]
+        results = self._function(*arguments, multipliers, p)
+        return Equations(*(np.array(result, dtype=float) for result in results))
+
+    def _body(self, name: str) -> Any:
+        """A trace as a column, over this object's symbols."""
+        tracer = self._program.tracer
+        for argument in tracer.signature(name).arguments:
+            if argument != "x":
+                self._inputs.setdefault(argument, symbols(argument, tracer.sizes[argument]))
+        return ca.densify(column(tracer._body(name, {**self._inputs, "x": self._states}, "", inline)))
+
+    def _traced(self) -> Any:
+        tracer = self._program.tracer
+        nv, nx = tracer.tree.nv, tracer.nx
+        x = symbols("x", nx)
+        self._states = [*x, *[0.0] * nx]
+        x_rate = self._body("states") if nx else ca.SX.zeros(0)
+        self._states = [*x, *ca.vertsplit(x_rate)]  # forces may depend on ẋ, which follows from the rest
+        forces, rate = self._body("inverse_dynamics"), self._body("rate")
+        q, v, a = (column(self._inputs[name]) for name in "qvu")
+        rows = tracer.signature("closure").shape[0]
+        multipliers = ca.SX.sym("lambda", rows)
+        N = ca.densify(ca.jacobian(rate, v))
+        g = gaps = ca.SX.zeros(rows)
+        if rows:
+            G = self._body("closure_jacobian").reshape((nv, rows)).T
+            forces = forces - G.T @ multipliers
+            gaps = G @ v
+            g = G @ a + self._body("closure_bias")
+        # q̇ = N v, δq = N ξ: N ξ̇ = (∂q̇/∂q N − Ṅ) ξ + N δv
+        N_rate = ca.jtimes(ca.vec(N), q, rate).reshape(N.shape)
+        turn = ca.solve(N.T @ N, N.T @ (ca.jacobian(rate, q) @ N - N_rate)) if nv else ca.SX.zeros(0, 0)
+        own = column(list(x))
+        slopes = ((forces, (q, v, own)), (g, (q, v)), (gaps, (q,)))
+        outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
+        outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
+        outputs += self._sums(own, x_rate, q, N)
+        arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
+        return ca.Function("derivatives", arguments, list(map(ca.densify, outputs)), {"cse": True})
+
+    def _sums(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
+        """∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f at junctions that move with w, at w as it is."""
+        tracer = self._program.tracer
+        count = 3 * len(tracer.elements.junctions)
+        if not count:
+            return [ca.SX.zeros(0, tracer.tree.nv), ca.SX.zeros(0, tracer.nx), ca.SX.zeros(0, 0)]
+        w = ca.SX.sym("w", count)
+        f = forces(tracer, {**self._inputs, "x": ca.vertsplit(x)}, w)
+        slopes = (ca.jacobian(f, q) @ N, ca.jacobian(f, x), ca.jacobian(f, w))
+        return [ca.densify(ca.substitute(each, w, x_rate[:count])) for each in slopes]
+
+    def _follow(self, x: Any, q: Any, N: Any) -> Any:
+        """−(∂f/∂x)⁻¹ ∂f/∂q N of the forces f at junctions."""
+        tracer = self._program.tracer
+        count = 3 * len(tracer.elements.junctions)
+        if not count:
+            return ca.SX.zeros(0, tracer.tree.nv)
+        f = self._body("balance")[:count]
+        return -ca.solve(ca.densify(ca.jacobian(f, x[:count])), ca.densify(ca.jacobian(f, q) @ N))
+
+
+def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:
+    """∂f/∂by; by q along displacements, δq = N ξ."""
+    return ca.jacobian(f, by) @ N if by is q else ca.jacobian(f, by)
+
+
+def derivatives(program: Program) -> Derivatives:
+    """The derivatives of a program, traced once."""
+    found = _known.get(program)
+    if found is None:
+        found = _known[program] = Derivatives(program)
+    return found

@@ -1,0 +1,164 @@
+"""Traces of forces, accelerations, inertia, energy and momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from core.elements.added_inertia import add_inertia
+from core.elements.line_masses import momentum_of as line_momentum
+from core.elements.mode_variables import OF_FORCE
+from core.elements.reader import Elements
+from core.elements.signals import Signals, formula_of
+from core.elements.situation import Loads, Observed, Situation, loads_of
+from core.mechanics import energy as energies
+from core.mechanics.aba import aba
+from core.mechanics.crba import by_screws, crba
+from core.mechanics.factor import factorise, solve
+from core.mechanics.kinematic_state import Instant
+from core.mechanics.momentum import momentum
+from core.mechanics.rnea import rnea
+from core.mechanics.runner import Runner, inline
+from core.spatial.scalar import Scalar, minus, plus
+from core.spatial.vector import Vector3
+from core.traces.friction_regularisation import SLIP, slipping
+
+if TYPE_CHECKING:
+    from core.traces.tracer import Tracer
+
+Inputs = Mapping[str, list[Any]]
+Scalars = Sequence[Scalar]
+
+
+def situation(
+    tracer: Tracer, x: Inputs, run: Runner = inline, slip: float = 0.0, elements: Elements | None = None
+) -> Situation:
+    """What force elements see."""
+    elements = tracer.elements if elements is None else elements
+    instant = Instant(elements.machine.tree, x["q"], x.get("v"), run)
+    states = x.get("x") or ()
+    signals = Signals(elements, tracer.numbers.values, instant, x.get("t") or (0.0,), states)
+    return Situation(instant, signals, states[: tracer.nx], states[tracer.nx :], slip)
+
+
+def acting(
+    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, slip: bool = False, unmerged: bool = False
+) -> Loads | None:
+    """What the force elements exert; None if there are none."""
+    elements = tracer.unmerged_elements if unmerged else tracer.elements
+    forces = elements.forces if resist else ()
+    masses = elements.added_inertia if "u" in x else ()
+    if not (forces or masses):
+        return None
+    seen = situation(tracer, x, run, SLIP if slip else 0.0, elements)
+    loads = loads_of(forces, seen)
+    if masses:
+        instant = Instant(elements.machine.tree, x["q"], x["v"], run, x["u"])
+        for mass in masses:
+            mass.inertia(instant, loads)
+    return loads if loads.acts else None
+
+
+def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """M, row by row."""
+    algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
+    M = algorithm(tracer.tree, x["q"], run)
+    if tracer.elements.added_inertia:
+        add_inertia(M, tracer.elements.added_inertia, Instant(tracer.tree, x["q"], None, run))
+    return [entry for row in M for entry in row]
+
+
+def inverse(
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+) -> list[Scalar]:
+    """τ; u: accelerations."""
+    tree = slipping(tracer.tree) if slip else tracer.tree
+    loads = acting(tracer, x, run, resist=resist, slip=slip)
+    if loads is None:
+        return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
+    torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
+    return [run(minus, torque, force) for torque, force in zip(torques, loads.speeds, strict=True)]
+
+
+def bias(
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+) -> list[Scalar]:
+    """h: the forces that produce no acceleration."""
+    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, slip=slip)
+
+
+def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """G."""
+    rest = [0.0] * tracer.tree.nv
+    return inverse(tracer, {**x, "v": rest, "u": rest}, _, run, resist=False)
+
+
+def forward(
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+) -> list[Scalar]:
+    """Accelerations."""
+    tree = slipping(tracer.tree) if slip else tracer.tree
+    if not (tree.coupled or tracer.elements.added_inertia):
+        loads = acting(tracer, x, run, resist=resist, slip=slip)
+        if loads is None:
+            return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
+        forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
+        return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
+    # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
+    h = bias(tracer, x, "", run, resist=resist, slip=slip)
+    remaining = run(_differences, tuple(x["u"]), tuple(h))
+    M = mass_matrix(tracer, x, "", run)
+    rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
+    return list(run(_solved, rows, remaining))
+
+
+def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
+    return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _solved(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
+    return solve(factorise(M), b)
+
+
+def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Kinetic, potential."""
+    potential = energies.potential(tracer.tree, x["q"], run)
+    if tracer.elements.forces:
+        s = situation(tracer, x, run)
+        for element in tracer.elements.forces:
+            potential = run(plus, potential, element.potential(s))
+    kinetic = energies.kinetic(tracer.tree, x["q"], x["v"], run)
+    instant = Instant(tracer.tree, x["q"], x["v"], run)
+    for mass in tracer.elements.added_inertia:
+        moving, lying = mass.energy(instant)
+        kinetic, potential = run(plus, kinetic, moving), run(plus, potential, lying)
+    return [kinetic, potential]
+
+
+def momentum_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """[angular; linear]."""
+    total = momentum(tracer.tree, x["q"], x["v"], run)
+    sums, instant = (Vector3(*total[:3]), Vector3(*total[3:])), Instant(tracer.tree, x["q"], x["v"], run)
+    for mass in tracer.elements.line_masses:
+        sums = run(line_momentum, sums, mass.mass, mass.position(instant), mass.velocity(instant))
+    return [*sums[0], *sums[1]]
+
+
+def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """What every force element of the document shows."""
+    s = situation(tracer, x, run)
+    return [number for element in tracer.elements.named_forces for number in element.observed(s)]
+
+
+def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Arguments of the conditions in the formulas of forces and drivers."""
+    seen, forces = situation(tracer, x), {force.name: force for force in tracer.elements.named_forces}
+
+    def value(name: str) -> Scalar:
+        if not name.startswith(OF_FORCE):
+            return seen.signal(name)
+        which, force = name.removeprefix(OF_FORCE).split(" ", 1)
+        return cast(Observed, forces[force].observed(seen))._asdict()[which]
+
+    formulas = map(formula_of, tracer.elements.latches.arguments)
+    return [formula(tuple(map(value, formula.names))) for formula in formulas]

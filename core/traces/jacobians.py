@@ -1,0 +1,41 @@
+"""Traces of the exact derivatives of the equations of motion by the state, for implicit integrators.
+
+With accelerations a and multipliers λ held, q̇ = N v, b = M a + h − Gᵀ λ, g = G a + Ġ v − f̈ and ẋ are differentiated
+by q, v and x; what ẋ does to the forces is followed. Accelerations then change by M δa = Gᵀ δλ − δb, G δa = −δg
+(`core.simulation.equations.jacobian`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from core.codegen.symbols import column
+from core.mechanics.runner import Runner, inline
+from core.spatial.scalar import Scalar
+from core.traces.constraint_equations import closure_bias, speed_jacobian
+from core.traces.dynamics import inverse
+from core.traces.junctions import states
+from core.traces.kinematics import rates
+
+if TYPE_CHECKING:
+    from core.traces.tracer import Tracer
+
+Inputs = Mapping[str, list[Any]]
+
+
+def slopes(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """∂(q̇, b, g, ẋ)/∂y of each entry of y = (q, v, x), one after another; u: a, l: λ."""
+    own = list((x.get("x") or [])[: tracer.nx])
+    x_rate = states(tracer, {**x, "x": [*own, *[0.0] * tracer.nx]}, "") if own else []
+    seen = {**x, "x": [*own, *x_rate]} if own else x
+    balance, drift = column(inverse(tracer, seen, "", slip=True)), ca.SX(0, 1)
+    if x.get("l"):
+        G = speed_jacobian(tracer, x["q"])
+        balance = balance - G.T @ column(list(x["l"]))
+        drift = G @ column(list(x["u"])) + column(closure_bias(tracer, x, ""))
+    moving = ca.vertcat(rates(tracer, x), balance, drift, column(x_rate))
+    by = column([*x["q"], *x["v"], *own])
+    return ca.vertsplit(ca.vec(ca.densify(ca.jacobian(moving, by))))

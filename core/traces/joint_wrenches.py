@@ -1,0 +1,67 @@
+"""The trace of the joints' wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.elements.situation import Exchanged
+from core.mechanics import kinematics
+from core.mechanics.kinematic_state import Instant
+from core.mechanics.rnea import rnea
+from core.mechanics.runner import Runner, inline
+from core.spatial.force import Force
+from core.spatial.pose import Pose
+from core.spatial.scalar import Scalar
+from core.spatial.vector import Vector3
+from core.traces.dynamics import acting, situation
+
+if TYPE_CHECKING:
+    from core.traces.tracer import Tracer
+
+
+def wrenches(
+    tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline, *, resist: bool = True
+) -> list[Scalar]:
+    """Parent side on child side of every joint, at b's origin in world axes; of cut joints only what their own springs,
+    dampers, forces and rotors exert, not what closes the loop. u: accelerations."""
+    machine = tracer.unmerged
+    loads = acting(tracer, x, run, resist=resist, unmerged=True)
+    external = () if loads is None else loads.external
+    forces = rnea(machine.tree, x["q"], x["v"], x["u"], external=external, run=run).forces
+    poses = kinematics.link_poses(machine.tree, x["q"], run)
+    turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
+    result: list[Scalar] = []
+    for name, (_a, b) in machine.joints.items():
+        link = machine.carried.get(name)
+        if link is None:
+            F = _own(tracer, x, name, run, resist)
+            result += [*F.moment, *F.force]
+            continue
+        p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
+        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
+        result += [*F.moment, *F.force]
+    return result
+
+
+def _own(tracer: Tracer, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool) -> Force:
+    """What the elements of a cut joint exert on its child side."""
+    elements = tracer.unmerged_elements
+    seen = situation(tracer, x, run, elements=elements)
+    loads = Exchanged(Instant(elements.machine.tree, x["q"], x["v"], run, x["u"]))
+    for element in elements.forces_in(joint) if resist else ():
+        element.act(seen, loads)
+    for rotor in elements.rotors:
+        if rotor.name == joint:
+            rotor.inertia(loads.instant, loads)
+    return loads.on_b
+
+
+def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """A force at a link's origin in its axes, about the world point p in world axes."""
+    return Pose(X_WL.rotation, X_WL.position - p).force(force)
+
+
+def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """The reaction to it."""
+    return -_at(force, X_WL, p)

@@ -1,0 +1,183 @@
+"""Junctions: points without mass at which forces meet, always where these are in balance.
+
+Let r be the positions of all junctions, w = ṙ, and f(r, w, …) the sums of the forces on them. Where dampers act, f = 0
+gives w; where springs alone act, f = 0 gives r, and its derivative along the motion, D(w) = 0, gives w. With the
+projector P on the directions without damping, both are one set of equations, R(w) = (1 − P) f + P D = 0, solved by
+Newton's method (one step where the laws are linear in the rate). P = ε (C + ε)⁻¹ with C = −∂f/∂w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from core.codegen.symbols import along, as_symbol, column, symbols
+from core.elements.force_kinds import LineForce, SeriesForce, WrenchForce
+from core.elements.signals import Signals
+from core.elements.situation import Situation, next_to
+from core.mechanics.kinematic_state import Instant
+from core.mechanics.runner import Runner, inline
+from core.spatial.scalar import Scalar, minus
+from core.traces.dynamics import situation
+from core.traces.kinematics import rates
+
+if TYPE_CHECKING:
+    from core.traces.tracer import Tracer
+
+Inputs = Mapping[str, list[Any]]
+
+DUST = 1e-9
+"""Damping below this part of all damping counts as none."""
+SUPPORT = 1e-12
+"""Part of all stiffness that is added, so that a direction in which nothing happens gives zero and not 0/0."""
+ROUNDS = 4
+"""Newton steps where a law is not linear in the rate."""
+
+
+def _sums(tracer: Tracer, s: Situation) -> ca.SX:
+    """f: the force on every junction, world axes."""
+    totals: list[Scalar] = [0.0] * (3 * len(tracer.elements.junctions))
+    for element in tracer.elements.named_forces:
+        if isinstance(element, LineForce | WrenchForce):
+            for end, force in element.at_ends(s):
+                if isinstance(end, int):
+                    for k in range(3):
+                        totals[end + k] = totals[end + k] + force[k]
+    return column([as_symbol(total) for total in totals])
+
+
+def _time_rates(t: list[Any], latches: int) -> ca.SX:
+    """d/dt of the time argument: 1, then of every signal its rate, second rate, and nothing; of latches nothing."""
+    rates_ = [1.0] if t else []
+    for k in range(1, len(t) - latches, 3):
+        rates_ += [t[k + 1], t[k + 2], 0.0]
+    return column([*rates_, *[0.0] * latches])
+
+
+class Balance:
+    """Sums of forces at the junctions as functions of their speeds w."""
+
+    def __init__(self, tracer: Tracer, x: Inputs) -> None:
+        self.tracer, self.x = tracer, x
+        self.count = 3 * len(tracer.elements.junctions)
+        self.w = symbols("w", self.count)
+        self.r = column(list(x["x"][: self.count]))
+        self.series = [e for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
+        nothing = [0.0] * (tracer.nx - self.count)
+        self.s = situation(tracer, {**x, "x": [*x["x"][: tracer.nx], *self.w, *nothing]})
+        self.f = _sums(tracer, self.s)
+        self.stretching = column([element.state_rate(self.s) for element in self.series])
+        self.of_w = column(self.w)
+
+    def change(self) -> ca.SX:
+        """D(w): the rate of f, its dependence on w and on the bodies' accelerations left out."""
+        x, f = self.x, self.f
+        states = column([x["x"][element.state] for element in self.series])
+        D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.tracer, x))
+        if self.series:
+            D += along(f, states, self.stretching)
+        if x.get("t"):
+            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.latches))
+        return ca.densify(D)
+
+    def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """(R, ∂R/∂w, P), all functions of w."""
+        C = -ca.jacobian(self.f, self.of_w)
+        unit = ca.SX.eye(self.count)
+        D = self.change()
+        if C.nnz() == 0:
+            return D, ca.densify(ca.jacobian(D, self.of_w)), unit
+        C = ca.densify(C)
+        small = DUST * ca.trace(C) + 1e-30
+        P = small * ca.solve(C + small * unit, unit)
+        J = -(unit - P) @ C + P @ ca.jacobian(D, self.of_w)
+        return (unit - P) @ self.f + P @ D, ca.densify(J), P
+
+    def speeds(self) -> ca.SX:
+        """w."""
+        R, J, _ = self.equations()
+        nonlinear = bool(ca.depends_on(J, self.of_w))
+        w = ca.SX.zeros(self.count)
+        for _ in range(ROUNDS if nonlinear else 1):
+            value, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
+            w = w - ca.solve(_supported(slope), value)
+        return w
+
+
+def forces(tracer: Tracer, x: Inputs, w: Any) -> ca.SX:
+    """Sums of forces on the junctions when these move with w."""
+    balance = Balance(tracer, x)
+    return ca.substitute(balance.f, balance.of_w, w)
+
+
+def _supported(J: ca.SX) -> ca.SX:
+    n = J.shape[0]
+    size = ca.sum1(ca.sum2(ca.fabs(J))) + 1e-30
+    return J - SUPPORT * size * ca.SX.eye(n)
+
+
+def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """ẋ."""
+    balance = Balance(tracer, x) if tracer.elements.junctions else None
+    if balance is None:
+        s = situation(tracer, x)
+        series = [as_symbol(e.state_rate(s)) for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
+        return [*series, *_turning(tracer, x)]
+    w = balance.speeds()
+    stretching = ca.substitute(balance.stretching, balance.of_w, w) if balance.series else ca.SX(0, 1)
+    series = ca.vertsplit(ca.densify(stretching)) if balance.series else []
+    return [*ca.vertsplit(ca.densify(w)), *series, *_turning(tracer, x)]
+
+
+def _turning(tracer: Tracer, x: Inputs) -> list[Scalar]:
+    """Rates of the angles that count turns."""
+    if not tracer.elements.counted:
+        return []
+    signals = Signals(tracer.elements, tracer.numbers.values, Instant(tracer.tree, x["q"], x.get("v")))
+    return [as_symbol(signals.angle(name)[1]) for name in tracer.elements.counted]
+
+
+def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """The step of x toward P f = 0; springs in series stretch with their ends, since dampers do not jump."""
+    balance = Balance(tracer, x)
+    J, P = balance.equations()[1:]
+    w = balance.speeds()
+    f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
+    step = -ca.solve(_supported(J), P @ f)
+    result = ca.vertsplit(ca.densify(step))
+    if balance.series:
+        along = ca.jacobian(balance.stretching, balance.of_w)
+        result += ca.vertsplit(ca.densify(ca.substitute(along, balance.of_w, w) @ step))
+    return [*result, *[ca.SX(0.0)] * len(tracer.elements.counted)]
+
+
+def held(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """∂R/∂w at w = 0, row by row: singular where a junction is not held."""
+    balance = Balance(tracer, x)
+    J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
+    return ca.vertsplit(ca.vec(ca.densify(J).T))
+
+
+def stretched(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """x as given, but springs in series with all of the stretch: L − rest, and angles next to their bases."""
+    s = situation(tracer, x)
+    result: list[Scalar] = list(s.x)
+    for element in tracer.elements.named_forces:
+        if isinstance(element, SeriesForce):
+            result[element.state] = minus(element.line(s).length, element.law.rest)
+    signals = Signals(tracer.elements, tracer.numbers.values, s.instant)
+    for name, (state, each) in tracer.elements.counted.items():
+        base = tracer.numbers.scalar(each.base, each.where)
+        result[state] = next_to(base, signals.angle(name)[0])
+    return [as_symbol(entry) for entry in result]
+
+
+def at_rest(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """f, then ∂f/∂r row by row, of junctions that do not move, springs in series stretched whole."""
+    count = 3 * len(tracer.elements.junctions)
+    states = stretched(tracer, x, "")
+    f = _sums(tracer, situation(tracer, {**x, "x": [*states, *[0.0] * tracer.nx]}))
+    K = ca.jacobian(f, column(list(x["x"][:count])))
+    return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]

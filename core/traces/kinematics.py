@@ -1,0 +1,151 @@
+"""Traces of positions, velocities and their Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+
+from core.codegen.symbols import along, column
+from core.elements.sensors import measured, readings_of
+from core.mechanics import kinematics
+from core.mechanics.crba import screws
+from core.mechanics.kinematic_state import Instant
+from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Place
+from core.spatial.pose import Pose
+from core.spatial.relative_measures import rate as rate_along
+from core.spatial.scalar import Scalar, over, plus
+from core.spatial.vector import Vector3
+
+if TYPE_CHECKING:
+    from core.traces.tracer import Tracer
+
+Inputs = Mapping[str, list[Any]]
+Scalars = Sequence[Scalar]
+
+
+def matrix_of(pose: Pose) -> list[Scalar]:
+    """The 4×4 matrix of a pose, row by row."""
+    rows: list[Scalar] = []
+    for row, component in zip(pose.rotation, pose.position, strict=True):
+        rows += [*row, component]
+    return [*rows, 0.0, 0.0, 0.0, 1.0]
+
+
+def poses(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Matrices of all frames but the world."""
+    links = kinematics.link_poses(tracer.tree, x["q"], run)
+    return _matrices(list(tracer.machine.frames.values())[1:], links, run)
+
+
+def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
+    result: list[Scalar] = []
+    for place in places:
+        result += matrix_of(place.pose if place.link < 0 else run(Pose.__matmul__, links[place.link], place.pose))
+    return result
+
+
+def joint_poses(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Matrices of frames a and b of all joints."""
+    links = kinematics.link_poses(tracer.tree, x["q"], run)
+    return _matrices([place for sides in tracer.machine.joints.values() for place in sides], links, run)
+
+
+def jacobian(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+    """J of a frame, row by row."""
+    place = tracer.machine.frames[frame]
+    rows = kinematics.jacobian(tracer.tree, x["q"], place.link, place.pose, run)
+    return [entry for row in rows for entry in row]
+
+
+def frames_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """J of all frames but the world."""
+    names = list(tracer.machine.frames)[1:]
+    return [entry for name in names for entry in jacobian(tracer, x, name, run)]
+
+
+def frame_acceleration(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+    """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
+    q, v, a = (column(list(x[name])) for name in "qvu")
+    J = ca.densify(column(jacobian(tracer, x, frame))).reshape((tracer.tree.nv, 6)).T
+    return ca.vertsplit(ca.densify(J @ a + along(J @ v, q, rates(tracer, x))))
+
+
+def rates(tracer: Tracer, x: Inputs) -> ca.SX:
+    """q̇ as a column."""
+    return ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
+
+
+def center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Centre of mass of everything."""
+    links = kinematics.link_poses(tracer.tree, x["q"], run)
+    sums = kinematics.mass_center(tracer.tree, links, tracer.machine.ground, run)
+    instant = Instant(tracer.tree, x["q"], None, run)
+    for mass in tracer.elements.line_masses:
+        sums = run(_with_mass, tuple(sums), mass.mass, mass.position(instant))
+    return list(run(_divided, tuple(sums)))
+
+
+def _with_mass(sums: Scalars, mass: Scalar, p: Vector3) -> tuple[Scalar, ...]:
+    return tuple(plus(total, more) for total, more in zip(sums, (mass, *p.scaled(mass)), strict=True))
+
+
+def _divided(sums: Scalars) -> tuple[Scalar, ...]:
+    return tuple(over(component, sums[0]) for component in sums[1:])
+
+
+def rate(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """q̇."""
+    return kinematics.rate(tracer.tree, x["q"], x["v"])
+
+
+def screws_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """See `core.mechanics.crba.screws`."""
+    return [entry for row in screws(tracer.tree, x["q"], run) for entry in row]
+
+
+def sensor(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+    """Values, rates and accelerations of a sensor's components; u: accelerations. Acceleration sensors are
+    the rates of velocities; they have a value only."""
+    found = tracer.elements.sensors[name]
+    if found.geometric:
+        values, speeds = readings_of(found, Instant(tracer.tree, x["q"], x["v"]))
+        return [*values, *speeds, *_derivative(tracer, x, speeds)]
+    a = Instant(tracer.tree, x["q"], x["v"])
+    turning = found.kind.startswith("angular")
+    values = motion_values(found, a, turning)
+    if not found.kind.endswith("acceleration"):
+        return [*values, *_derivative(tracer, x, values), *[float("nan")] * found.count]
+    # seen from a: the rate of the components in a's axes, turned into those of `resolve`
+    inside = a.frame(found.a).rotation.act_back(_motion(found, a, turning))
+    outside = a.frame(found.a).rotation.act(type(inside)(*_derivative(tracer, x, list(inside))))
+    return [*a.frame(found.resolve).rotation.act_back(outside), *[float("nan")] * (2 * found.count)]
+
+
+def joint_measure(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+    """Coordinates, speeds and accelerations of a joint that closes a loop; u: accelerations."""
+    reading, motion = measured(tracer.elements.joint_chord(name), Instant(tracer.tree, x["q"], x["v"]))
+    speeds = [rate_along(wrench, motion) for wrench in reading.wrenches]
+    return [*reading.values, *speeds, *_derivative(tracer, x, speeds)]
+
+
+def _motion(found: Any, a: Instant, turning: bool) -> Any:
+    from core.spatial.relative_measures import relative
+
+    motion = relative(a.frame(found.a), a.frame(found.b), a.motion(found.a), a.motion(found.b))
+    return motion.angular if turning else motion.linear
+
+
+def motion_values(found: Any, a: Instant, turning: bool) -> list[Scalar]:
+    """Components of a motion sensor in the axes of `resolve`."""
+    return list(a.frame(found.resolve).rotation.act_back(_motion(found, a, turning)))
+
+
+def _derivative(tracer: Tracer, x: Inputs, values: Scalars) -> list[Scalar]:
+    """d/dt along q̇ and v̇ = u."""
+    q, v, u = (column(list(x[word])) for word in "qvu")
+    f = column(list(values))
+    total = along(f, q, rates(tracer, x)) + along(f, v, u)
+    return ca.vertsplit(ca.densify(total))

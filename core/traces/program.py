@@ -1,0 +1,194 @@
+"""The code of a machine, shared by all mechanisms that differ only in parameter values, limits and looks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.codegen import background, llvm_ir
+from core.codegen.block_code import BlockCode, BlockInterpreter
+from core.codegen.blocks import Table
+from core.codegen.evaluator import Array, Code, Evaluator, Interpreter
+from core.codegen.instructions import instructions_of
+from core.codegen.object_code import Library, MachineCode
+from core.codegen.signature import Signature
+from core.elements.constraint_kinds import Row
+from core.model import Body, Joint, Model
+from core.multibody.topology import Topology, topology_of
+from core.traces.long_machines import Freedoms, freedoms
+from core.traces.tracer import Trace, Tracer
+
+_KEPT = 16
+_programs: OrderedDict[Any, Program] = OrderedDict()
+_lock = threading.Lock()
+
+
+class Program:
+    """Traces and code of one structure."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.tracer = Tracer(topology)
+        self._codes: dict[str, Code] = {}
+        self._lock = threading.RLock()
+        self._traces: dict[str, Trace] = {}
+        """Traces that wait to be compiled."""
+        self._waiting: dict[str, threading.Event] = {}
+        self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
+        self.failures: dict[str, str] = {}
+        """Functions that stay interpreted, and why."""
+        self.compile_times: dict[str, float] = {}
+        """Seconds from a trace to callable machine code."""
+
+        self.frame_names = tuple(self.tracer.frame_names)
+        self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
+        self.joint_names = tuple(self.tracer.joint_names)
+
+    @cached_property
+    def freedoms(self) -> Freedoms:
+        """Which freedoms carry which."""
+        return freedoms(self.tracer.tree)
+
+    @property
+    def cut_rows(self) -> dict[str, int]:
+        """Number of residuals of each cut joint."""
+        return {name: len(self.tracer.closure_rows(name)) for name in self.tracer.machine.laws}
+
+    @cached_property
+    def closure_rows(self) -> tuple[Row, ...]:
+        """Whose every row of `closure` is: cut joints first, then constraints and drivers."""
+        return self.tracer.holdings.rows
+
+    @cached_property
+    def levels(self) -> NDArray[np.int64]:
+        """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
+        return np.array([row.level for row in self.closure_rows], dtype=np.int64)
+
+    @cached_property
+    def timed_closure(self) -> bool:
+        """True if some row changes with time."""
+        return bool(self.topology.model.drivers)
+
+    def evaluator(self, name: str, p: Array) -> Evaluator:
+        """A function with default parameter values; machine code follows when it is compiled."""
+        with self._lock:
+            if name not in self._codes:
+                self._traces[name] = self.tracer.trace(name)
+                self._codes[name] = _interpreter(self._traces[name])
+                self._waiting[name] = threading.Event()
+            if name in self._traces:
+                background.submit(lambda: self._compile(name, wanted=False))
+            signature = self.tracer.signature(name)
+            sizes = self._sizes(signature)
+            evaluator = Evaluator(name, signature, sizes[:-1], self._codes[name], np.array(p, dtype=float))
+            self._evaluators.setdefault(name, weakref.WeakSet()).add(evaluator)
+            return evaluator
+
+    def _sizes(self, signature: Signature) -> list[int]:
+        lengths = self.tracer.sizes
+        return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
+
+    def _compile(self, name: str, *, wanted: bool) -> None:
+        """Make machine code of a function and hand it to everyone who uses it.
+
+        Does nothing if that is done or in hand, or if nobody uses the function any more (unless `wanted`).
+        """
+        with self._lock:
+            if name not in self._traces or not (wanted or self._evaluators[name]):
+                return
+            trace = self._traces.pop(name)
+        started = time.perf_counter()
+        try:
+            code = self._machine_code(trace)
+            with self._lock:
+                self._codes[name] = code
+                for evaluator in list(self._evaluators[name]):
+                    evaluator.use(code)
+        except Exception as error:  # the interpreter goes on serving: slower, with the same numbers
+            self.failures[name] = str(error)
+        finally:
+            self.compile_times[name] = time.perf_counter() - started
+            self._waiting[name].set()
+
+    def _machine_code(self, trace: Trace) -> Code:
+        checked = trace.signature.checked
+        if isinstance(trace.content, Table):
+            return BlockCode(trace.content, checked=checked)
+        sizes, size = self._sizes(trace.signature), math.prod(trace.signature.shape)
+        text = llvm_ir.module(instructions_of(trace.content), sizes, size, checked=checked)
+        return MachineCode(Library(text), sizes, size)
+
+    def ready(self, names: Iterable[str] | None = None) -> bool:
+        """True when these functions (default: all asked for so far) run as machine code."""
+        return all(isinstance(self._codes.get(name), MachineCode | BlockCode) for name in names or list(self._codes))
+
+    def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
+        """Compile these functions here and now, or wait for the thread that has them in hand."""
+        for name in names or list(self._codes):
+            self._compile(name, wanted=True)
+            self._waiting[name].wait(timeout)
+
+
+def _interpreter(trace: Trace) -> Code:
+    if isinstance(trace.content, Table):
+        return BlockInterpreter(trace.content, checked=trace.signature.checked)
+    return Interpreter(trace.content, checked=trace.signature.checked)
+
+
+def program_of(model: Model) -> Program:
+    """The program of a model: one that is there already if only values, limits or looks differ."""
+    key = structure(model)
+    with _lock:
+        found = _programs.get(key)
+        if found is None:
+            found = _programs[key] = Program(topology_of(model))
+            while len(_programs) > _KEPT:
+                _programs.popitem(last=False)
+        else:
+            _programs.move_to_end(key)
+        return found
+
+
+def structure(model: Model) -> Any:
+    """What the code of a model depends on, as a hashable value."""
+    plain = model.expanded
+    bodies = tuple(_body(body) for body in plain.bodies)
+    joints = tuple(_joint(joint) for joint in plain.joints)
+    frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
+    parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
+    others = tuple(
+        dataclasses.replace(element, description="")
+        for collection in ("junctions", "sensors", "forces", "constraints", "drivers")
+        for element in getattr(plain, collection)
+    )
+    meshes = model.origin if any(body.density is not None for body in plain.bodies) else ""
+    return plain.world.gravity, parameters, bodies, frames, joints, others, meshes
+
+
+def _body(body: Body) -> Any:
+    shapes = () if body.density is None else body.shapes
+    return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
+
+
+def _joint(joint: Joint) -> Any:
+    return tuple(
+        getattr(joint, field.name)
+        for field in dataclasses.fields(joint)
+        if field.name not in ("limits", "start_speed", "description")
+    )
+
+
+def forget() -> None:
+    """Drop all shared programs (mechanisms in use keep theirs)."""
+    with _lock:
+        _programs.clear()

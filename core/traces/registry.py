@@ -1,0 +1,52 @@
+"""The table of functions that can be traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.spatial.scalar import Scalar
+from core.traces import constraint_equations, dynamics, junctions, kinematics
+from core.traces.jacobians import slopes
+from core.traces.joint_wrenches import wrenches
+
+BODIES: dict[str, Callable[..., list[Scalar]]] = {
+    "poses": kinematics.poses,
+    "joint_poses": kinematics.joint_poses,
+    "jacobian": kinematics.jacobian,
+    "frames_jacobian": kinematics.frames_jacobian,
+    "frame_acceleration": kinematics.frame_acceleration,
+    "center": kinematics.center,
+    "rate": kinematics.rate,
+    "screws": kinematics.screws_of,
+    "sensor": kinematics.sensor,
+    "joint_measure": kinematics.joint_measure,
+    "mass_matrix": dynamics.mass_matrix,
+    "inverse_dynamics": dynamics.inverse,
+    "inverse_dynamics_ideal": lambda *a: dynamics.inverse(*a, resist=False),
+    "forward_dynamics": dynamics.forward,
+    "forward_dynamics_ideal": lambda *a: dynamics.forward(*a, resist=False),
+    "forward_dynamics_slip": lambda *a: dynamics.forward(*a, slip=True),
+    "bias": dynamics.bias,
+    "bias_ideal": lambda *a: dynamics.bias(*a, resist=False),
+    "bias_slip": lambda *a: dynamics.bias(*a, slip=True),
+    "gravity": dynamics.gravity,
+    "energy": dynamics.energy,
+    "momentum": dynamics.momentum_of,
+    "forces": dynamics.observed,
+    "wrenches": wrenches,
+    "wrenches_ideal": lambda *a: wrenches(*a, resist=False),
+    "closure": constraint_equations.closure,
+    "closure_jacobian": constraint_equations.closure_jacobian,
+    "closure_bias": constraint_equations.closure_bias,
+    "closure_time": constraint_equations.closure_time,
+    "closure_motion": constraint_equations.closure_motion,
+    "closure_origins": constraint_equations.closure_origins,
+    "states": junctions.states,
+    "stretched": junctions.stretched,
+    "settle": junctions.settle,
+    "junctions": junctions.held,
+    "slopes": slopes,
+    "conditions": dynamics.conditions,
+    "balance": junctions.at_rest,
+}
+"""Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""

@@ -1,0 +1,126 @@
+"""Jobs beside the window: order, progress, failure, cancel, no thread left."""
+
+import threading
+import time
+import types
+
+import pytest
+
+from app.background.jobs import Job, Jobs
+
+
+@pytest.fixture
+def jobs(qtbot):
+    jobs = Jobs()
+    yield jobs
+    assert jobs.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("job ")]
+
+
+def test_results_arrive_in_the_window_thread(qtbot, jobs):
+    seen = []
+    job = jobs.start("sum", lambda progress, cancelled: threading.get_ident())
+    job.succeeded.connect(lambda result: seen.append((result, threading.get_ident())))
+    qtbot.waitSignal(job.ended).wait()
+    ((worker, window),) = seen
+    assert window == threading.get_ident() != worker
+    assert jobs.running == ()
+
+
+def test_one_after_the_other(qtbot, jobs):
+    order = []
+    for name in "abc":
+        jobs.start(name, lambda progress, cancelled, name=name: order.append(name))
+    assert len(jobs.running) == 3
+    qtbot.waitUntil(lambda: not jobs.running)
+    assert order == ["a", "b", "c"]
+
+
+def test_progress_and_time_left(qtbot, jobs):
+    def work(progress, cancelled):
+        for k in range(10):
+            progress(k / 10, "working")
+            time.sleep(0.02)
+
+    job = jobs.start("slow", work)
+    seen = []
+    job.progressed.connect(lambda fraction, text: seen.append((fraction, text, job.time_left)))
+    qtbot.waitSignal(job.ended).wait()
+    assert [text for _, text, _ in seen] == ["working"] * len(seen)
+    assert len(seen) >= 2
+    assert any(left is not None and left < 2.0 for *_, left in seen)
+
+
+def test_preparation_is_no_measure_of_the_time_left(qapp, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("app.background.jobs.time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    job = Job("slow", lambda progress, cancelled: None)
+    slip = job._slip
+    for passed, fraction in ((0.0, 0.0), (50.0, 0.01), (1.0, 0.11), (2.0, 0.31)):
+        now[0] += passed
+        slip(fraction)
+    job.fraction = slip.fraction
+    assert job.time_left == pytest.approx(3.0 * 0.69 / 0.30)  # three seconds for 30 %, whatever stood before
+    whole = Job("in one go", lambda progress, cancelled: None)
+    now[0] += 10.0
+    whole._slip(0.5)
+    whole.fraction = 0.5
+    assert whole.time_left == pytest.approx(10.0)
+
+
+def test_what_is_prepared_before_any_part_is_done_is_told(qtbot, jobs):
+    told = threading.Event()
+
+    def work(progress, cancelled):
+        progress(0.0, "Preparing …")
+        told.wait(10.0)
+
+    job = jobs.start("slow", work)
+    with qtbot.waitSignal(job.progressed) as heard:
+        pass
+    assert heard.args == [0.0, "Preparing …"]
+    assert job.text == "Preparing …"
+    told.set()
+    qtbot.waitUntil(lambda: not jobs.running)
+
+
+def test_failure_is_handed_over(qtbot, jobs):
+    def work(progress, cancelled):
+        raise ValueError("no")
+
+    job = jobs.start("wrong", work)
+    with qtbot.waitSignal(job.failed) as failed:
+        pass
+    assert isinstance(failed.args[0], ValueError)
+
+
+def test_cancel_drops_the_result(qtbot, jobs):
+    def work(progress, cancelled):
+        while not cancelled():
+            time.sleep(0.005)
+        return "half a result"
+
+    seen = []
+    first, second = jobs.start("long", work), jobs.start("queued", work)
+    for job in (first, second):
+        job.succeeded.connect(seen.append)
+        job.stopped.connect(lambda: seen.append("stopped"))
+    jobs.cancel_all()
+    qtbot.waitUntil(lambda: not jobs.running)
+    assert seen == ["stopped", "stopped"]
+
+
+def test_closing_waits_for_the_thread(qtbot):
+    jobs = Jobs()
+    done = []
+
+    def work(progress, cancelled):
+        while not cancelled():
+            time.sleep(0.005)
+        done.append(True)
+
+    jobs.start("long", work)
+    qtbot.wait(30)
+    assert jobs.close()
+    assert done == [True]
+    assert jobs.running == ()

@@ -1,0 +1,183 @@
+"""The output area: a card per result, live ones replaced, copies, units, poses taken over; mathematics painted."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
+
+from app.formulas.matrix import MatrixView, Typeset, formulas, set_formula
+from app.panels.output.panel import MOST_CARDS, OutputPanel
+from app.panels.output.tables import TableView
+from core.functions import FUNCTIONS, Context, call
+from core.functions.results import Column, Matrix, Message, Table
+
+
+@pytest.fixture
+def panel(qtbot, session, settings):
+    panel = OutputPanel(session, settings)
+    qtbot.addWidget(panel)
+    panel.resize(800, 500)
+    panel.show()
+    yield panel
+    panel.close_panel()
+
+
+def context(session):
+    return Context(session.model, session.mech, session.q, dict(session.p))
+
+
+def test_every_result_has_a_card(qtbot, panel, session):
+    functions = [f for f in FUNCTIONS.values() if f.id != "picture" and not f.unavailable(context(session))]
+    for function in functions:
+        options = {"restarts": 1} if function.id == "inverse_kinematics" else {}
+        result = call(function.id, context(session), **options)
+        session.produced.emit(result)
+        card = panel.cards[-1]
+        assert card.text()
+        assert card._title.text() == result.title
+        assert card._call.text() == result.call
+    assert len(panel.cards) == len(functions)
+    qtbot.waitUntil(lambda: panel._area.verticalScrollBar().value() > 0)  # the newest is in view
+    qtbot.mouseClick(panel._clear, Qt.MouseButton.LeftButton)
+    assert panel.cards == []
+    assert panel._empty.isVisible()
+
+
+def test_live_results_replace_their_card(panel, session):
+    first = dataclasses.replace(call("jacobian", context(session)), live=True)
+    session.produced.emit(first)
+    session.preview(q=session.q + 0.1)
+    second = dataclasses.replace(call("jacobian", context(session)), live=True)
+    session.produced.emit(second)
+    assert len(panel.cards) == 1
+    assert panel.cards[0].result is second
+    session.produced.emit(call("jacobian", context(session)))
+    assert len(panel.cards) == 2
+
+
+def test_copies(panel, session):
+    session.produced.emit(call("jacobian", context(session)))
+    card = panel.cards[0]
+    menu = card._copy_menu(card)
+    clipboard = QGuiApplication.clipboard()
+    expected = {"Text": "ωx", "LaTeX": "bmatrix", "Python": "np.array", "CSV (tables)": "Property,Value"}
+    for title, word in (expected | {"The call": "jacobian()"}).items():
+        next(action for action in menu.actions() if action.text() == title).trigger()
+        assert word in clipboard.text()
+    panel.copy_all()
+    assert "Jacobian of tool" in clipboard.text()
+
+
+def test_copied_python_is_the_matrix(session):
+    from core.functions.text import python_of
+
+    matrix = next(iter(call("jacobian", context(session)).parts))
+    found = eval(python_of(matrix).split("\n", 1)[1], {"np": np})
+    np.testing.assert_array_equal(found, np.array(matrix.entries))
+
+
+def test_tables_follow_units_and_sort(qtbot, panel, session, settings):
+    session.produced.emit(call("coordinates", context(session)))
+    view = panel.cards[0].findChild(TableView)
+    values = [view.model().index(i, 2).data() for i in range(6)]
+    assert values[1] == "45°"
+    settings.degrees = False
+    assert view.model().index(1, 2).data() == "0.785398 rad"
+    view.sortByColumn(2, Qt.SortOrder.AscendingOrder)
+    assert view.model().index(0, 0).data() == "joint3"  # −180° is the smallest
+
+
+def test_taking_a_pose_can_be_undone(panel, session):
+    before = session.q.copy()
+    session.produced.emit(call("show_robot", context(session), ranges=["joint1=0:1:4", "a2=0.3:0.5:4"]))
+    part = panel.cards[0]._parts[0]
+    part._number.setCurrentIndex(4)
+    part.take()
+    assert session.q[0] == pytest.approx(1.0)
+    assert session.model.values()["a2"] == pytest.approx(0.5)
+    session.undo()
+    np.testing.assert_array_equal(session.q, before)
+    assert session.model.values()["a2"] == 0.4318
+
+
+def test_old_results_are_dropped(panel, session):
+    for i in range(MOST_CARDS + 5):
+        session.produced.emit(Message(title=f"m{i}", text="."))
+    assert len(panel.cards) == MOST_CARDS
+    assert panel.cards[-1].result.title == f"m{MOST_CARDS + 4}"
+
+
+def ink(widget, ratio=1.0):
+    """How many pixels of a widget are painted in other than its background."""
+    size = widget.size() * ratio
+    image = QImage(size, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.white)
+    widget.render(image)
+    gray = image.convertToFormat(QImage.Format.Format_Grayscale8)
+    pixels = np.frombuffer(gray.constBits(), np.uint8).reshape(gray.height(), gray.bytesPerLine())[:, : gray.width()]
+    return int((np.abs(pixels.astype(int) - int(np.median(pixels))) > 60).sum())
+
+
+def test_matrices_are_painted_at_any_scale(qtbot):
+    matrix = Matrix(entries=((1.5, -0.25), (0.0, 1e-7)), rows=("a", "b"), columns=("x", "y"), symbol="J")
+    view = MatrixView(matrix)
+    qtbot.addWidget(view)
+    qtbot.waitUntil(lambda: view._symbol is not None)
+    once, twice = ink(view), ink(view, 2.0)
+    assert once > 100
+    assert twice > 2 * once
+    view.show_matrix(Matrix(entries=((1.0,),)))
+    assert view.sizeHint().width() < 80
+
+
+def test_formulas_are_set_beside_the_window(qtbot):
+    latex = r"\frac{1}{2} a_1 \sin q_1"
+    view = MatrixView(Matrix(entries=((latex, "0"), ("not } latex", 1.0))))
+    qtbot.addWidget(view)
+    assert formulas().svg(latex) is None
+    qtbot.waitUntil(lambda: formulas().svg(latex) is not None)
+    assert formulas().svg(latex).startswith("<svg")
+    qtbot.waitUntil(lambda: view._texts[0][0].formula is not None)
+    assert view._texts[1][1].formula is None
+    assert ink(view) > 100
+
+
+def test_a_formula_is_painted_in_the_pens_colour(qtbot):
+    typeset = Typeset(set_formula("x^2"))
+    image = QImage(80, 60, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setPen(Qt.GlobalColor.red)
+    typeset.paint(painter, 5.0, 45.0, 32.0)
+    painter.end()
+    colours = {
+        image.pixelColor(x, y).name() for x in range(80) for y in range(60) if image.pixelColor(x, y).alpha() == 255
+    }
+    assert colours == {"#ff0000"}
+
+
+def test_table_text_of_empty_table():
+    from core.functions.text import table_text
+
+    assert "Nothing" in table_text(Table(title="Nothing", columns=(Column("A"),), rows=()))
+
+
+def overlaps(card):
+    """Pairs of rows of a card that lie over one another, and what is cut: a row lower than it has to be."""
+    rows = [card._title, *card._parts]
+    places = [row.geometry() for row in rows]
+    over = [(i, i + 1) for i in range(len(rows) - 1) if places[i].bottom() >= places[i + 1].top()]
+    return over, [i for i, row in enumerate(card._parts) if row.height() < row.minimumSizeHint().height()]
+
+
+def test_a_card_is_laid_out_when_its_area_comes_to_the_front_with_it(panel, session):
+    """Left to Qt, it takes some turns of the event loop, and a note lies over the table above it until then."""
+    panel.hide()
+    session.produced.emit(call("mass_properties", context(session)))
+    panel.show()
+    (card,) = panel.cards
+    assert overlaps(card) == ([], [])
+    assert card.height() >= card.minimumSizeHint().height()

@@ -1,0 +1,193 @@
+"""Interactive dynamics in the window: it runs, is pulled with the mouse, paused, moved by hand, and leaves a run."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.document.session import Ref
+
+LONG = 400.0
+
+
+def started(bench, name):
+    bench.example(name)
+    bench.window.run("simulation.interactive")
+    bench.wait(lambda: bench.window.interactive.running, LONG)
+    return bench.window.interactive
+
+
+def place_of(bench, body):
+    """Pixel on which a body lies: its bounds' middle, or near it."""
+    box = np.asarray(bench.view.scene.bounds(("bodies", body))).reshape(3, 2)
+    for part in (0.5, 0.3, 0.7, 0.1, 0.9):
+        x, y = bench.view.scene.project(box[:, 0] + part * (box[:, 1] - box[:, 0]))
+        hit = bench.view.scene.pick(x, y)
+        if hit is not None and hit.ref == ("bodies", body):
+            return x / bench.view.devicePixelRatioF(), y / bench.view.devicePixelRatioF()
+    raise AssertionError(f"{body} is not seen")
+
+
+def test_it_falls_in_real_time_and_leaves_a_run(bench):
+    interactive = started(bench, "pendulum")
+    bench.wait(lambda: interactive.live is not None and interactive.live.time > 0.3)
+    assert interactive.live.time > 0.3
+    QTest.keyClick(bench.window, Qt.Key.Key_Space)
+    assert not interactive.running
+    assert interactive.on
+    QTest.keyClick(bench.window, Qt.Key.Key_Escape)
+    assert not interactive.on
+    run = bench.session.runs.current.run
+    assert run.time[-1] > 0.3
+    assert bench.session.undo_label == ""
+
+
+def test_ctrl_drag_pulls_the_body_under_the_pointer(bench):
+    bench.example("pendulum")
+    body = bench.session.model.expanded.bodies[-1].name
+    x, y = place_of(bench, body)
+    interactive = bench.window.interactive
+    handles = bench.view.scene.handles
+    bench.session.select(Ref("bodies", body))
+    bench.view.handles.light(handles.parts[0])
+    assert handles._text.GetInput()
+    bench.press(x, y, keys=Qt.KeyboardModifier.ControlModifier)
+    assert not handles._text.GetInput()
+    bench.move(x + 40, y - 5, keys=Qt.KeyboardModifier.ControlModifier)
+    bench.wait(lambda: interactive.running, LONG)
+    before = bench.session.q.copy()
+    for k in range(10):
+        bench.move(x + 40 + 8 * k, y - 10, keys=Qt.KeyboardModifier.ControlModifier)
+    assert interactive.live.pull is not None
+    bench.wait(lambda: np.abs(bench.session.q - before).max() > 0.02)
+    assert np.linalg.norm(interactive.live.pull.force) > 0.0
+    assert bench.view.annotations.lines
+    bench.release(x + 120, y - 10, keys=Qt.KeyboardModifier.ControlModifier)
+    assert interactive.live.pull is None
+    assert not bench.view.annotations.lines
+    bench.wait(lambda: bench.view.gestures.tool.id == "pull")  # what the hints say of dragging is true from now on
+    bench.window.run("simulation.interactive")
+    assert not interactive.on
+    assert bench.view.gestures.tool.id == "select"
+
+
+def test_what_the_hand_moves_goes_on_with_its_speed(bench):
+    interactive = started(bench, "pendulum")
+    interactive.set_damping("none")
+    name = bench.session.mech.q_names[0]
+    q = float(bench.session.q[0])
+    for k in range(20):
+        bench.session.preview_coordinates({name: q + 0.01 * k})
+        QTest.qWait(8)
+    live = interactive.live
+    held = live.time
+    bench.session.commit("Move by hand")
+    assert live.time == held
+    assert live.q[0] == pytest.approx(bench.session.q[0])
+    assert live.v[0] > 0.0
+    bench.wait(lambda: live.time > held + 0.05)
+    interactive.stop()
+
+
+def test_while_it_is_held_a_body_is_dragged_by_hand_and_goes_on_with_the_hand(bench):
+    """Nothing runs during the drag; the pose left is the one that is gone on from, with the hand's speed."""
+    interactive = started(bench, "pendulum")
+    interactive.set_damping("none")
+    QTest.keyClick(bench.window, Qt.Key.Key_Space)
+    live, body = interactive.live, bench.session.model.expanded.bodies[-1].name
+    bench.session.select(None)
+    x, y = place_of(bench, body)
+    held, before = live.time, bench.session.q.copy()
+    interactive.clock = itertools.count(0.0, 0.01).__next__  # a hand that does not rest, whatever the machine does
+    bench.press(x, y)
+    for k in range(1, 15):
+        bench.move(x + 4 * k, y)
+    assert not interactive.running
+    assert live.pull is None
+    assert abs(bench.session.q[0] - before[0]) > 0.05
+    way = np.sign(bench.session.q[0] - before[0])
+    bench.release(x + 56, y)
+    assert live.time == held
+    assert bench.window.status.words.text().startswith("Paused")  # also after the drag
+    assert live.q[0] == pytest.approx(bench.session.q[0])
+    interactive.clock = time.monotonic
+    assert way * live.v[0] > 0.0
+    QTest.keyClick(bench.window, Qt.Key.Key_Space)
+    assert interactive.running
+    bench.wait(lambda: live.time > held + 0.02)
+    interactive.stop()
+    assert bench.window.status.words.text().startswith("Rest on a part")
+
+
+def test_pose_to_rest_begins_anew_from_there(bench):
+    """Though the document is at rest already."""
+    interactive = started(bench, "pendulum")
+    live, rest = interactive.live, bench.session.rest.copy()
+    bench.wait(lambda: abs(live.q[0] - rest[0]) > 0.2)
+    interactive.pause()
+    bench.window.run("edit.rest")
+    assert interactive.on
+    assert live.q[0] == pytest.approx(rest[0])
+    assert live.v[0] == pytest.approx(0.0)
+    np.testing.assert_allclose(bench.session.q, rest)
+    interactive.resume()
+    bench.wait(lambda: abs(live.q[0] - rest[0]) > 0.01)
+    interactive.stop()
+
+
+def test_a_running_body_is_pulled_though_a_handle_lies_over_it(bench):
+    interactive = started(bench, "pendulum")
+    body = bench.session.model.expanded.bodies[-1].name
+    handles = bench.view.scene.handles
+    bench.session.select(Ref("joints", bench.session.mech.coordinates[0].joint))
+    bench.draw()
+    (part,) = handles.parts
+    over = over_body(bench, part, body)
+    bench.press(*over)
+    bench.move(over[0] + 20, over[1])
+    bench.move(over[0] + 40, over[1])
+    bench.wait(lambda: interactive.live.pull is not None)
+    bench.release(over[0] + 40, over[1])
+    interactive.stop()
+
+
+def over_body(bench, part, body):
+    """A pixel where a handle lies over a body."""
+    view, ratio = bench.view, bench.view.devicePixelRatioF()
+    grip = view.scene.handles.grip(part)
+    u = np.cross(grip.axis, [0.3, -0.4, 0.87])
+    u /= np.linalg.norm(u)
+    for angle in np.linspace(0.0, 2.0 * np.pi, 180):
+        point = grip.centre + grip.radius * (np.cos(angle) * u + np.sin(angle) * np.cross(grip.axis, u))
+        x, y = view.scene.project(point)
+        behind, front = view.scene.pick(x, y, handles=False), view.scene.pick(x, y)
+        if front is not None and front.handle == part and behind is not None and behind.ref == ("bodies", body):
+            return x / ratio, y / ratio
+    raise AssertionError("the handle lies nowhere over the body")
+
+
+def test_a_click_on_a_handle_selects_the_body_under_it(bench):
+    """A drag moves the joint; a click that does not move means what is seen under the thin line."""
+    bench.example("pendulum")
+    session = bench.session
+    body, joint = session.model.expanded.bodies[-1].name, session.mech.coordinates[0].joint
+    session.select(Ref("joints", joint))
+    bench.draw()
+    (part,) = bench.view.scene.handles.parts
+    x, y = over_body(bench, part, body)
+    bench.click(x, y)
+    assert session.selection == Ref("bodies", body)
+    assert session.undo_label == ""
+    bench.drag([(x, y), (x + 12, y + 8), (x + 24, y + 20)])
+    assert session.selection == Ref("joints", joint)
+    assert session.undo_label == f"Move {joint}"
+
+
+def test_another_document_ends_it(bench):
+    interactive = started(bench, "pendulum")
+    bench.example("four_bar")
+    assert not interactive.on
+    assert bench.session.runs.items == ()

@@ -1,0 +1,97 @@
+"""F1 explains what is under the pointer: buttons, rows, fields, panels; every panel and field has words."""
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.dialogs.help import HelpDialog, topics
+from app.document.session import Ref
+from app.widgets.fields.field_editor import FieldEditor
+from app.window.docks import PLACES
+from app.window.pointed_help import topic_of, topic_under_pointer
+from core.model import COLLECTIONS
+from core.model.fields import fields_of
+
+
+def shown_editor(window, path):
+    editors = window.properties.findChildren(FieldEditor)
+    return next(each for each in editors if each.path == path and each.isVisible())
+
+
+def middle(widget: QWidget) -> QPoint:
+    return widget.mapToGlobal(widget.rect().center())
+
+
+def test_every_panel_and_every_element_has_a_page():
+    pages = topics()
+    assert {f"panel.{place.id}" for place in PLACES} <= set(pages)
+    for collection, element in COLLECTIONS.items():
+        page = pages[f"element.{collection}"][1]
+        for field in fields_of(element):
+            assert f'name="{field.name}"' in page
+    wordless = [title for topic, (title, page) in pages.items() if topic.startswith("element.") and "<td></td>" in page]
+    assert not wordless
+
+
+def test_buttons_panels_and_bars_are_known(bench):
+    bench.example("four_bar")
+    window = bench.window
+    buttons = [each for each in window.actions_.toolbar.findChildren(QToolButton) if each.defaultAction()]
+    assert "simulation.run" in [topic_of(window, button, middle(button)) for button in buttons]
+    assert topic_of(window, window.viewport, middle(window.viewport)) == "panel.scene"
+    for place in PLACES:
+        panel = window.docks.panels[place.id]
+        assert topic_of(window, panel, QPoint(-1, -1)) == f"panel.{place.id}"
+
+
+def test_rows_and_fields_are_known(bench):
+    bench.example("four_bar")
+    window = bench.window
+    window.docks.show("functions")
+    bench.draw()
+    tree = window.functions.tree
+    row = tree.topLevelItem(1).child(1)
+    tree.scrollToItem(row)
+    at = tree.viewport().mapToGlobal(tree.visualItemRect(row).center())
+    assert topic_of(window, tree.viewport(), at) == "jacobian"
+
+    bench.session.select(Ref("joints", "crank_pin"))
+    bench.draw()
+    axis = next(
+        each for each in window.properties.findChildren(FieldEditor) if each.path == "axis" and each.isVisible()
+    )
+    assert topic_of(window, axis, middle(axis)) == "element.joints#axis"
+    bench.session.select(None)
+    window.docks.show("tree")
+    bench.draw()
+    view = window.tree.view
+    rows = [view.topLevelItem(k) for k in range(view.topLevelItemCount())]
+    named = next(row.child(0) for row in rows if row.text(0) == "Parameters")
+    view.scrollToItem(named)
+    at = view.viewport().mapToGlobal(view.visualItemRect(named).center())
+    assert topic_of(window, view.viewport(), at) == "element.parameters"
+
+
+def test_the_key_opens_the_page_at_the_field(bench, monkeypatch):
+    bench.example("four_bar")
+    window = bench.window
+    bench.session.select(Ref("joints", "crank_pin"))
+    bench.draw()
+    axis = next(
+        each for each in window.properties.findChildren(FieldEditor) if each.path == "axis" and each.isVisible()
+    )
+    monkeypatch.setattr(QCursor, "pos", lambda: middle(axis))
+    assert topic_under_pointer(window) == "element.joints#axis"
+    window.run("help.help")
+    dialog = next(iter(window.findChildren(HelpDialog)))
+    assert dialog.list.currentItem().text() == "Joint"
+    assert "Axis in frame a" in dialog.text.toPlainText()
+    dialog.close()
+
+
+@pytest.mark.parametrize("topic", ["element.joints#axis", "panel.plots", "view.fit", "jacobian", "no such thing", ""])
+def test_every_topic_shows_something(bench, topic):
+    dialog = HelpDialog.open_on(bench.window, topic)
+    assert dialog.text.toPlainText()
+    dialog.close()

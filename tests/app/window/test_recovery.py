@@ -1,0 +1,320 @@
+"""Unsaved work outlives a crash: under its own name and place, with pose, plots and runs; all is offered."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.document.kept import leftovers
+from app.document.kept.companion import Kept
+from app.document.kept.leftovers import Leftover, Origin
+from app.plotting.sheets import Plot
+from core.model.edits import edits
+from resources import examples
+
+EXAMPLES = {example.name: example.path for example in examples()}
+
+
+def change(model, value=0.11):
+    return edits.change(model, "parameters", "a", value=value)
+
+
+@pytest.fixture
+def recovery(bench):
+    """Nothing of other programs is in the folder, before and after."""
+    found = bench.window.recovery
+
+    def empty():
+        for place in (*found.folder.glob("*.kst"), *found.folder.glob("*.json")):
+            if place.stem != found.copy.stem:
+                leftovers.remove(place)
+
+    found._settle()
+    empty()
+    yield found
+    empty()
+
+
+def simulate(bench, duration=0.3):
+    bench.window.simulation.wish(duration=duration)
+    bench.window.simulation.start()
+    bench.wait(lambda: not bench.window.simulation.running)
+
+
+def written(bench):
+    bench.window.run_keeper.store.worker.wait()
+    bench.window.recovery.flush()
+
+
+def crash(bench, recovery, name="crashed"):
+    """What would be there after a crash: the copy of a program that is no more. The window goes on with another one."""
+    written(bench)
+    copy = recovery.folder / f"{name}.kst"
+    shutil.copy(recovery.copy, copy)
+    shutil.copy(recovery.copy.with_suffix(".json"), copy.with_suffix(".json"))
+    runs = leftovers.runs_of(recovery.copy)
+    if runs.is_dir():
+        shutil.copytree(runs, leftovers.runs_of(copy))
+    bench.window.run("file.new")
+    return copy
+
+
+def restore(bench, copy):
+    bench.window.recovery.offer()
+    bench.window.notices.answer(str(copy), "Restore")
+    bench.wait(lambda: not bench.window.documents.opening.busy and not bench.window.jobs.running)
+    written(bench)
+
+
+def test_restored_work_has_its_name_its_place_and_its_pose(bench, four_bar, recovery):
+    bench.session.apply("Change a", change)
+    bench.session.preview_coordinates({"crank_pin": 1.0})
+    bench.session.commit("Move crank_pin")
+    pose, model = dict(bench.session.state.pose), bench.session.model
+    copy = crash(bench, recovery)
+    restore(bench, copy)
+    assert bench.session.path == four_bar
+    assert bench.window.windowTitle().startswith("four_bar.kst")
+    assert bench.window.isWindowModified()
+    assert bench.session.model == model
+    assert bench.session.state.pose == pytest.approx(pose)
+    assert not copy.exists()
+    assert recovery.copy.exists()
+    bench.window.run("file.save")
+    from core.files import load
+
+    assert load(four_bar).find("parameters", "a").value == 0.11
+    written(bench)
+    assert not recovery.copy.exists()
+
+
+def test_untitled_work_stays_untitled_and_an_example_is_not_saved_over(bench, recovery):
+    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
+    restore(bench, crash(bench, recovery))
+    assert bench.session.path is None
+    assert bench.window.windowTitle().startswith("untitled")
+    bench.example("pendulum")
+    bench.session.apply("Add body", lambda model: edits.free_body(model)[0])
+    restore(bench, crash(bench, recovery, "again"))
+    assert bench.session.path == EXAMPLES["pendulum"]
+
+
+def test_runs_and_plots_come_back_and_are_whole(bench, four_bar, recovery):
+    simulate(bench)
+    bench.session.runs.annotate(bench.session.runs.items[0], "first")
+    bench.window.simulation.wish(start="moment")
+    bench.session.runs.seek(0.1)
+    simulate(bench)
+    bench.window.simulation.wish(start="pose")
+    bench.window.plots.add_plot(Plot(("crank_pin.q",)))
+    first, second = bench.session.runs.items
+    q, when = second.run.q.copy(), second.from_time
+    restore(bench, crash(bench, recovery))
+    one, two = bench.session.runs.items
+    assert (one.name, one.note, two.name) == (first.name, "first", second.name)
+    assert two.parent == one.id
+    assert two.from_time == when
+    assert (two.run.q == q).all()
+    assert two.run.complete
+    assert bench.window.plots.sheet.plots == (Plot(("crank_pin.q",)),)
+    assert bench.window.run_keeper.unkept == (one, two)
+
+
+def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back(bench, four_bar, recovery):
+    copies = []
+    for name in ("one", "two", "three"):
+        bench.open(four_bar)
+        bench.session.apply("Change a", change)
+        copies.append(crash(bench, recovery, name))
+    recovery.offer()
+    assert set(bench.window.notices.texts) == {str(copy) for copy in copies}
+    assert all("four_bar" in text and "1 edit" in text for text in bench.window.notices.texts.values())
+    bench.window.notices.answer(str(copies[0]), "Discard")
+    assert not copies[0].exists()
+    assert copies[1].exists()
+    bench.window.notices.answer(str(copies[0]), "Bring it back")
+    assert copies[0].exists()
+    assert set(bench.window.notices.texts) == {str(copy) for copy in copies}
+
+
+def test_a_copy_that_cannot_be_read_is_named_and_stays(bench, recovery):
+    copy = recovery.folder / "broken.kst"
+    leftovers.write(
+        copy, "kinetostat: 1\nbodies: {a: {mass: [}", Origin(path="/tmp/robot.kst", time=time.time()), Kept()
+    )
+    restore(bench, copy)
+    text = bench.window.notices.texts[str(copy)]
+    assert "robot" in text
+    assert str(copy) in text
+    assert copy.exists()
+
+
+@pytest.mark.parametrize(
+    "told", ["", "{", "[]", '{"session": 3}', '{"time": "x", "session": {"kinetostat session": 1}}']
+)
+def test_a_copy_of_which_nothing_is_known_is_offered_all_the_same(recovery, told):
+    copy = recovery.folder / "unknown.kst"
+    copy.write_text("kinetostat: 1\nname: A\n")
+    copy.with_suffix(".json").write_text(told)
+    assert [left.copy for left in leftovers.leftovers(recovery.folder)] == [copy]
+
+
+def test_the_copy_of_a_program_that_lives_is_not_offered(bench, four_bar, recovery):
+    bench.session.apply("Change a", change)
+    written(bench)
+    assert recovery.copy.exists()
+    assert leftovers.leftovers(recovery.folder) == ()
+
+
+def test_a_copy_is_there_two_seconds_after_a_change(bench, four_bar, recovery):
+    bench.session.apply("Change a", change)
+    assert recovery._timer.isActive()
+    assert recovery._timer.interval() <= 2000
+    bench.wait(recovery.copy.exists)
+
+
+def test_the_copy_goes_when_the_work_is_undone_or_saved(bench, four_bar, recovery):
+    bench.session.apply("Change a", change)
+    written(bench)
+    assert recovery.copy.exists()
+    bench.session.undo()
+    bench.wait(lambda: not recovery.copy.exists())
+
+
+def test_discarding_and_then_failing_to_open_another_file_loses_nothing(bench, four_bar, recovery, tmp_path):
+    bench.session.apply("Change a", change)
+    written(bench)
+    bench.open(tmp_path / "nothing_there.kst")
+    assert bench.session.unsaved
+    assert recovery.copy.exists()
+
+
+def test_saving_restored_work_asks_if_its_file_was_changed_meanwhile(bench, four_bar, recovery):
+    bench.session.apply("Change a", change)
+    copy = crash(bench, recovery)
+    four_bar.write_text(four_bar.read_text().replace("value: 0.1,", "value: 0.13,"))
+    restore(bench, copy)
+    bench.window.run("file.save")
+    assert "Another program changed four_bar.kst" in bench.window.notices.texts["changed outside"]
+    assert "0.13" in four_bar.read_text()
+
+
+def test_where_nothing_can_be_kept_that_is_said_once_and_work_goes_on(bench, four_bar, recovery, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(leftovers, "write_whole", full)
+    for value in (0.11, 0.12, 0.13):
+        bench.session.apply("Change a", lambda model, value=value: change(model, value))
+        recovery.write()
+        recovery._worker.wait()
+        recovery._tell()
+    assert len([text for text in bench.messages("warning") if "No space left" in text]) == 1
+    assert bench.session.model.find("parameters", "a").value == 0.13
+    monkeypatch.undo()
+    recovery.write()
+    recovery._worker.wait()
+    assert recovery.copy.exists()
+
+
+def test_a_vanished_folder_is_made_again(bench, four_bar, recovery):
+    shutil.rmtree(recovery.folder)
+    bench.session.apply("Change a", change)
+    written(bench)
+    assert recovery.copy.exists()
+
+
+def test_a_clock_that_was_set_back_hides_nothing(recovery):
+    copy = recovery.folder / "future.kst"
+    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept())
+    assert [left.origin.edits for left in leftovers.leftovers(recovery.folder)] == [2]
+
+
+def test_what_was_discarded_long_ago_goes(recovery):
+    copy = recovery.folder / "old.kst"
+    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
+    gone = leftovers.discard(Leftover(copy))
+    leftovers.purge(recovery.folder)
+    assert gone.copy.exists()
+    past = time.time() - 2 * leftovers.KEPT_FOR
+    os.utime(gone.copy, (past, past))
+    leftovers.purge(recovery.folder)
+    assert not gone.copy.exists()
+
+
+def test_a_copy_whose_runs_cannot_all_be_read_stays(bench, four_bar, recovery):
+    simulate(bench)
+    simulate(bench)
+    copy = crash(bench, recovery)
+    runs = sorted(leftovers.runs_of(copy).glob("*.h5"))
+    runs[0].write_bytes(b"damaged")
+    restore(bench, copy)
+    assert len(bench.session.runs.items) == 1
+    written(bench)
+    assert copy.exists()
+    assert runs[1].exists()
+
+
+def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, recovery):
+    from app.document.kept import companion
+
+    simulate(bench)
+    assert bench.window.documents.save()
+    bench.wait(bench.window.run_keeper.wait)
+    bench.session.apply("Change a", change)
+    simulate(bench)
+    restore(bench, crash(bench, recovery))
+    assert len(bench.session.runs.items) == 2
+    assert [record.name for record in bench.window.run_keeper.unkept] == ["Run 2"]
+    assert bench.window.documents.save()
+    bench.wait(bench.window.run_keeper.wait)
+    assert len(companion.read(companion.folder_of(four_bar)).runs) == 2
+
+
+def test_a_time_that_no_clock_shows_hinders_nothing(recovery):
+    copy = recovery.folder / "odd.kst"
+    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
+    assert [left.words for left in leftovers.leftovers(recovery.folder)] == ["A"]
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from app.preferences.settings import Settings
+from app.window.start import Ending, application
+app = application(["x"])
+from app.window.window import Window
+from core.model import edits
+window = Window(settings=Settings(Path(sys.argv[2])))
+ending = Ending(window)
+window.session.open(sys.argv[1])
+window.show()
+QTimer.singleShot(0, lambda: window.session.apply("x", lambda m: edits.change(m, "parameters", "a", value=0.12)))
+QTimer.singleShot(100, lambda: print("edited", flush=True))
+app.exec()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_program_that_is_ended_from_outside_leaves_its_work_behind(tmp_path, number):
+    path = tmp_path / "four_bar.kst"
+    shutil.copy(EXAMPLES["four_bar"], path)
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path), str(tmp_path / "s.ini")], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)  # fmt: skip
+    assert program.stdout.readline() == "edited\n"
+    folder = tmp_path / "state" / "kinetostat" / "recovery"
+    until = time.monotonic() + 20.0
+    while number == signal.SIGKILL and not list(folder.glob("*.json")) and time.monotonic() < until:
+        time.sleep(0.05)
+    program.send_signal(number)
+    program.wait(30)
+    (left,) = leftovers.leftovers(folder)
+    assert Path(left.origin.path) == path
+    assert "0.12" in left.copy.read_text()

@@ -1,0 +1,147 @@
+"""What Kinetostat makes of an MJCF file beside what MuJoCo makes of it: poses, masses, forces, accelerations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from core.files import read
+from core.mechanism import Mechanism
+from core.model import Finding, Joint
+
+TOLERANCE = 1e-7
+"""of the largest entry of a quantity, or of 1 where that is smaller"""
+
+
+class Comparison(NamedTuple):
+    """Relative errors of what differs, by quantity, and what the reader noticed."""
+
+    wrong: dict[str, float]
+    findings: tuple[Finding, ...]
+
+    @property
+    def warned(self) -> bool:
+        """Whether the reader warns (a hint is not enough) that something is missing."""
+        return any(finding.severity == "warning" for finding in self.findings)
+
+
+class State(NamedTuple):
+    """One motion in the coordinates of both: MuJoCo's speeds are T v, its accelerations T a + shift."""
+
+    q: np.ndarray
+    v: np.ndarray
+    qpos: np.ndarray
+    T: np.ndarray
+    shift: np.ndarray
+
+
+def compared(path: Path, seed: int = 3) -> Comparison:
+    """A file read by both, at a random state. Dry friction, which MuJoCo keeps as a constraint, is left out.
+
+    Raises KinetostatError where our reader refuses the file, ValueError where MuJoCo does.
+    """
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    reading = read(path)
+    joints = tuple(replace(joint, friction=0.0) if joint.friction else joint for joint in reading.model.joints)
+    mech = Mechanism(replace(reading.model, joints=joints))
+    moving = [joint for joint in joints if joint.kind != "fixed" and joint.cut != "yes"]
+    assert len(moving) == theirs.njnt, f"{len(moving)} joints here, {theirs.njnt} in MuJoCo"
+    rng = np.random.default_rng(seed)
+    state = random_state(mech, theirs, moving, rng)
+    data = mujoco.MjData(theirs)
+    data.qpos[:], data.qvel[:] = state.qpos, state.T @ state.v
+    mujoco.mj_forward(theirs, data)
+    errors = {"gravity": gravity_error(mech, theirs), "frames": frames_error(mech, state.q, theirs, data)}
+    errors |= forces_errors(mech, state, theirs, data, rng)
+    return Comparison({what: error for what, error in errors.items() if not error < TOLERANCE}, reading.findings)
+
+
+def random_state(mech: Mechanism, theirs: mujoco.MjModel, moving: list[Joint], rng: np.random.Generator) -> State:
+    """Positions within ±0.5 rad and ±0.1 m, any orientation, speeds within ±1."""
+    q, qpos = mech.neutral().copy(), np.zeros(theirs.nq)
+    T, shift = np.zeros((theirs.nv, mech.nv)), np.zeros(theirs.nv)
+    v = rng.uniform(-1.0, 1.0, mech.nv)
+    for index, joint in enumerate(moving):
+        at, row = theirs.jnt_qposadr[index], theirs.jnt_dofadr[index]
+        mine, speed = mech.joint_q(joint.name), mech.joint_v(joint.name)
+        turn = Rotation.random(random_state=int(rng.integers(1 << 30)))
+        if joint.kind == "free":
+            place, quaternion = rng.uniform(-1.0, 1.0, 3), turn.as_quat()
+            q[mine] = [*place, *quaternion]
+            qpos[at : at + 7] = [*place, quaternion[3], *quaternion[:3]]
+            R = turn.as_matrix()
+            T[row : row + 3, speed.start + 3 : speed.stop] = R  # they: [v in world axes; ω in body axes]
+            T[row + 3 : row + 6, speed.start : speed.start + 3] = np.eye(3)
+            shift[row : row + 3] = R @ np.cross(v[speed][:3], v[speed][3:])
+        elif joint.kind == "spherical":
+            quaternion = turn.as_quat()
+            q[mine] = quaternion
+            qpos[at : at + 4] = [quaternion[3], *quaternion[:3]]
+            T[row : row + 3, speed] = np.eye(3)
+        else:
+            if joint.mimic is None:
+                q[mine] = rng.uniform(-0.5, 0.5) * (1.0 if joint.kind == "revolute" else 0.2)
+            qpos[at] = mech.coordinate(q, joint.name)[0]
+            T[row, speed.start] = mech.following(joint.name)[0][0]
+    return State(q, v, qpos, T, shift)
+
+
+def gravity_error(mech: Mechanism, theirs: mujoco.MjModel) -> float:
+    """m/s² between the fields, one of which may be switched off."""
+    off = theirs.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    gravity = mech.model.world.gravity
+    mine = np.asarray(gravity.acceleration, dtype=float) if gravity.kind == "uniform" else np.zeros(3)
+    return float(np.abs(mine - theirs.opt.gravity * (not off)).max())
+
+
+def frames_error(mech: Mechanism, q: np.ndarray, theirs: mujoco.MjModel, data: mujoco.MjData) -> float:
+    """The largest difference of poses of bodies and sites of the same name."""
+    kinds = (
+        (mujoco.mjtObj.mjOBJ_SITE, data.site_xpos, data.site_xmat),
+        (mujoco.mjtObj.mjOBJ_BODY, data.xpos, data.xmat),
+    )
+    found = {}
+    for kind, places, turns in kinds:
+        for index in range(len(places)):
+            found[mujoco.mj_id2name(theirs, kind, index)] = (places[index], turns[index].reshape(3, 3))
+    worst = 0.0
+    for name in mech.frame_names:
+        if name in found and name != "world":
+            pose = mech.frame(q, name)
+            place, turn = found[name]
+            worst = max(worst, np.abs(pose[:3, 3] - place).max(), np.abs(pose[:3, :3] - turn).max())
+    return float(worst)
+
+
+def forces_errors(mech: Mechanism, state: State, theirs: mujoco.MjModel, data: mujoco.MjData,
+                  rng: np.random.Generator) -> dict[str, float]:  # fmt: skip
+    """Relative errors of mass matrix, velocity and gravity terms, passive forces, and of the motion they make."""
+    q, v, T = state.q, state.v, state.T
+    full = np.zeros((theirs.nv, theirs.nv))
+    if "MjData" in (mujoco.mj_fullM.__doc__ or ""):
+        mujoco.mj_fullM(theirs, data, full)
+    else:
+        mujoco.mj_fullM(theirs, full, data.qM)
+    M = T.T @ full @ T
+    bias = T.T @ (data.qfrc_bias + full @ state.shift)
+    loaded = bias - T.T @ data.qfrc_passive
+    errors = {
+        "mass matrix": relative(mech.mass_matrix(q), M),
+        "bias": relative(mech.bias(q, v, passive=False), bias),
+        "passive forces": relative(mech.bias(q, v), loaded),
+    }
+    if not mech.held:
+        tau, a = rng.uniform(-1.0, 1.0, (2, mech.nv))
+        errors["accelerations"] = relative(mech.forward_dynamics(q, v, tau), np.linalg.solve(M, tau - loaded))
+        errors["joint forces"] = relative(mech.inverse_dynamics(q, v, a), M @ a + loaded)
+    return errors
+
+
+def relative(mine: np.ndarray, theirs: np.ndarray) -> float:
+    """The largest difference over the largest entry, or over 1 where that is smaller."""
+    return float(np.abs(mine - theirs).max(initial=0.0) / max(1.0, np.abs(theirs).max(initial=0.0)))

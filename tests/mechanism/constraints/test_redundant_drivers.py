@@ -1,0 +1,135 @@
+"""Drivers of the same motion that disagree: both are named, with the level and the difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.errors import AssemblyError, SimulationError
+from core.mechanism import Mechanism
+from core.mobility.mobility import mobility
+from core.model import Body, Driver, Inertia, Joint, Model, Pose, Sensor
+from core.simulation import simulate
+
+
+def four_bar(*drivers: Driver, sensors: tuple[Sensor, ...] = ()) -> Mechanism:
+    at = lambda x: Pose(position=(x, 0.0, 0.0))  # noqa: E731
+    solid = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
+    bodies = tuple(Body(name=n, mass=1.0, center_of_mass=(0.1, 0.0, 0.0), inertia=solid) for n in "ckr")
+    joints = (
+        Joint(name="A", parent="world", child="c", rest=(1.2,)),
+        Joint(name="B", parent="c", child="k", a=at(0.2), rest=(-0.9,)),
+        Joint(name="C", parent="k", child="r", a=at(0.8), b=at(0.5), rest=(0.9,)),
+        Joint(name="D", parent="world", child="r", a=at(0.7), rest=(1.3,)),
+    )
+    return Mechanism(Model(name="four-bar", bodies=bodies, joints=joints, drivers=drivers, sensors=sensors))
+
+
+def motor(name: str, function: str, motion: str = "position", joint: str = "A") -> Driver:
+    return Driver(name=name, joint=joint, function=function, motion=motion)
+
+
+DISAGREE = [
+    (motor("one", "1.2 + t"), motor("two", "1.3 + t"), "position", r"by 0\.1 rad \(5\.73°\)"),
+    (motor("one", "1.2 + t"), motor("two", "1.2 + 3*t"), "speed", r"by 2 rad/s \(114\.6°/s\)"),
+    (motor("one", "1.2 + t"), motor("two", "1.2 + t + 2*t^2"), "acceleration", r"by 4 rad/s² \(229\.2°/s²\)"),
+    (motor("one", "1.2 + t"), motor("two", "3", "velocity"), "speed", r"by 2 rad/s \(114\.6°/s\)"),
+    (motor("one", "1", "velocity"), motor("two", "1.5", "velocity"), "speed", r"by 0\.5 rad/s \(28\.65°/s\)"),
+    (
+        motor("one", "1", "acceleration"),
+        motor("two", "4", "acceleration"),
+        "acceleration",
+        r"by 3 rad/s² \(171\.9°/s²\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "two", "level", "by"), DISAGREE)
+def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -> None:
+    mech = four_bar(one, two)
+    told = mobility(mech).inconsistent
+    assert told == (f"Driver two moves what one drives already, but with another {level}",)
+    with pytest.raises(AssemblyError, match=f"moves what 'one' moves already, with another {level}, {by}") as raised:
+        simulate(mech, 0.1)
+    assert raised.value.where == "driver 'two'"
+    assert "'one'" in raised.value.remedy
+    with pytest.raises(AssemblyError, match="'one'"):
+        mech.assemble(mech.rest(), np.zeros(mech.nv))
+
+
+def test_the_unit_is_that_of_what_is_driven() -> None:
+    reach = Sensor(name="reach", kind="distance", a="r", b="k")
+    drivers = [Driver(name=n, sensor="reach", function=f, motion="velocity") for n, f in (("one", "0.1"), ("two", "0"))]
+    with pytest.raises(AssemblyError, match=r"another speed, by 0\.1 m/s"):
+        simulate(four_bar(*drivers, sensors=(reach,)), 1.0)
+
+
+def test_drivers_at_two_joints_of_one_loop() -> None:
+    with pytest.raises(AssemblyError, match="moves what 'one' moves already, with another speed"):
+        simulate(four_bar(motor("one", "1", "velocity"), motor("two", "1", "velocity", "D")), 0.1)
+
+
+@pytest.mark.parametrize(("motion", "later", "limit"), [("position", "t^3", 0.05), ("velocity", "t^2", 0.06)])
+def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: float) -> None:
+    start = "1.2 + " if motion == "position" else ""
+    mech = four_bar(motor("one", f"{start}t", motion), motor("two", f"{start}t + {later}", motion))
+    assert not mobility(mech).inconsistent
+    with pytest.raises(SimulationError, match=r"At t = .* moves what 'one' moves already") as raised:
+        simulate(mech, 1.0, output=0.05)
+    assert raised.value.where == "driver 'two'"
+    assert 0.0 < raised.value.time <= limit
+    assert len(raised.value.run) >= 1
+
+
+def test_drivers_that_agree_go_on() -> None:
+    mech = four_bar(motor("one", "1.2 + 2*t"), motor("two", "2", "velocity"))
+    assert mobility(mech).idle_drivers == ("Driver two moves what one drives already",)
+    run = simulate(mech, 1.0, output=0.1)
+    np.testing.assert_allclose(run["A.q"], 1.2 + 2.0 * run.time, atol=1e-7)
+
+
+def test_a_speed_that_the_joints_do_not_allow() -> None:
+    """The slider of a slider-crank at its dead point, the crank along the guide: it cannot move."""
+    solid = Inertia(ixx=0.01, iyy=0.01, izz=0.01)
+    at = lambda x: Pose(position=(x, 0.0, 0.0))  # noqa: E731
+    bodies = tuple(Body(name=n, mass=1.0, inertia=solid) for n in ("crank", "rod", "slider"))
+    joints = (
+        Joint(name="O", parent="world", child="crank"),
+        Joint(name="P", parent="crank", child="rod", a=at(0.2)),
+        Joint(name="Q", parent="rod", child="slider", a=at(0.5)),
+        Joint(name="S", kind="prismatic", parent="world", child="slider", axis=(1.0, 0.0, 0.0), rest=(0.7,)),
+    )
+    driver = Driver(name="push", joint="S", function="-0.1", motion="velocity")
+    mech = Mechanism(Model(name="slider-crank", bodies=bodies, joints=joints, drivers=(driver,)))
+    with pytest.raises(
+        AssemblyError, match=r"joints do not allow the speed that it prescribes here, by 0\.1 m/s"
+    ) as raised:
+        simulate(mech, 0.1)
+    assert raised.value.where == "driver 'push'"
+
+
+TORN = [
+    ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one' moves already, with another position"),
+    ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one' moves already, with another position"),
+    ((motor("far", "4", joint="D"),), "far", r"cannot be fulfilled: it is 0\.\d+ rad \(\d\.\d+°\) away"),
+]
+
+
+@pytest.mark.parametrize(("drivers", "where", "what"), TORN)
+def test_a_loop_torn_open_by_drivers_is_theirs_not_the_loop_s(
+    drivers: tuple[Driver, ...], where: str, what: str
+) -> None:
+    """Different joints of one loop driven apart, and a joint beyond its reach: the loop itself closes well."""
+    with pytest.raises(AssemblyError, match=what) as raised:
+        simulate(four_bar(*drivers), 0.1)
+    assert raised.value.where == f"driver '{where}'"
+
+
+def test_how_far_a_rocker_misses_its_driver() -> None:
+    """Folded, coupler less crank is 0.6 m: the rocker stops at the angle of a triangle of 0.7, 0.5 and 0.6 m."""
+    mech = four_bar(motor("far", "4", joint="D"))
+    end = np.pi + np.arccos((0.7**2 + 0.5**2 - 0.6**2) / (2.0 * 0.7 * 0.5))
+    with pytest.raises(AssemblyError) as raised:
+        simulate(mech, 0.1)
+    missing = float(raised.value.what.split("it is ")[1].split(" rad")[0])
+    assert missing == pytest.approx(end - 4.0, rel=1e-3)

@@ -1,0 +1,51 @@
+"""Tables recorded elsewhere: what other programs write is read, what is wrong is told with its place."""
+
+import numpy as np
+import pytest
+
+from core.elements.recorded_signals import table_of
+from core.errors import FileError
+
+NUMBERS = [[0.0, 1.5], [0.1, 1.6]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t,pin\n0,1.5\n0.1,1.6\n",
+        "t;pin\n0,0;1,5\n0,1;1,6\n",
+        "t\tpin\n0,0\t1,5\n0,1\t1,6\n",
+        '"t","pin"\n"0,0","1,5"\n"0,1","1,6"\n',
+        "sep=;\nt;pin\n0;1.5\n0.1;1.6\n",
+        "t,pin\ns,rad\n0,1.5\n0.1,1.6\n",
+        "t,pin,\n0,1.5,\n0.1,1.6,\n",
+        "\ufefft pin\n\n0 1.5\n\n0.1 1.6\n",
+        '" t pin\n0 1.5\n0.1 1.6\n',
+        "% made by hand\n% t pin\n0 1.5\n0.1 1.6\n",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_what_other_programs_write_is_read(tmp_path, text, encoding):
+    file = tmp_path / "trace.csv"
+    file.write_text(text.lstrip("\ufeff") if encoding == "utf-16" else text, encoding=encoding)
+    names, numbers = table_of(str(file))
+    np.testing.assert_array_equal(numbers, NUMBERS)
+    assert names == ("t", "pin")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("t,pin\n0,1\nabc,2\n", r":3, column 1: 'abc' is no number"),
+        ("t,pin\n0,1\nnan,2\n", r":3, column 1: 'nan' is no number"),
+        ("t,pin\n0,1\n1,\n", r":3, column 2: '' is no number"),
+        ("t;pin\n0,0;1.234,5\n", r":2, column 2: '1.234,5' is no number"),
+        ("t,pin\n0,1\n1,2,3\n", r":3: 3 numbers stand here, 2 before"),
+        ("pin\n1\n2\n", r"holds no columns of numbers over time"),
+    ],
+)
+def test_what_is_wrong_is_told_with_line_and_column(tmp_path, text, place):
+    file = tmp_path / "trace.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(FileError, match=place):
+        table_of(str(file))

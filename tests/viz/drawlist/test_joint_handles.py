@@ -1,0 +1,117 @@
+"""Rings and arrows against the kernel's own motion of every joint kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from core.mechanism import Mechanism
+from core.model import JOINT_KINDS, Body, Joint, Limit, Model, Pose
+from viz.drawlist.joint_handles import JointHandle, Part
+from viz.drawlist.skeleton import Skeleton
+
+PARTS = {
+    "revolute": "t",
+    "continuous": "t",
+    "prismatic": "s",
+    "screw": "t",
+    "cylindrical": "ts",
+    "universal": "tt",
+    "planar": "sst",
+    "spherical": "ttt",
+    "free": "sssttt",
+    "fixed": "",
+}
+
+
+def machine(kind: str) -> tuple[Mechanism, JointHandle]:
+    joint = Joint(
+        name="j",
+        kind=kind,
+        parent="world",
+        child="b",
+        axis=(0.3, -0.5, 0.8),
+        second_axis=(0.9, 0.4, 0.1),
+        pitch=0.05,
+        a=Pose(position=(0.2, 0.1, 0.5), rotation=(0.4, -0.3, 1.1)),
+        b=Pose(position=(0.05, 0.02, -0.1), rotation=(0.2, 0.6, -0.4)),
+    )
+    model = Model(bodies=(Body(name="b", mass=1.0),), joints=(joint,))
+    return Mechanism(model), JointHandle(Skeleton(model, {}), joint)
+
+
+def frames(mech: Mechanism, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    a, b = mech.joint_poses(q)["j"]
+    return np.asarray(a), np.asarray(b)
+
+
+def random_pose(mech: Mechanism, seed: int = 4) -> np.ndarray:
+    return mech.integrate(mech.neutral(), np.random.default_rng(seed).uniform(-0.9, 0.9, mech.nv), 1.0)
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+def test_every_kind_has_its_parts(kind: str) -> None:
+    _, handle = machine(kind)
+    assert "".join(part.kind[0] for part in handle.parts) == PARTS[kind]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
+def test_a_part_shows_the_value_of_its_coordinate(kind: str) -> None:
+    mech, handle = machine(kind)
+    q = random_pose(mech)
+    for part in handle.parts:
+        spot = handle.spot(part, *frames(mech, q))
+        if part.coordinate is None:
+            assert spot.value is None
+        else:
+            assert spot.value == pytest.approx(q[part.coordinate], abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
+def test_moving_along_a_part_moves_the_child_about_or_along_its_axis(kind: str) -> None:
+    mech, handle = machine(kind)
+    q, step = random_pose(mech), 1e-5
+    a, b = frames(mech, q)
+    for part in handle.parts:
+        spot = handle.spot(part, a, b)
+        moved = moved_by(mech, q, part, step)
+        _, after = frames(mech, moved)
+        turn = Rotation.from_matrix(after[:3, :3] @ b[:3, :3].T).as_rotvec() / step
+        slide = (after[:3, 3] - b[:3, 3]) / step
+        if part.kind == "turn":
+            assert turn == pytest.approx(spot.axis, abs=1e-4)
+        else:
+            assert turn == pytest.approx(np.zeros(3), abs=1e-6)
+            assert slide == pytest.approx(spot.axis, abs=1e-4)
+
+
+def moved_by(mech: Mechanism, q: np.ndarray, part: Part, amount: float) -> np.ndarray:
+    if part.coordinate is not None:
+        moved = q.copy()
+        moved[part.coordinate] += amount
+        return moved
+    v = np.zeros(mech.nv)
+    v[part.speed] = 1.0
+    return mech.integrate(q, v, amount)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "cylindrical", "universal", "planar"])
+def test_zero_of_the_scale_is_where_the_value_is_zero(kind: str) -> None:
+    mech, handle = machine(kind)
+    q = random_pose(mech)
+    for part in handle.parts:
+        if part.kind == "slide":
+            spot = handle.spot(part, *frames(mech, q))
+            rest = q.copy()
+            rest[part.coordinate] = 0.0
+            assert frames(mech, rest)[1][:3, 3] == pytest.approx(spot.zero, abs=1e-9)
+
+
+def test_limits_belong_to_their_coordinates() -> None:
+    limits = (Limit(lower=-1.0, upper=2.0), Limit(upper=0.3))
+    joint = Joint(name="j", kind="cylindrical", parent="world", child="b", limits=limits)
+    handle = JointHandle(Skeleton(Model(bodies=(Body(name="b"),), joints=(joint,)), {}), joint)
+    turn, slide = handle.parts
+    assert handle.limits[turn] == (-1.0, 2.0)
+    assert handle.limits[slide] == (None, 0.3)

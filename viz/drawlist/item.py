@@ -1,0 +1,69 @@
+"""One entry of the draw list, as a plain value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from viz.drawlist import geometry as g
+from viz.look import Colour
+from viz.placement import IDENTITY, Placement
+
+Ref = tuple[str, str]
+"""(collection, name) of an element of the model; equal to the session's `Ref`."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where the line ends that an item lies on: the origin of a frame fixed to another body or frame.
+
+    at     : None: the form, one unit long in z and centred, is stretched over the whole line; (share, distance): it
+             keeps its size and stands at this share of the line's length and this distance (m) farther, z along it
+    normal : the line is the perpendicular from the far end onto the plane through the item's place, normal its z axis
+    """
+
+    frame: str
+    placement: Placement
+    at: tuple[float, float] | None = None
+    normal: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to draw. Items with the same id in two lists are the same thing, changed or not.
+
+    role  : shape, collision, link, joint, ground, frame, com, inertia, label, force, sensor, dimension (words at a
+            sensor), mark (of a constraint or driver): what toggles act on
+    shown : seen unless a toggle says otherwise
+    paint_over : its colour covers the colours that a mesh file brings
+    until : if set, the form lies on the line from its place to there
+    axes  : if set, the item stands at its place in `frame`, but turned as its placement says in this frame
+    """
+
+    id: str
+    ref: Ref | None
+    frame: str
+    geometry: g.Geometry
+    role: str
+    colour: Colour
+    placement: Placement = IDENTITY
+    shown: bool = True
+    until: Span | None = None
+    axes: str | None = None
+    opacity: float = 1.0
+    text: str = ""
+    paint_over: bool = False
+
+    @property
+    def is_stiff(self) -> bool:
+        """Whether it moves with its frame alone."""
+        return self.until is None and self.axes is None
+
+
+def forms_in(items: Iterable[Item]) -> set[g.Geometry]:
+    """All forms that items are made of, those inside compounds, too."""
+    found: set[g.Geometry] = set()
+    for item in items:
+        form = item.geometry
+        found.update([part.geometry for part in form.parts] if isinstance(form, g.Compound) else [form])
+    return found

@@ -1,0 +1,329 @@
+"""The draw list: what of a model is to be seen, as plain values. Needs no GPU; `Scene` turns it into actors.
+
+Every item says with which body or frame it moves; poses then move items without a new list. Parameters change the
+list (lengths, shapes, joint places): call `items(model, p)` again, unchanged items compare equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from core.files.meshes.lookup import resolve_mesh
+from core.model import WORLD, Body, Joint, Material, Model
+from core.model import shapes as s
+from core.model.bodies import PLAIN_LINE
+from viz.drawlist import geometry as g
+from viz.drawlist.constraint_items import constraint_items, driver_items
+from viz.drawlist.force_items import force_items, junction_items
+from viz.drawlist.item import Item, Ref, Span
+from viz.drawlist.joint_figures import LINE, figure_of, joint_figure, link_figures, slide_figure
+from viz.drawlist.joint_glyphs import Facts, depth_below, gripper, pieces, plinth
+from viz.drawlist.mass_items import mass_items
+from viz.drawlist.sensor_items import sensor_items
+from viz.drawlist.skeleton import Port, Skeleton, route
+from viz.look import BODY_HUES, Colour
+from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
+
+__all__ = ["Item", "Ref", "Span", "bars", "items", "shape_geometry"]
+
+
+def items(model: Model, p: Mapping[str, float] | None = None) -> tuple[Item, ...]:
+    """The draw list of a model with independent parameters replaced by `p` (see `Model.values`)."""
+    skeleton = Skeleton(model, model.values(p))
+    bare = _bare(skeleton)
+    found: list[Item] = []
+    for index, body in enumerate(skeleton.model.bodies):
+        colour = f"body{index % BODY_HUES}"
+        found += _shape_items(skeleton, body, colour)
+        if body.name in bare:
+            found += _link_items(skeleton, body, colour)
+    for joint in skeleton.model.joints:
+        found += _joint_items(skeleton, joint, bare)
+    found += _frame_items(skeleton, model, bare)
+    for body in skeleton.model.bodies:
+        found += [Item(**fields) for fields in mass_items(body, skeleton.values, skeleton.radius, model.origin)]
+    for make in (junction_items, force_items, sensor_items, constraint_items, driver_items):
+        found += make(skeleton)
+    return tuple(found)
+
+
+def _visible(body: Body, origin: str) -> bool:
+    """Whether a body has a form of its own; a mesh whose file is missing is none."""
+    shown = (shape for shape in body.shapes if shape.role != "collision")
+    return any(not isinstance(shape, s.Mesh) or resolve_mesh(shape.file, origin) is not None for shape in shown)
+
+
+def _bare(skeleton: Skeleton) -> set[str]:
+    """Bodies to be drawn as bars: those without shapes that can be drawn, but where others have them only those that
+    move by themselves (the many empty links of a URDF are mere frames)."""
+    empty = [body.name for body in skeleton.model.bodies if not _visible(body, skeleton.model.origin)]
+    if len(empty) == len(skeleton.model.bodies):
+        return set(empty)
+    drivers = ((name, skeleton.driver.get(name)) for name in empty)
+    return {name for name, driver in drivers if driver is None or driver.kind != "fixed"}
+
+
+# ------------------------------------------------------------------------------- shapes
+
+
+def _shape_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
+    materials = {material.name: material for material in skeleton.model.materials}
+    for i, shape in enumerate(body.shapes):
+        colour = _shape_colour(shape, materials) or hue
+        collision = shape.role == "collision"
+        yield Item(
+            id=f"shape/{body.name}/{i}",
+            ref=("bodies", body.name),
+            frame=body.name,
+            geometry=shape_geometry(shape, skeleton.model.origin, skeleton.values, 4.0 * skeleton.radius),
+            role="collision" if collision else "shape",
+            colour="limit" if collision else colour,
+            placement=placement(pose_matrix(shape.pose, skeleton.values)),
+            shown=not collision,
+            paint_over=collision or shape.color is not None,
+            opacity=0.35 if collision else (colour[3] if isinstance(colour, tuple) and len(colour) == 4 else 1.0),
+        )
+
+
+def _shape_colour(shape: s.Shape, materials: Mapping[str, Material]) -> Colour | None:
+    if shape.color is not None:
+        return tuple(shape.color)
+    material = materials.get(shape.material)
+    return None if material is None or material.color is None else tuple(material.color)
+
+
+def shape_geometry(shape: s.Shape, origin: str, values: Mapping[str, float], size: float = 0.1) -> g.Geometry:
+    """The form of a shape of the document; lengths below 1e-9 m are drawn as that."""
+
+    def length(value: float | str) -> float:
+        return max(abs(number(value, values)), 1e-9)
+
+    if isinstance(shape, s.Box):
+        return g.Box((length(shape.size[0]), length(shape.size[1]), length(shape.size[2])))
+    if isinstance(shape, s.Sphere):
+        return g.Sphere(length(shape.radius))
+    if isinstance(shape, s.Cylinder):
+        return g.Cylinder(length(shape.radius), length(shape.length))
+    if isinstance(shape, s.Capsule):
+        return g.Capsule(length(shape.radius), length(shape.length))
+    if isinstance(shape, s.Cone):
+        return g.Cone(length(shape.radius), length(shape.length))
+    if not isinstance(shape, s.Mesh):
+        return _machine_part(shape, values, length)
+    x, y, z = numbers(shape.scale, values).tolist()
+    return g.MeshFile(shape.file, origin, (x, y, z), size)
+
+
+def _machine_part(shape: s.Shape, values: Mapping[str, float], length: Callable[[float | str], float]) -> g.Geometry:
+    """Pipes, beams, gearwheels, coils and arrows."""
+    if isinstance(shape, s.Pipe):
+        outer = length(shape.radius)
+        return g.Tube(min(length(shape.inner_radius), 0.999 * outer), outer, length(shape.length))
+    if isinstance(shape, s.Beam):
+        width, height, web = length(shape.width), length(shape.height), length(shape.web)
+        flange, long = length(shape.flange), length(shape.length)
+        plates = (
+            g.Placed(g.Box((width, flange, long)), placement(shifted(0.0, y, 0.0)))
+            for y in ((height - flange) / 2.0, (flange - height) / 2.0)
+        )
+        return g.Compound((g.Placed(g.Box((web, height - flange, long))), *plates))
+    if isinstance(shape, s.Gearwheel):
+        teeth = int(np.clip(round(number(shape.teeth, values)), 4, 400))
+        return g.Gearwheel(length(shape.radius), length(shape.width), teeth, length(shape.bore))
+    if isinstance(shape, s.Coil):
+        turns = float(np.clip(number(shape.turns, values), 0.5, 200.0))
+        return g.Helix(length(shape.radius), length(shape.wire), length(shape.length) / turns, length(shape.length))
+    assert isinstance(shape, s.Arrow)
+    long, shaft = length(shape.length), length(shape.radius)
+    return g.Arrow(long, shaft, min(2.6 * shaft, 0.5 * long), min(7.0 * shaft, 0.6 * long))
+
+
+# ------------------------------------------------------------------------------- default links
+
+
+def _link_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
+    parts = _link_parts(skeleton, body)
+    if parts:
+        yield Item(
+            id=f"link/{body.name}",
+            ref=("bodies", body.name),
+            frame=body.name,
+            geometry=g.Compound(tuple(parts)),
+            role="link",
+            colour="ground" if _grounded(skeleton, body) else hue,
+        )
+
+
+def _grounded(skeleton: Skeleton, body: Body) -> bool:
+    driver = skeleton.driver.get(body.name)
+    return driver is not None and driver.kind == "fixed" and skeleton.anchor(driver.parent)[0] == WORLD
+
+
+def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
+    r = skeleton.radius
+    ports = skeleton.ports[body.name]
+    figure = skeleton.model.world.figures.link
+    if figure == PLAIN_LINE and len(ports) > 1:
+        return [bar for port in ports[1:] for bar in bars([ports[0].point, port.point], LINE * r)]
+    if figure and figure != PLAIN_LINE:
+        return link_figures(skeleton, body)
+    if not ports:
+        return [_block(skeleton, body)]
+    parts: list[g.Placed] = []
+    for port in ports[1:]:
+        way = route(ports[0], port, 0.3 * r)
+        rest = float(np.linalg.norm(way[-1] - way[-2]))
+        if port.frame in skeleton.tools and rest > 2.0 * r:  # the gripper takes the last piece
+            way[-1] = way[-1] - (1.75 * r / rest) * (way[-1] - way[-2])
+        parts += bars(way, 0.52 * r)
+    if parts:
+        return parts
+    mass = skeleton.mass_point(body)
+    if float(np.linalg.norm(mass - ports[0].point)) > 1.2 * r and len(ports) == 1:
+        bob = g.Placed(g.Sphere(1.25 * r), placement(shifted(*mass)))
+        return [*bars([ports[0].point, mass], 0.45 * r), bob]
+    axis = ports[0].axis if ports[0].axis is not None else np.array([0.0, 0.0, 1.0])
+    if len(ports) > 1:  # all joints at one point, as in a wrist: a collar around the first
+        return [g.Placed(g.Tube(0.98 * r, 1.18 * r, 0.6 * r), placement(along(axis, ports[0].point)))]
+    flange = along(axis, ports[0].point) @ shifted(0, 0, 1.35 * r)
+    return [g.Placed(g.Cylinder(0.75 * r, 0.5 * r, 0.1 * r), placement(flange))]
+
+
+def _block(skeleton: Skeleton, body: Body) -> g.Placed:
+    """A body nothing is attached to: the box with its inertia, or a cube."""
+    r, values, inertia = skeleton.radius, skeleton.values, body.inertia
+    mass = number(body.mass, values)
+    size = np.full(3, 3.0 * r)
+    if mass > 0.0:
+        i = numbers((inertia.ixx, inertia.iyy, inertia.izz), values)
+        square = 6.0 / mass * (i.sum() - 2.0 * i)  # box: I_x = m (b² + c²) / 12
+        if (square > 0.0).all():
+            size = np.sqrt(square)
+    x, y, z = size.tolist()
+    return g.Placed(g.Box((x, y, z), 0.06 * min(x, y, z)), placement(shifted(*skeleton.mass_point(body))))
+
+
+def bars(way: list[Array], radius: float) -> list[g.Placed]:
+    """Round bars with round ends along corner points."""
+    parts = []
+    for a, b in pairwise(way):
+        length = float(np.linalg.norm(b - a))
+        if length > 1e-9:
+            pose = along(b - a, (a + b) / 2.0)
+            parts.append(g.Placed(g.Capsule(_round(radius), _round(length)), placement(pose)))
+    return parts
+
+
+def _round(length: float) -> float:
+    return float(f"{length:.9g}")
+
+
+# ------------------------------------------------------------------------------- joints
+
+
+def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[Item]:
+    """The glyph of a joint, shown where the bodies on both sides are drawn as bars."""
+    sides = {which: skeleton.side(joint, which) for which in "ab"}
+    shown = all(body in bare or body == WORLD for body, _ in sides.values())
+    ref = ("joints", joint.name)
+    on_ground = sides["a"][0] == WORLD
+    yield from slide_figure(skeleton, joint)
+    if figure := figure_of(skeleton, joint):
+        yield from joint_figure(skeleton, joint, figure)
+        return
+    if joint.kind != "fixed":
+        facts = _facts(skeleton, joint)
+        for piece in pieces(facts):
+            body, pose = sides[piece.side]
+            item = Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
+                        placement(pose @ piece.pose), shown)  # fmt: skip
+            if piece.stretched:
+                other, end = sides["b" if piece.side == "a" else "a"]
+                item = replace(item, until=Span(other, placement(end)))
+            yield item
+    elif shown and not on_ground:
+        body, pose = sides["a"]
+        for piece in pieces(_facts(skeleton, joint)):
+            yield Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
+                       placement(pose), shown)  # fmt: skip
+    if on_ground and shown and joint.kind not in ("free", "planar"):
+        yield _support(skeleton, joint, sides["a"][1])
+
+
+def _support(skeleton: Skeleton, joint: Joint, pose: Array) -> Item:
+    """The plinth under a joint on the ground: down to the floor z = 0, or short where the joint is not above it."""
+    r, facts = skeleton.radius, _facts(skeleton, joint)
+    top = depth_below(facts, float(pose[2, :3] @ facts.axis))
+    height = float(pose[2, 3])
+    drop = height if height > top + 0.5 * r else top + 2.2 * r
+    return Item(f"ground/{joint.name}", ("joints", joint.name), WORLD, plinth(r, top, drop), "ground", "ground",
+                placement(shifted(*pose[:3, 3])))  # fmt: skip
+
+
+def _facts(skeleton: Skeleton, joint: Joint) -> Facts:
+    values = skeleton.values
+    axis = unit(numbers(joint.axis, values))
+    lower, upper = _travel(joint, values)
+    pitch = number(joint.pitch, values)
+    if joint.kind == "screw":
+        ends = sorted(x * pitch / (2.0 * np.pi) for x in (lower, upper) if x is not None)
+        lower, upper = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
+    return Facts(joint.kind, skeleton.radius, axis, unit(numbers(joint.second_axis, values)), pitch, lower, upper)
+
+
+def _travel(joint: Joint, values: Mapping[str, float]) -> tuple[float | None, float | None]:
+    if not joint.limits:
+        return None, None
+    limit = joint.limits[-1]
+    return (
+        None if limit.lower is None else number(limit.lower, values),
+        None if limit.upper is None else number(limit.upper, values),
+    )
+
+
+# ------------------------------------------------------------------------------- frames and labels
+
+
+def _frame_items(skeleton: Skeleton, model: Model, bare: Set[str]) -> Iterator[Item]:
+    r = skeleton.radius
+    dh = {name for chain in model.chains for name in chain.bodies}
+    for body in skeleton.model.bodies:
+        triad = g.Triad(2.6 * r, 1.6 if body.name in dh else 1.0)
+        yield Item(f"frame/{body.name}", ("bodies", body.name), body.name, triad, "frame", "joint", shown=False)
+        yield _label("bodies", body.name, body.name, IDENTITY)
+    for frame in skeleton.model.frames:
+        ref = ("frames", frame.name)
+        yield Item(f"frame/{frame.name}", ref, frame.name, g.Triad(2.2 * r), "frame", "joint", shown=False)
+        yield _label("frames", frame.name, frame.name, IDENTITY)
+        home, pose = skeleton.anchor(frame.name)
+        if frame.name in skeleton.tools and (home in bare or home == WORLD):
+            yield _tool_item(skeleton, frame.name, home, pose)
+    for joint in skeleton.model.joints:
+        if joint.kind != "fixed":
+            home, pose = skeleton.side(joint, "a")
+            yield _label("joints", joint.name, home, placement(pose))
+
+
+def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
+    """The gripper at a chain's tool: along the last bar, or along the tool's z where there is none."""
+    r = skeleton.radius
+    direction = pose[:3, 2]
+    ports: list[Port] = skeleton.ports.get(body, [])
+    if ports and float(np.linalg.norm(pose[:3, 3] - ports[0].point)) > 2.0 * r:
+        way = route(ports[0], Port("", pose[:3, 3], None), 0.3 * r)
+        direction = way[-1] - way[-2]
+        return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint",
+                    placement(along(direction, pose[:3, 3])))  # fmt: skip
+    driver = skeleton.driver.get(body)
+    ahead = 2.6 * r if driver is not None and driver.kind == "prismatic" else 4.0 * r  # before what stands there
+    tip = along(direction, pose[:3, 3] + ahead * unit(direction))
+    return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint", placement(tip))
+
+
+def _label(collection: str, name: str, frame: str, place: Placement) -> Item:
+    return Item(f"label/{collection}/{name}", (collection, name), frame, g.Sphere(1e-3), "label", "text", place,
+                shown=False, text=name)  # fmt: skip

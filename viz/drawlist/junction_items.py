@@ -1,0 +1,45 @@
+"""Where massless junctions stand: at their guess, or where the forces that meet there are in balance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+from core.model import Model
+from viz.placement import Array, numbers, shifted
+
+
+def guesses(model: Model, values: Mapping[str, float]) -> dict[str, Array]:
+    """(4, 4) world ← junction of every junction where its guess puts it."""
+    return {j.name: shifted(*numbers(j.guess, values)) for j in model.expanded.junctions}
+
+
+def in_balance(mech: Mechanism, q: ArrayLike, p: Any = None) -> dict[str, Array]:
+    """(4, 4) world ← junction of every junction with the machine at rest at q; {} where there is no balance."""
+    if not mech.model.expanded.junctions:
+        return {}
+    try:
+        x = np.asarray(mech.x_rest(np.asarray(q, dtype=float), p=p)).tolist()
+    except KinetostatError:
+        return {}
+    return where(mech, dict(zip(mech.x_names, x, strict=True)))
+
+
+def junctions(mech: Mechanism, q: ArrayLike, p: Any = None, x: Mapping[str, float] | None = None) -> dict[str, Array]:
+    """(4, 4) world ← junction: where the states x by name say; those they do not tell, in balance at q."""
+    told = where(mech, x or {})
+    if len(told) == len(mech.model.expanded.junctions):
+        return told
+    return {**in_balance(mech, q, p), **told}
+
+
+def where(mech: Mechanism, x: Mapping[str, float]) -> dict[str, Array]:
+    """(4, 4) world ← junction of those whose states are among x, by name."""
+    names = [junction.name for junction in mech.model.expanded.junctions]
+    found = {name: [x.get(f"{name}.{axis}", np.nan) for axis in "xyz"] for name in names}
+    return {name: shifted(*place) for name, place in found.items() if np.isfinite(place).all()}

@@ -1,0 +1,72 @@
+"""Marks of mass: the quartered ball at a body's centre of mass and its inertia ellipsoid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from core.errors import KinetostatError
+from core.model import Body
+from core.multibody.number_reader import Numbers
+from viz.drawlist import geometry as g
+from viz.placement import Array, number, numbers, placement, shifted
+
+
+def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
+    """Principal axes (columns of a right-handed (3, 3)) and semi-axes (3,), m, of the homogeneous solid ellipsoid
+    with this mass (kg) and inertia tensor about its centre (kg·m²).
+
+    I_i = m/5 (a_j² + a_k²), so a_i² = 5/(2m) (I_j + I_k − I_i); where an unphysical tensor makes it negative, 0.
+    """
+    principal, axes = np.linalg.eigh(np.asarray(tensor, dtype=float))
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 2] = -axes[:, 2]
+    square = 2.5 / mass * (principal.sum() - 2.0 * principal)
+    return axes, np.sqrt(np.maximum(square, 0.0))
+
+
+def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: str = "") -> Iterator[dict[str, Any]]:
+    """Fields of the items that mark a body's mass; none for a body without."""
+    mass, center, tensor = mass_properties(body, values, origin)
+    if mass <= 0.0:
+        return
+    ref = ("bodies", body.name)
+    yield {"id": f"com/{body.name}", "ref": ref, "frame": body.name, "geometry": g.CenterMark(0.75 * radius),
+           "role": "com", "colour": "com_light", "placement": placement(shifted(*center)), "shown": False}  # fmt: skip
+    axes, radii = inertia_radii(mass, tensor)
+    if radii.max() <= 1e-9:
+        return
+    pose = shifted(*center)
+    pose[:3, :3] = axes
+    x, y, z = np.maximum(radii, 0.01 * radii.max()).tolist()
+    yield {"id": f"inertia/{body.name}", "ref": ref, "frame": body.name, "geometry": g.Ellipsoid((x, y, z)),
+           "role": "inertia", "colour": "inertia", "placement": placement(pose), "shown": False,
+           "opacity": 0.45}  # fmt: skip
+
+
+def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -> tuple[float, Array, Array]:
+    """Mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes: given, or from shapes and density.
+
+    A body whose mass cannot be found (a mesh is missing) counts as having none; the kernel says why.
+    """
+    if body.density is None:
+        i = body.inertia
+        tensor = _symmetric(*numbers((i.ixx, i.iyy, i.izz, i.ixy, i.ixz, i.iyz), values))
+        return number(body.mass, values), numbers(body.center_of_mass, values), tensor
+    try:
+        found = Numbers(values, origin).inertia(body)
+    except KinetostatError:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    mass = float(found.mass)
+    if mass <= 0.0:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    c = np.array(found.moment, dtype=float) / mass
+    # Steiner: I_c = I_o − m (c·c 1 − c cᵀ)
+    return mass, c, _symmetric(*map(float, found.tensor)) - mass * (float(c @ c) * np.eye(3) - np.outer(c, c))
+
+
+def _symmetric(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> Array:
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

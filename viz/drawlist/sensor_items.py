@@ -1,0 +1,149 @@
+"""What sensors look like: dimension lines, dials of angles, planes, small gauges; and the words at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from core.model import WORLD, Sensor
+from viz.drawlist import geometry as g
+from viz.drawlist.force_items import stretched_between
+from viz.drawlist.item import Item, Span
+from viz.drawlist.skeleton import Skeleton
+from viz.placement import Array, Placement, along, number, placement, shifted, unit
+
+THIN = 0.07
+"""Radius of a dimension line, in joint radii."""
+
+
+def sensor_items(skeleton: Skeleton) -> Iterator[Item]:
+    """The items of all sensors."""
+    for sensor in skeleton.model.sensors:
+        if sensor.kind == "angle":
+            yield from _dial(skeleton, sensor)
+        elif sensor.kind in ("point_plane", "plane_point"):
+            yield from _height(skeleton, sensor)
+        elif sensor.kind == "plane_plane":
+            yield from _planes(skeleton, sensor)
+        elif sensor.info.geometric:
+            yield from _dimension(skeleton, sensor)
+        else:
+            yield from _gauge(skeleton, sensor)
+
+
+def _item(sensor: Sensor, part: str, frame: str, form: g.Geometry, place: Placement, until: Span | None = None) -> Item:
+    return Item(f"sensor/{sensor.name}/{part}", ("sensors", sensor.name), frame, form, "sensor", "sensor", place,
+                until=until)  # fmt: skip
+
+
+def _words(sensor: Sensor, frame: str, place: Placement, until: Span | None = None) -> Item:
+    """Where name and value stand; the scene puts the value in."""
+    return Item(f"dimension/{sensor.name}", ("sensors", sensor.name), frame, g.Sphere(1e-3), "dimension", "sensor",
+                place, until=until, text=sensor.name)  # fmt: skip
+
+
+def _line(sensor: Sensor, r: float, frame: str, place: Placement, until: Span) -> Iterator[Item]:
+    """A dimension line with an arrow head and a bar at both ends."""
+    yield _item(sensor, "line", frame, g.Cylinder(THIN * r, 1.0, sides=10), place, until)
+    head = g.Cone(0.24 * r, 0.8 * r)
+    bar = g.Box((1.5 * r, 0.1 * r, 0.1 * r))
+    back = placement(along((0.0, 0.0, -1.0)))
+    turned = g.Compound((g.Placed(head, back), g.Placed(bar, placement(shifted(0, 0, -0.4 * r)))))
+    straight = g.Compound((g.Placed(head), g.Placed(bar, placement(shifted(0, 0, 0.4 * r)))))
+    yield _item(sensor, "begin", frame, turned, place, replace(until, at=(0.0, 0.4 * r)))
+    yield _item(sensor, "end", frame, straight, place, replace(until, at=(1.0, -0.4 * r)))
+
+
+def _dimension(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+    frame, pose, until = stretched_between(skeleton, sensor.a, sensor.b)
+    place = placement(pose)
+    yield from _line(sensor, skeleton.glyph, frame, place, until)
+    if sensor.kind in ("orientation", "pose"):
+        other, end = skeleton.anchor(sensor.b)
+        yield _item(sensor, "triad", other, g.Triad(1.8 * skeleton.glyph), placement(end))
+    yield _words(sensor, frame, place, replace(until, at=(0.5, 0.0)))
+
+
+def _plane(skeleton: Skeleton, sensor: Sensor, part: str, name: str, axis: tuple[float | str, ...]) -> Item:
+    """A thin square sheet through the origin of a frame."""
+    r = skeleton.glyph
+    normal = unit([number(x, skeleton.values) for x in axis])
+    body, pose = skeleton.anchor(name or WORLD)
+    sheet = g.Box((6.0 * r, 6.0 * r, 0.06 * r))
+    return replace(_item(sensor, part, body, sheet, placement(pose @ along(normal))), opacity=0.35)
+
+
+def _height(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+    """The plane, and the perpendicular from the point onto it."""
+    on_a = sensor.kind == "point_plane"
+    base, tip = (sensor.a, sensor.b) if on_a else (sensor.b, sensor.a)
+    sheet = _plane(skeleton, sensor, "plane", base, sensor.axis if on_a else sensor.axis_b)
+    yield sheet
+    other, end = skeleton.anchor(tip or WORLD)
+    until = Span(other, placement(end), normal=True)
+    yield from _line(sensor, skeleton.glyph, sheet.frame, sheet.placement, until)
+    yield _words(sensor, sheet.frame, sheet.placement, replace(until, at=(0.5, 0.0)))
+
+
+def _planes(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+    first = _plane(skeleton, sensor, "plane_a", sensor.a, sensor.axis)
+    second = _plane(skeleton, sensor, "plane_b", sensor.b, sensor.axis_b)
+    yield first
+    yield second
+    r = skeleton.glyph
+    for sheet, part in ((first, "normal_a"), (second, "normal_b")):
+        yield _item(sensor, part, sheet.frame, g.Arrow(3.0 * r, 0.09 * r, 0.3 * r, 0.9 * r), sheet.placement)
+    yield _words(sensor, second.frame, second.placement)
+
+
+def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+    """At b's origin a ring about the axis with a mark, both turned as a is, and a needle that turns with b."""
+    r = skeleton.glyph
+    axis = unit([number(x, skeleton.values) for x in sensor.axis])
+    base, pose = skeleton.anchor(sensor.a or WORLD)
+    body, end = skeleton.anchor(sensor.b)
+    radius = 2.9 * r
+    up = shifted(0.0, 0.0, 1.45 * r)
+    fixed = dial_place(pose, end, axis)
+    yield replace(_item(sensor, "ring", body, g.Compound((g.Placed(g.Arc(radius, 0.06 * r), placement(up)),)),
+                        fixed), axes=base)  # fmt: skip
+    mark = g.Compound((g.Placed(g.Box((0.9 * r, 0.16 * r, 0.16 * r)), placement(up @ shifted(radius, 0.0, 0.0))),))
+    yield replace(_item(sensor, "zero", body, mark, fixed), axes=base)
+    lying = along((1.0, 0.0, 0.0), (radius / 2.0, 0.0, 1.45 * r))
+    needle = g.Compound((
+        g.Placed(g.Cylinder(0.09 * r, radius, sides=10), placement(lying)),
+        g.Placed(g.Sphere(0.22 * r), placement(shifted(radius, 0.0, 1.45 * r))),
+    ))  # fmt: skip
+    yield _item(sensor, "needle", body, needle, placement(end @ along(axis)))
+    yield _words(sensor, body, placement(end @ along(axis) @ shifted(radius, 0.0, 1.45 * r)))
+
+
+def dial_place(pose: Array, end: Array, axis: Array) -> Placement:
+    """Place at b (`end` in its body), turned as frame a (`pose` in its body) with z along the axis; see `Item.axes`."""
+    place = np.eye(4)
+    place[:3, :3] = pose[:3, :3] @ along(axis)[:3, :3]
+    place[:3, 3] = end[:3, 3]
+    return placement(place)
+
+
+def _gauge(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+    """A small gauge where speed, acceleration, force or power is measured."""
+    r = skeleton.glyph
+    joint = skeleton.joint(sensor.joint) if "joint" in sensor.info.uses else None
+    if joint is not None:
+        body, pose = skeleton.side(joint, "b")
+        axis = unit([number(x, skeleton.values) for x in joint.axis])
+        place = pose @ along(axis)
+        form: g.Geometry = g.Compound((g.Placed(g.Arc(1.75 * r, 0.14 * r)), g.Placed(g.Arc(1.45 * r, 0.08 * r))))
+    elif "b" in sensor.info.uses:
+        body, place = skeleton.anchor(sensor.b)
+        form = g.Compound((
+            g.Placed(g.Cone(0.45 * r, 0.9 * r), placement(shifted(0, 0, 0.45 * r))),
+            g.Placed(g.Cone(0.45 * r, 0.9 * r), placement(along((0.0, 0.0, -1.0), (0, 0, -0.45 * r)))),
+        ))  # fmt: skip
+    else:
+        return
+    yield _item(sensor, "gauge", body, form, placement(place))
+    yield _words(sensor, body, placement(place @ shifted(0.0, 0.0, 1.2 * r)))

@@ -1,0 +1,1 @@
+"""Films without a window."""

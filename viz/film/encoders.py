@@ -1,0 +1,225 @@
+"""Pictures one after another into a film file: MP4 (H.264, else MPEG-4), GIF, or numbered PNG files.
+
+Each encoder takes (height, width, 4) pictures by `add` and writes the file whole at the end by `finish`, or nothing
+after `drop`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from core.errors import FileError, KinetostatError
+from viz.pictures.pixels import Pixels, png
+
+QUALITY = "18"
+"""Constant rate factor of H.264: visually lossless for drawings."""
+BIT_RATE = 12_000_000
+"""For MPEG-4, where H.264 is not at hand, bit/s."""
+GIF_TICKS = 100
+"""GIF counts time in hundredths of a second."""
+GIF_FASTEST = 50
+"""Frames per second that viewers still show at their times (delays below 2/100 s are ignored)."""
+
+
+class Encoder(Protocol):
+    """Takes pictures."""
+
+    def add(self, picture: Pixels) -> None:
+        """The next frame."""
+        ...
+
+    def finish(self) -> None:
+        """Write the film whole. Raises FileError."""
+        ...
+
+    def drop(self) -> None:
+        """Leave nothing behind."""
+        ...
+
+
+def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) -> Encoder:
+    """The encoder the suffix of a path asks for. Raises KinetostatError for what a format cannot hold."""
+    target = Path(path)
+    make = FORMATS.get(target.suffix.lower())
+    if make is None:
+        raise FileError("The suffix says no format of films.", file=str(target),
+                        remedy=f"Use {', '.join(FORMATS)} (PNG: one numbered picture per frame).")  # fmt: skip
+    if not target.parent.is_dir():
+        raise FileError("The folder does not exist.", file=str(target), remedy="Choose a folder that exists.")
+    return make(target, fps, size)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What goes wrong with a file, as a message."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"The film cannot be written: {error.strerror or error}.", file=str(path),
+                        remedy="Choose a folder that you may write to, with room enough.") from None  # fmt: skip
+
+
+class Video:
+    """An MP4 file with one H.264 stream; frame k is shown at exactly k / fps."""
+
+    def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
+        if size[0] % 2 or size[1] % 2:
+            raise KinetostatError(f"MP4 films need even sides, not {size[0]} × {size[1]} pixels.",
+                                  remedy=f"Choose {size[0] // 2 * 2} × {size[1] // 2 * 2}, or GIF or PNG.")  # fmt: skip
+        import av
+
+        self.path, self.fps, self.count = path, fps, 0
+        with _told(path):
+            handle, self._temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=".mp4")
+            os.close(handle)
+        self._file = av.open(self._temporary, "w", options={"movflags": "+faststart"})
+        self._stream = self._video(size)
+
+    def _video(self, size: tuple[int, int]) -> Any:
+        import av
+
+        h264 = "libx264" in av.codecs_available
+        stream: Any = self._file.add_stream("libx264" if h264 else "mpeg4", rate=self.fps)
+        stream.width, stream.height = size
+        stream.pix_fmt = "yuv420p"
+        stream.time_base = 1 / self.fps
+        if h264:
+            stream.options = {"crf": QUALITY, "preset": "veryfast"}
+        else:
+            stream.bit_rate = BIT_RATE
+        return stream
+
+    def add(self, picture: Pixels) -> None:
+        """The next frame."""
+        import av
+
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
+        frame.pts, frame.time_base = self.count, 1 / self.fps
+        self.count += 1
+        with _told(self.path):
+            self._file.mux(self._stream.encode(frame))
+
+    def finish(self) -> None:
+        """Close the film and give it its name."""
+        with _told(self.path):
+            self._file.mux(self._stream.encode(None))
+            self._file.close()
+            _into_place(Path(self._temporary), self.path)
+
+    def drop(self) -> None:
+        """Leave nothing behind."""
+        self._file.close()
+        Path(self._temporary).unlink(missing_ok=True)
+
+
+class Gif:
+    """An endless GIF whose 256 colours are chosen from all its frames; delays are whole hundredths of a second, and
+    add up to the exact time."""
+
+    def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
+        if fps > GIF_FASTEST:
+            raise KinetostatError(f"GIF shows at most {GIF_FASTEST} frames per second, not {float(fps):g}.",
+                                  remedy="Choose fewer frames per second, or MP4.")  # fmt: skip
+        import av
+
+        self.path, self.fps, self.count = path, fps, 0
+        self._graph = av.filter.Graph()
+        buffer: Any = self._graph.add_buffer  # its stub refuses names of formats
+        source = buffer(width=size[0], height=size[1], format="rgb24", time_base=Fraction(1, GIF_TICKS))
+        parts = [self._graph.add(name) for name in ("split", "palettegen", "paletteuse", "buffersink")]
+        split, palette, use, sink = parts
+        source.link_to(split)
+        split.link_to(palette, 0, 0)
+        split.link_to(use, 1, 0)
+        palette.link_to(use, 0, 1)
+        use.link_to(sink)
+        self._graph.configure()
+        self._size = size
+
+    def add(self, picture: Pixels) -> None:
+        """The next frame."""
+        import av
+
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
+        frame.pts, frame.time_base = round(self.count * GIF_TICKS / self.fps), Fraction(1, GIF_TICKS)
+        self.count += 1
+        self._graph.vpush(frame)
+
+    def finish(self) -> None:
+        """Choose the colours, write the film."""
+        import av
+
+        self._graph.vpush(None)
+        memory = io.BytesIO()
+        with av.open(memory, "w", format="gif", options={"loop": "0"}) as file:
+            stream: Any = file.add_stream("gif", rate=self.fps)
+            stream.width, stream.height = self._size
+            stream.pix_fmt = "pal8"
+            stream.time_base = stream.codec_context.time_base = Fraction(1, GIF_TICKS)
+            for _ in range(self.count):
+                file.mux(stream.encode(self._graph.vpull()))
+            file.mux(stream.encode(None))
+        from core.files.source import write_whole
+
+        write_whole(str(self.path), memory.getvalue())
+
+    def drop(self) -> None:
+        """Nothing has been written."""
+
+
+class Stills:
+    """film.png becomes film_0001.png, film_0002.png … ; they appear all together at the end."""
+
+    def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
+        self.path, self.count = path, 0
+        with _told(path):
+            self._folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}.")
+
+    def _name(self, number: int) -> str:
+        return f"{self.path.stem}_{number:04d}.png"
+
+    def add(self, picture: Pixels) -> None:
+        """The next frame."""
+        self.count += 1
+        with _told(self.path):
+            (Path(self._folder.name) / self._name(self.count)).write_bytes(png(picture))
+
+    def finish(self) -> None:
+        """Give the pictures their place; later ones of an older, longer film go."""
+        with _told(self.path):
+            for number in range(1, self.count + 1):
+                _into_place(Path(self._folder.name) / self._name(number), self.path.parent / self._name(number))
+            self._folder.cleanup()
+            number = self.count + 1
+            while (old := self.path.parent / self._name(number)).is_file():
+                old.unlink()
+                number += 1
+
+    def drop(self) -> None:
+        """Leave nothing behind."""
+        self._folder.cleanup()
+
+
+def _into_place(temporary: Path, path: Path) -> None:
+    """Give a finished file its name and the rights of an ordinary file."""
+    with open(temporary, "rb+") as file:
+        os.fsync(file.fileno())
+    umask = os.umask(0)
+    os.umask(umask)
+    os.chmod(temporary, 0o666 & ~umask)
+    os.replace(temporary, path)
+
+
+FORMATS: Mapping[str, Callable[[Path, Fraction, tuple[int, int]], Encoder]] = {
+    ".mp4": Video, ".gif": Gif, ".png": Stills,
+}  # fmt: skip
+"""Suffix → encoder."""

@@ -1,0 +1,217 @@
+"""Films of a moving machine: frames at exact times, drawn without a window and handed to an encoder.
+
+A `Footage` is plain data, made where the motion is known and drawn wherever there is time, also in another process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError
+from core.model import Model
+from viz import boxes, camera
+from viz.film.encoders import Encoder, encoder
+from viz.look import Colour, LookName
+from viz.pictures.offscreen import offscreen
+from viz.pictures.pixels import pixels
+from viz.scene.caption import Caption
+from viz.scene.overlays import EllipsoidGlyph, VectorGlyph
+from viz.scene.scene import Scene
+
+Array = NDArray[np.float64]
+MOST_FRAMES = 100_000
+LOOKS_AROUND = 24
+"""Poses of the motion around which the camera is fitted."""
+FINEST_FPS = 1001
+"""Largest denominator of a frame rate: 30000/1001 is television's 29.97."""
+
+
+class Trace(NamedTuple):
+    """The way of a point: places (n, 3) in m at times (n,) in s; `whole` shows all of it at once."""
+
+    times: Array
+    places: Array
+    colour: Colour = "trace"
+    whole: bool = False
+
+
+class Ghost(NamedTuple):
+    """Another motion of the machine, shown see-through: poses (frames, n, 4, 4), and its parameter values."""
+
+    poses: Array
+    parameters: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Footage:
+    """What is filmed.
+
+    times : (frames,) s of the motion; names, poses : (frames, n, 4, 4) of these bodies and frames
+    view : a key of `camera.PRESETS`, fitted to the whole motion, or a `camera.View`; turn: rad from frame to frame
+    vectors : arrows of each frame, or none at all; captions: a text for each frame, or none at all
+    changing : parameter values of each frame where they differ from frame to frame; ellipsoids: those of each frame
+    """
+
+    model: Model
+    parameters: Mapping[str, float]
+    times: Array
+    names: tuple[str, ...]
+    poses: Array
+    view: str | camera.View = "iso"
+    turn: float = 0.0
+    display: Mapping[str, Any] = field(default_factory=dict)
+    traces: Mapping[str, Trace] = field(default_factory=dict)
+    vectors: Sequence[Sequence[VectorGlyph]] = ()
+    ghosts: tuple[Ghost, ...] = ()
+    captions: Sequence[str] = ()
+    changing: Sequence[Mapping[str, float]] = ()
+    ellipsoids: Sequence[Sequence[EllipsoidGlyph]] = ()
+
+
+def rate(fps: float | Fraction) -> Fraction:
+    """A frame rate as an exact fraction: 29.97 is 30000/1001. Raises KinetostatError."""
+    if not 0.1 <= fps <= 240:
+        raise KinetostatError(f"{float(fps):g} frames per second cannot be filmed.", remedy="Choose 0.1 to 240.")
+    if isinstance(fps, Fraction):
+        return fps
+    television = Fraction(round(fps) * 1000, FINEST_FPS)
+    near = abs(float(television) - fps) < 0.005 and abs(fps - round(fps)) > 1e-6
+    return television if near else Fraction(fps).limit_denominator(1000)
+
+
+def frame_times(start: float, end: float, fps: float | Fraction, speed: float = 1.0) -> Array:
+    """(frames,) times of the motion, s: frame k stands for start + k · speed / fps, up to the end.
+
+    speed : seconds of motion per second of film. Raises KinetostatError when nothing, or too much, would be filmed.
+    """
+    if not speed > 0.0:
+        raise KinetostatError(
+            "The speed of a film is a positive ratio.", remedy="1 is real time, 0.1 ten times slower."
+        )
+    if not end >= start:
+        raise KinetostatError(f"The film ends at {end:g} s, before it begins.", remedy="Let it end after its start.")
+    step = speed / float(rate(fps))
+    count = int(np.floor((end - start) / step * (1.0 + 1e-12) + 1e-9)) + 1
+    if count > MOST_FRAMES:
+        raise KinetostatError(f"The film would have {count} frames; {MOST_FRAMES} can be made.",
+                              remedy="Choose a shorter piece, fewer frames per second, or a higher speed.")  # fmt: skip
+    return np.minimum(start + step * np.arange(count), max(end, start))
+
+
+def shoot(
+    footage: Footage, path: str | os.PathLike[str], *, fps: float | Fraction = 30, size: tuple[int, int] = (1280, 720),
+    look: LookName = "light", progress: Callable[[float], object] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> int:  # fmt: skip
+    """Draw every frame and write the film (.mp4, .gif, or .png for numbered pictures), whole or not at all.
+
+    size : width and height, pixels; progress: called with the part done, 0 … 1; cancelled: asked before each frame
+    Returns the number of frames; 0 if it was cancelled. Raises KinetostatError, FileError.
+    """
+    exact = rate(fps)
+    with offscreen(size, look, max(size[1] / 720.0, 0.5)) as scene:
+        reel = encoder(path, exact, size)
+        try:
+            done = _draw_all(scene, footage, reel, progress, cancelled)
+            if done:
+                reel.finish()
+                return len(footage.times)
+        except BaseException:
+            reel.drop()
+            raise
+        reel.drop()
+        return 0
+
+
+def _draw_all(scene: Scene, footage: Footage, reel: Encoder, progress: Callable[[float], object] | None,
+              cancelled: Callable[[], bool] | None) -> bool:  # fmt: skip
+    """All frames into the encoder; False if cancelled."""
+    stage = Stage(scene, footage)
+    count = len(footage.times)
+    for k in range(count):
+        if cancelled is not None and cancelled():
+            return False
+        stage.put(k)
+        scene.render()
+        reel.add(pixels(scene.window))
+        if progress is not None:
+            progress((k + 1) / count)
+    return True
+
+
+class Stage:
+    """A scene that can be put to any frame of a footage."""
+
+    def __init__(self, scene: Scene, footage: Footage) -> None:
+        self.scene, self.footage = scene, footage
+        self._changed: Mapping[str, float] = {}
+        scene.set_display(**{"cube": False, **footage.display})
+        scene.show(footage.model, dict(footage.parameters))
+        scene.move(footage.names, footage.poses[0])
+        scene.settle()
+        self._caption = Caption(scene)
+        self._size = boxes.extent(scene.bounds())
+        self._first = self._fitted() if isinstance(footage.view, str) else footage.view
+
+    def _fitted(self) -> camera.View:
+        """The preset with the whole motion in the picture, however far the camera turns."""
+        assert isinstance(self.footage.view, str)
+        view = camera.preset(self.scene.view, self.footage.view)
+        found = []
+        for k in np.unique(np.linspace(0, len(self.footage.times) - 1, LOOKS_AROUND).astype(int)):
+            self._pose(int(k))
+            found.append(self.scene.bounds())
+        found += [boxes.of_points(trace.places) for trace in self.footage.traces.values() if len(trace.places)]
+        box = boxes.around(found)
+        width, height = self.scene.size
+        turned = np.arange(12) * np.pi / 6.0 if self.footage.turn else [0.0]
+        views = [camera.fit(camera.orbit(view, float(yaw), 0.0), box, width / height) for yaw in turned]
+        farthest = max(each.distance for each in views)
+        return camera.zoom(views[0], views[0].distance / farthest)
+
+    def _pose(self, k: int) -> None:
+        """The machine as in frame k, with the sizes it has there."""
+        footage = self.footage
+        if footage.changing and footage.changing[k] != self._changed:
+            self._changed = footage.changing[k]
+            self.scene.show(footage.model, {**footage.parameters, **self._changed})
+        self.scene.move(footage.names, footage.poses[k])
+
+    def put(self, k: int) -> None:
+        """Show frame k (the scene is not rendered)."""
+        footage, scene = self.footage, self.scene
+        self._pose(k)
+        scene.view = camera.orbit(self._first, k * footage.turn, 0.0) if footage.turn else self._first
+        t = footage.times[k]
+        if footage.traces:
+            ways = {name: drawn(trace, t) for name, trace in footage.traces.items()}
+            scene.overlays.traces(ways, {name: trace.colour for name, trace in footage.traces.items()})
+        if footage.vectors:
+            scene.overlays.vectors(footage.vectors[k], size=self._size)
+        if footage.ellipsoids:
+            scene.overlays.ellipsoids(footage.ellipsoids[k])
+        if footage.ghosts:
+            scene.overlays.ghosts(footage.names, [ghost.poses[k] for ghost in footage.ghosts],
+                                  parameters=[ghost.parameters for ghost in footage.ghosts])  # fmt: skip
+        self._caption.say(footage.captions[k] if footage.captions else "")
+
+
+def drawn(trace: Trace, t: float) -> Array:
+    """(m, 3) the part of a trace that is seen at a time, its end interpolated."""
+    if trace.whole or not len(trace.times):
+        return trace.places
+    k = int(np.searchsorted(trace.times, t, side="right"))
+    if k == 0 or k == len(trace.times):
+        return trace.places[:k]
+    part = (t - trace.times[k - 1]) / (trace.times[k] - trace.times[k - 1])
+    if part == 0.0:
+        return trace.places[:k]
+    end = trace.places[k - 1] + part * (trace.places[k] - trace.places[k - 1])
+    return np.vstack([trace.places[:k], end])

@@ -1,0 +1,99 @@
+"""Footage of runs: poses, traces, arrows and other runs as ghosts, at the times of a film's frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import ModelError
+from core.simulation.run.resampling import resampled
+from viz.camera import View
+from viz.film.film import Array, Footage, Ghost, Trace, frame_times
+from viz.look import Colour
+from viz.scene import vectors
+from viz.scene.vectors import Wanted
+
+if TYPE_CHECKING:
+    from core.simulation.run.run import Run
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """A point whose way is drawn: (3,) m in the axes of a body or frame."""
+
+    frame: str
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    colour: Colour = "trace"
+    whole: bool = False
+
+
+def footage(
+    run: Run, *, fps: float | Fraction = 30, speed: float = 1.0, start: float | None = None, end: float | None = None,
+    view: str | View = "iso", turn: float = 0.0, traces: Sequence[Tracing] = (), arrows: Iterable[Wanted] = (),
+    scales: dict[str, float] | None = None, others: Sequence[Run] = (), caption: bool = True,
+    **display: Any,
+) -> Footage:  # fmt: skip
+    """What a film of a run shows.
+
+    start, end : s of the run; default all of it. speed: seconds of the run per second of film
+    view : a camera preset, or a `View`; turn: rad per second of film about the vertical
+    arrows : which vectors are shown; scales: metres per SI unit of each kind, by default from the longest ones
+    others : runs of the same model that go along as ghosts; caption: the time stands in the corner
+    """
+    first, last = float(run.time[0]), float(run.time[-1])
+    times = frame_times(
+        first if start is None else max(start, first), last if end is None else min(end, last), fps, speed
+    )
+    shown = resampled(run, times)
+    parameters = dict(run.settings.parameters)
+    found = vectors.fields(shown, arrows)
+    if found and scales is None:
+        every = vectors.usual(vectors.fields(vectors.thinned(run), arrows))
+        scales = vectors.scales(every, machine_size(run))
+    return Footage(
+        run.model, parameters, times, names(run), poses(shown), view, turn / float(fps), display,
+        {f"{each.frame} {k}": trace(run, each) for k, each in enumerate(traces)},
+        [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
+        tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
+        [f"t = {time:.2f} s" for time in times] if caption else (),
+    )  # fmt: skip
+
+
+def names(run: Run) -> tuple[str, ...]:
+    """What `poses` places: all frames, then the junctions of force elements."""
+    return (*run.mech.frame_names, *(junction.name for junction in run.model.expanded.junctions))
+
+
+def poses(run: Run) -> Array:
+    """(samples, names, 4, 4) world ← frame of all `names`, with the run's parameter values."""
+    parameters = dict(run.settings.parameters) or None
+    frames = np.asarray(run.mech.poses(run.q, parameters))
+    junctions = [junction.name for junction in run.model.expanded.junctions]
+    if not junctions:
+        return frames
+    x = run.x if run.x.size else np.asarray(run.mech.x_rest(run.q, p=parameters)).reshape(len(run.q), -1)
+    places = np.tile(np.eye(4), (len(run.q), len(junctions), 1, 1))
+    columns = [[run.mech.x_names.index(f"{name}.{axis}") for axis in "xyz"] for name in junctions]
+    places[:, :, :3, 3] = x[:, columns]
+    return np.concatenate([frames, places], axis=1)
+
+
+def trace(run: Run, tracing: Tracing) -> Trace:
+    """The way of a point over the run."""
+    if tracing.frame not in run.mech.frame_names:
+        raise ModelError(f"There is no body and no frame '{tracing.frame}' to trace.",
+                         remedy=f"There are: {', '.join(run.mech.frame_names[:12])}.")  # fmt: skip
+    matrices = run.mech.frame(run.q, tracing.frame, p=dict(run.settings.parameters) or None)
+    places = matrices[:, :3, 3] + matrices[:, :3, :3] @ np.asarray(tracing.point)
+    return Trace(run.time, places, tracing.colour, tracing.whole)
+
+
+def machine_size(run: Run) -> float:
+    """The largest side of the box around all frames over the run, m; what arrows are measured by."""
+    places = poses(vectors.thinned(run))[:, :, :3, 3].reshape(-1, 3)
+    extent = places.max(axis=0) - places.min(axis=0) if len(places) else np.zeros(3)
+    return float(extent.max(initial=0.0)) or 1.0

@@ -1,0 +1,1 @@
+"""Forms and files as VTK's polygons."""

@@ -1,0 +1,62 @@
+"""Files of lines, polygons and points → vtkPolyData: lines as rods, points as balls, polygons as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkTriangleFilter
+
+from core.errors import KinetostatError
+from core.robotica.shape_file import LineShape, read_shape
+from viz.drawlist import geometry as g
+from viz.meshes.meshes import mesh
+from viz.meshes.polydata import joined, moved, swept, vtk_points, with_normals
+from viz.placement import shifted
+
+POINT = 1.8
+"""Radius of a point's ball, of the lines' rods."""
+
+
+def problem(form: g.ShapeFile) -> str:
+    """Why a file cannot be drawn; "" if it can."""
+    try:
+        read_shape(form.path)
+    except KinetostatError as error:
+        return str(error)
+    return ""
+
+
+def read(form: g.ShapeFile) -> vtkPolyData:
+    """The shape of a file; the wire placeholder if it is missing or broken (see `problem`)."""
+    try:
+        return drawn(read_shape(form.path), form.scale, form.thickness)
+    except KinetostatError:
+        return mesh(g.MissingMesh(10.0 * form.thickness))
+
+
+def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
+    """The shape, its points scaled along x, y, z; rods and balls are not."""
+    parts = [swept(_apart(np.array(line) * scale), thickness) for line in shape.lines]
+    parts += [_polygon(np.array(way) * scale) for way in shape.polygons]
+    for point in np.array(shape.points).reshape(-1, 3) * scale:
+        parts.append(moved(mesh(g.Sphere(POINT * thickness)), shifted(*point)))
+    return joined(parts)
+
+
+def _apart(points: np.ndarray) -> np.ndarray:
+    """The points without those that repeat the one before."""
+    kept = np.append(True, np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-12)
+    return points[kept] if kept.sum() > 1 else np.array([points[0], points[0] + (0.0, 0.0, 1e-9)])
+
+
+def _polygon(points: np.ndarray) -> vtkPolyData:
+    """A flat or bent polygon in triangles."""
+    data = vtkPolyData()
+    data.SetPoints(vtk_points(points))
+    cells = vtkCellArray()
+    cells.InsertNextCell(len(points), list(range(len(points))))
+    data.SetPolys(cells)
+    triangles = vtkTriangleFilter()
+    triangles.SetInputData(data)
+    triangles.Update()
+    return with_normals(triangles.GetOutput())

@@ -1,0 +1,96 @@
+"""Pictures of a model without a window: VTK's own off-screen window finds EGL or OSMesa by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from vtkmodules.vtkCommonCore import vtkLogger
+from vtkmodules.vtkRenderingCore import vtkRenderWindow
+
+from core.errors import KinetostatError
+from core.mechanism import Mechanism
+from core.model import Model
+from viz import camera
+from viz.drawlist.junction_items import in_balance
+from viz.look import LOOKS, LookName
+from viz.pictures.pixels import Pixels, pixels, write_png
+from viz.scene.scene import Scene
+from viz.system_libraries import require
+
+MAX_PIXELS = 16384
+"""Largest width or height of a picture."""
+
+
+@contextmanager
+def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", scale: float = 1.0) -> Iterator[Scene]:
+    """A scene in a window nobody sees; `scale` enlarges lines, letters and handles for pictures of many pixels."""
+    if not all(1 <= side <= MAX_PIXELS for side in size):
+        raise KinetostatError(f"A picture of {size[0]} × {size[1]} pixels cannot be drawn.",
+                              remedy=f"Choose sides from 1 to {MAX_PIXELS} pixels.")  # fmt: skip
+    if look not in LOOKS:
+        raise KinetostatError(f"There is no look '{look}'.", remedy=f"Choose one of {', '.join(LOOKS)}.")
+    require("picture")
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)  # finding no screen is no news here
+    window = vtkRenderWindow()
+    window.SetOffScreenRendering(True)
+    window.SetAlphaBitPlanes(True)
+    window.SetSize(*size)
+    scene = Scene(window, look, scale, "picture")
+    try:
+        yield scene
+    finally:
+        scene.close()
+        window.Finalize()
+
+
+def render(
+    model: Model,
+    q: ArrayLike | None = None,
+    path: str | Path | None = None,
+    *,
+    size: tuple[int, int] = (1200, 800),
+    look: LookName = "light",
+    view: str | camera.View = "iso",
+    parallel: bool = False,
+    scale: float = 1.0,
+    transparent: bool = False,
+    p: Mapping[str, float] | None = None,
+    mech: Mechanism | None = None,
+    ranges: Sequence[Sequence[float]] = (),
+    millimetres: bool = False,
+    **display: Any,
+) -> Pixels:
+    """A picture of a model at joint coordinates q (default: its rest position); written to `path` as PNG if given.
+
+    view    : a key of `camera.PRESETS` (fitted to the machine) or a whole `camera.View`
+    ranges  : (low, high) along x, y, z, m: this part of space in a box with numbers, in m or mm; () for everything
+    display : fields of `viz.scene.display.Display`, e.g. frames=True
+    Returns (height, width, 4) bytes. Raises KinetostatError; FileError when the file cannot be written.
+    """
+    if isinstance(view, str) and view not in camera.PRESETS:
+        raise KinetostatError(f"There is no view '{view}'.", remedy=f"Choose one of {', '.join(camera.PRESETS)}.")
+    mech = mech or Mechanism(model)
+    position = mech.rest() if q is None else np.asarray(q, dtype=float)
+    with offscreen(size, look, scale) as scene:
+        scene.set_display(**{"cube": False, **display})
+        scene.show(model, p)
+        poses = dict(zip(mech.frame_names, mech.poses(position, p), strict=True))
+        scene.move({**poses, **in_balance(mech, position, p)})
+        scene.range_box.fix_ranges(ranges, millimetres)
+        if isinstance(view, str):
+            scene.view = camera.preset(camera.View(parallel=parallel), view)
+            scene.view = scene.fit()
+        else:
+            scene.view = view
+        scene.settle()
+        scene.transparent(transparent)
+        scene.render()
+        picture = pixels(scene.window)
+    if path is not None:
+        write_png(picture, path)
+    return picture

@@ -1,0 +1,75 @@
+"""Pictures as files of other kinds than PNG: the pixels on a page (PDF), or in a drawing's frame (SVG). They hold no
+vectors: VTK's exporter for such files (GL2PS) draws what is solid as pixels, too."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import FileError
+from core.files.source import write_whole
+from viz.pictures.pixels import Pixels, png, write_png
+
+SUFFIXES = (".png", ".svg", ".pdf")
+FINE = 2
+"""Pixels of a page or drawing, along each side, for one of a PNG file."""
+PER_INCH = 300
+"""Pixels an inch of a page."""
+
+
+def write_picture_file(picture: Pixels, path: str | Path) -> None:
+    """Write a picture in the format its suffix says. Raises FileError."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FileError(f"'{suffix or Path(path).name}' is no format of pictures.", file=os.fspath(path),
+                        remedy=f"Use {', '.join(SUFFIXES)}.")  # fmt: skip
+    if suffix == ".png":
+        write_png(picture, path)
+    else:
+        write_whole(os.fspath(path), svg(picture) if suffix == ".svg" else pdf(picture))
+
+
+def fineness(path: str | Path) -> int:
+    """How many pixels a picture of this suffix should have, along each side, for one of a PNG file."""
+    return 1 if Path(path).suffix.lower() == ".png" else FINE
+
+
+def svg(picture: Pixels) -> bytes:
+    """An SVG drawing that holds the picture, as large as a PNG file's."""
+    height, width = picture.shape[0] / FINE, picture.shape[1] / FINE
+    data = base64.b64encode(png(picture)).decode()
+    sides = f'width="{width:g}" height="{height:g}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="0 0 {width:g} {height:g}">\n'
+        f'<image {sides} href="data:image/png;base64,{data}"/>\n</svg>\n'
+    ).encode()
+
+
+def pdf(picture: Pixels) -> bytes:
+    """A PDF page with the picture on it (ISO 32000-1, 7.5 and 8.9): five objects, a table of where they begin."""
+    height, width = picture.shape[:2]
+    wide, high = 72.0 / PER_INCH * width, 72.0 / PER_INCH * height
+    image = zlib.compress(np.ascontiguousarray(picture[:, :, :3]).tobytes())
+    content = f"q {wide:.2f} 0 0 {high:.2f} 0 0 cm /Im0 Do Q".encode()
+    head = (f"<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceRGB"
+            f" /BitsPerComponent 8 /Filter /FlateDecode /Length {len(image)} >>")  # fmt: skip
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {wide:.2f} {high:.2f}] /Contents 4 0 R"
+        " /Resources << /XObject << /Im0 5 0 R >> >> >>".encode(),
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        head.encode() + b"\nstream\n" + image + b"\nendstream",
+    ]
+    text, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(text))
+        text += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return text + b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        table, len(text),
+    )  # fmt: skip

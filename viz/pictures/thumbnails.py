@@ -1,0 +1,44 @@
+"""Draws the small pictures of the examples that menus show: python -m viz.pictures.thumbnails."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.files import load
+from core.mechanism import Mechanism
+from resources import Example, examples
+from viz.pictures.offscreen import render
+from viz.pictures.pixels import Pixels, write_png
+
+SIZE = (320, 240)
+FINER = 3
+"""Each pixel is the mean of FINER × FINER drawn ones."""
+
+POSES = {
+    "stanford": {"joint1": 0.5, "joint2": -0.9, "joint3": 0.7, "joint5": 0.5},
+    "one_link": {"joint1": 0.5},
+    "two_link": {"joint1": 0.4, "joint2": 0.8},
+    "three_link": {"joint1": 0.6, "joint2": 0.9, "joint3": 6.0},
+}
+"""Where the rest pose hides what the machine can do (Robotica files hold none): coordinates in rad or m."""
+
+
+def thumbnail(example: Example) -> Pixels:
+    """(240, 320, 4) picture of an example."""
+    mech = Mechanism(load(example.path))
+    q = mech.move(mech.rest(), POSES.get(example.name, {}))
+    fine = render(mech.model, q, mech=mech, size=(SIZE[0] * FINER, SIZE[1] * FINER), scale=FINER / 2)
+    blocks = fine.reshape(SIZE[1], FINER, SIZE[0], FINER, 4).astype(np.float64)
+    return np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
+
+
+def main() -> None:
+    """Draw all of them."""
+    for example in examples():
+        example.thumbnail.parent.mkdir(exist_ok=True)
+        write_png(thumbnail(example), example.thumbnail)
+        print(example.thumbnail.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Actors of the scene: figures, handles, highlight, picking, overlays."""

@@ -1,0 +1,95 @@
+"""Arrows in the scene; an arrow that only moves keeps its actor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
+
+from viz.drawlist import geometry as g
+from viz.look import Colour, Look
+from viz.meshes.meshes import mesh
+from viz.meshes.polydata import vtk_matrix
+from viz.placement import along
+from viz.scene.figures import shine
+
+SECOND_HEAD = 0.86
+"""Where the second head of a double arrow ends, as a share of its length."""
+THINNEST, THICKEST = 0.16, 0.4
+"""Arrows shorter, or longer, than these shares of the machine are as thick as one of that length."""
+
+
+class VectorGlyph(NamedTuple):
+    """An arrow from `origin` (3,) by `vector` (3,), m. `double`: with two heads, as turning quantities are drawn;
+    `opacity`: 1 hides what is behind it, less is a ghost."""
+
+    origin: ArrayLike
+    vector: ArrayLike
+    colour: Colour = "accent"
+    double: bool = False
+    opacity: float = 1.0
+
+
+class Arrows:
+    """All arrows; sources do not disturb one another."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+        self.renderer, self.look = renderer, look
+        self._shown: dict[str, list[tuple[vtkActor, Colour]]] = {}
+
+    def show(self, source: str, glyphs: Sequence[VectorGlyph | tuple], size: float | None = None) -> None:
+        """The arrows of a source; those without length are left out. size (m): of the machine, by which their
+        thickness is bounded."""
+        pool = [actor for actor, _ in self._shown.pop(source, [])]
+        shown: list[tuple[vtkActor, Colour]] = []
+        for glyph in (VectorGlyph(*each) for each in glyphs):
+            vector = np.asarray(glyph.vector, dtype=float)
+            length = float(np.linalg.norm(vector))
+            if length <= 0.0 or not np.isfinite(length):
+                continue
+            for share in (1.0, SECOND_HEAD) if glyph.double else (1.0,):
+                actor = pool.pop() if pool else self._actor()
+                self._put(actor, glyph, share * length, length if size is None else _within(length, size))
+                shine(actor, self.look.colour(glyph.colour))
+                actor.GetProperty().SetOpacity(glyph.opacity)
+                shown.append((actor, glyph.colour))
+        for actor in pool:
+            self.renderer.RemoveActor(actor)
+        if shown:
+            self._shown[source] = shown
+
+    def _actor(self) -> vtkActor:
+        actor = vtkActor()
+        actor.SetMapper(vtkPolyDataMapper())
+        actor.GetMapper().ScalarVisibilityOff()
+        actor.GetMapper().SetInputData(mesh(g.Arrow(1.0, 0.018, 0.055, 0.17)))
+        self.renderer.AddActor(actor)
+        return actor
+
+    def _put(self, actor: vtkActor, glyph: VectorGlyph, length: float, width: float) -> None:
+        scale = np.diag([width, width, length, 1.0])
+        actor.SetUserMatrix(vtk_matrix(along(glyph.vector, glyph.origin) @ scale))
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        self.look = look
+        for shown in self._shown.values():
+            for actor, colour in shown:
+                shine(actor, look.colour(colour))
+
+    @property
+    def actors(self) -> list[vtkActor]:
+        """Everything shown."""
+        return [actor for shown in self._shown.values() for actor, _ in shown]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Sources that show something."""
+        return tuple(self._shown)
+
+
+def _within(length: float, size: float) -> float:
+    return min(max(length, THINNEST * size), THICKEST * size)

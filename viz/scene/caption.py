@@ -1,0 +1,34 @@
+"""A line of text in the lower left corner of a picture: the time of a film, and what its arrows mean."""
+
+from __future__ import annotations
+
+from vtkmodules.vtkRenderingCore import vtkTextActor
+
+from viz.lettering import as_letters
+from viz.scene.scene import Scene
+
+SHARE = 0.026
+"""Height of the letters as a share of the picture's height."""
+
+
+class Caption:
+    """Text over a scene; '' hides it."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._actor = vtkTextActor()
+        self._actor.SetTextScaleModeToNone()
+        self._actor.SetVisibility(False)
+        scene.front.AddActor(self._actor)
+
+    def say(self, text: str) -> None:
+        """Show a text in the colours of the scene."""
+        size = max(round(SHARE * self._scene.size[1]), 9)
+        letters = self._actor.GetTextProperty()
+        letters.SetFontFamilyToArial()
+        letters.SetFontSize(size)
+        letters.SetColor(*self._scene.palette.colour("text"))
+        letters.SetLineSpacing(1.25)
+        self._actor.SetInput(as_letters(text))
+        self._actor.SetPosition(size, size)
+        self._actor.SetVisibility(bool(text))

@@ -1,0 +1,159 @@
+"""The orientation cube in the upper right corner: shows where the axes point; its faces, edges and corners can be
+picked to look from there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkFiltersSources import vtkPlaneSource
+from vtkmodules.vtkRenderingCore import (
+    vtkActor,
+    vtkPolyDataMapper,
+    vtkRenderer,
+    vtkTextProperty,
+    vtkTextRenderer,
+    vtkTexture,
+)
+
+from viz import camera
+from viz.camera import View
+from viz.drawlist import geometry as g
+from viz.look import Look
+from viz.meshes.meshes import mesh
+from viz.scene.figures import shine
+from viz.scene.picking import Target, nearest
+
+SIDE = 108
+"""Pixels of the corner."""
+MARGIN = 6
+RIM = 0.3
+"""Parts of the half edge nearer than this to an edge belong to the edge."""
+FACES = {
+    "FRONT": ((1, 0, 0), (0, 0, 1)),
+    "BACK": ((-1, 0, 0), (0, 0, 1)),
+    "RIGHT": ((0, 1, 0), (0, 0, 1)),
+    "LEFT": ((0, -1, 0), (0, 0, 1)),
+    "TOP": ((1, 0, 0), (0, 1, 0)),
+    "BOTTOM": ((1, 0, 0), (0, -1, 0)),
+}
+"""Directions right and up of the writing on each face."""
+_BODY = g.Box((2.0, 2.0, 2.0), 0.16)
+_AXES = g.Triad(1.55)
+Direction = tuple[int, int, int]
+
+
+def shown_in(width: float, height: float) -> bool:
+    """Whether a picture of this size, in pixels of the person, has room for the cube."""
+    return width > 3 * SIDE and height > 2 * SIDE
+
+
+class Cube:
+    """The cube and its own small renderer."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+        self.renderer = renderer
+        self.visible = True
+        self.hovered: Direction | None = None
+        self._view = View(parallel=True)
+        self._corner = (0, 0, 1)
+        self._body, self._axes, self._lit = _actor(_BODY), _actor(_AXES), _actor(g.Box((1.0, 1.0, 1.0)))
+        self._axes.SetPosition(-1.12, -1.12, -1.12)
+        self._lit.SetVisibility(False)
+        self._letters = [_writing(text, right, up) for text, (right, up) in FACES.items()]
+        for actor in (self._body, self._axes, self._lit, *self._letters):
+            renderer.AddActor(actor)
+        self.paint(look)
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        shine(self._body, look.colour("cube"))
+        shine(self._axes, look.colour("joint"), "frame")
+        shine(self._lit, look.colour("cube_hover"))
+        for letters in self._letters:
+            surface = letters.GetProperty()
+            surface.SetColor(*look.colour("text"))
+            surface.SetAmbient(1.0)
+            surface.SetDiffuse(0.0)
+
+    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, visible: bool) -> None:
+        """Turn with the view; keep the corner's size in pixels."""
+        side, margin = round(SIDE * pixel_ratio), round(MARGIN * pixel_ratio)
+        self.visible = visible and shown_in(size[0] / pixel_ratio, size[1] / pixel_ratio)
+        self.renderer.SetDraw(self.visible)
+        self._corner = (size[0] - margin - side, margin, side)
+        left, top, _ = self._corner
+        low = size[1] - top - side
+        self.renderer.SetViewport(left / size[0], low / size[1], (left + side) / size[0], (low + side) / size[1])
+        reach = 2.05 / np.tan(camera.FIELD_OF_VIEW / 2.0)
+        self._view = replace(view, target=(0.0, 0.0, 0.0), distance=float(reach), parallel=True)
+        camera.apply(self._view, self.renderer.GetActiveCamera())
+        self.renderer.ResetCameraClippingRange()
+
+    def pick(self, x: float, y: float) -> Direction | None:
+        """The direction of the face, edge or corner under a pixel, each component −1, 0 or 1."""
+        left, top, side = self._corner
+        if not self.visible or not (left <= x <= left + side and top <= y <= top + side):
+            return None
+        ray = camera.ray(self._view, (side, side), x - left, y - top)
+        met = nearest(ray, [Target(_BODY, np.eye(4), None)])
+        if met is None:
+            return None
+        a, b, c = (int(np.sign(u)) if abs(u) > 1.0 - RIM else 0 for u in met.position)
+        return a, b, c
+
+    def hover(self, direction: Direction | None) -> None:
+        """Light up a face, an edge or a corner."""
+        if direction == self.hovered:
+            return
+        self.hovered = direction
+        self._lit.SetVisibility(direction is not None)
+        if direction is not None:
+            way = np.array(direction, dtype=float)
+            middle = 2.0 * (1.0 - RIM)
+            self._lit.SetScale(*np.where(way != 0.0, RIM + 0.03, middle))
+            self._lit.SetPosition(*(way * (1.0 - RIM / 2.0)))
+
+
+def _actor(form: g.Geometry) -> vtkActor:
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputData(mesh(form))
+    actor = vtkActor()
+    actor.SetMapper(mapper)
+    return actor
+
+
+def _writing(text: str, right: Direction, up: Direction) -> vtkActor:
+    """The name of a face, just above it: a picture of the letters, which stays smooth without multisampling."""
+    letters, dimensions = vtkImageData(), [0, 0]
+    style = vtkTextProperty()
+    style.SetFontFamilyToArial()
+    style.SetFontSize(48)
+    style.SetColor(1.0, 1.0, 1.0)
+    style.BoldOn()
+    vtkTextRenderer.GetInstance().RenderString(style, text, letters, dimensions, 72)
+    x, y = np.array(right, dtype=float), np.array(up, dtype=float)
+    height = 0.5 * letters.GetDimensions()[1] / dimensions[1]
+    width = height * letters.GetDimensions()[0] / letters.GetDimensions()[1]
+    shrink = min(1.0, 1.5 / (width * dimensions[0] / letters.GetDimensions()[0]))
+    x, y = shrink * width * x, shrink * height * y
+    # the letters fill the lower left part of the image
+    share = np.array(dimensions) / letters.GetDimensions()[:2]
+    corner = 1.02 * np.cross(right, up) - share[0] / 2.0 * x - share[1] / 2.0 * y
+    plane = vtkPlaneSource()
+    plane.SetOrigin(*corner)
+    plane.SetPoint1(*(corner + x))
+    plane.SetPoint2(*(corner + y))
+    texture = vtkTexture()
+    texture.SetInputData(letters)
+    texture.InterpolateOn()
+    texture.MipmapOn()
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputConnection(plane.GetOutputPort())
+    actor = vtkActor()
+    actor.SetMapper(mapper)
+    actor.SetTexture(texture)
+    actor.ForceTranslucentOn()
+    actor.GetProperty().BackfaceCullingOn()
+    return actor

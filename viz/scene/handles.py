@@ -1,0 +1,280 @@
+"""Rings and arrows on joints: of constant size on the screen, in front of everything, yellow under the pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import pi
+from typing import Literal
+
+import numpy as np
+from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer, vtkTextActor
+
+from core.model import Joint
+from viz.camera import Ray, View, metres_per_pixel, project
+from viz.drawlist import geometry as g
+from viz.drawlist.drag_geometry import Grip
+from viz.drawlist.joint_handles import JointHandle, Part, Spot
+from viz.drawlist.skeleton import Skeleton
+from viz.lettering import as_letters
+from viz.look import Look
+from viz.meshes.meshes import mesh
+from viz.meshes.polydata import vtk_matrix
+from viz.placement import Array, along
+from viz.scene.figures import Poses
+from viz.scene.labels import write
+from viz.scene.picking import Met, Target, nearest
+
+State = Literal["free", "limit", "unreachable", "singular"]
+
+RING = 64.0
+"""Radius of a ring, pixels."""
+ARROW = 92.0
+"""Length of an arrow from the joint to its tip, pixels."""
+_DRAWN = {
+    "turn": g.Arc(RING, 2.3),
+    "slide": g.Arrow(ARROW, 2.2, 7.5, 20.0),
+}
+_HELD = {
+    "turn": g.Arc(RING, 8.0),
+    "slide": g.Arrow(ARROW + 6.0, 8.0, 11.0, 28.0),
+}
+"""What the pointer is tested with: thicker than what is drawn. All sizes in pixels."""
+_KEYS = ("handle", "handle_second", "handle_third")
+
+
+class Handles:
+    """The handles of the joints shown now."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+        self.renderer = renderer
+        self.look = look
+        self.skeleton: Skeleton | None = None
+        self.extra: tuple[Joint, ...] = ()
+        """Joints that are not in the document: the free ones of bodies that nothing holds."""
+        self.hovered: Part | None = None
+        self.dragged: Part | None = None
+        self.state: State = "free"
+        self._joints: dict[str, JointHandle] = {}
+        self._actors: dict[Part, dict[str, vtkActor]] = {}
+        self._spots: dict[Part, Spot] = {}
+        self._scales: dict[Part, float] = {}
+        self._text = vtkTextActor()
+        self._text.SetVisibility(False)
+        self._text.PickableOff()
+        renderer.AddViewProp(self._text)
+
+    # ------------------------------------------------------------------------------- which
+
+    def use(self, skeleton: Skeleton) -> None:
+        """Take the joints of another model (or of the same with other parameters); shown handles stay."""
+        self.skeleton = skeleton
+        self.show(*self._joints)
+
+    def show(self, *joints: str) -> None:
+        """Show the handles of these joints and of no others; names that are no joints are left out."""
+        known = {joint.name: joint for joint in (*self.skeleton.model.joints, *self.extra)} if self.skeleton else {}
+        for actors in self._actors.values():
+            for actor in actors.values():
+                self.renderer.RemoveActor(actor)
+        self._actors, self._spots, self._scales, self._joints = {}, {}, {}, {}
+        for name in joints:
+            if name in known and self.skeleton is not None:
+                self._joints[name] = JointHandle(self.skeleton, known[name])
+        for handle in self._joints.values():
+            for part in handle.parts:
+                self._actors[part] = self._make(handle, part)
+        if self.dragged not in self._actors:
+            self.dragged = None
+            self.say("")
+        if self.hovered not in self._actors:
+            self.hovered = None
+        self.paint(self.look)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Names of the joints whose handles are shown."""
+        return tuple(self._joints)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All rings and arrows shown."""
+        return tuple(self._actors)
+
+    def _make(self, handle: JointHandle, part: Part) -> dict[str, vtkActor]:
+        actors = {"body": _actor(_DRAWN[part.kind])}
+        if part.kind == "slide" and handle.joint.kind in ("prismatic", "cylindrical"):
+            actors["back"] = _actor(_DRAWN["slide"])
+        low, high = handle.limits[part]
+        if part.kind == "turn" and part.coordinate is not None:
+            start, end = (low, high) if low is not None and high is not None else (-pi, pi)
+            if end - start < 2.0 * pi:
+                actors["range"] = _actor(g.Sector(0.0, 0.9 * RING, float(start), float(end)))
+            actors["hand"] = _actor(g.Box((0.94 * RING, 1.6, 1.6)))
+        elif part.kind == "slide" and low is not None and high is not None:
+            actors["range"] = _actor(g.Cylinder(1.0, 1.0, sides=12))
+            actors["low"] = _actor(g.Cylinder(1.0, 1.0, sides=24))
+            actors["high"] = _actor(g.Cylinder(1.0, 1.0, sides=24))
+        for actor in actors.values():
+            self.renderer.AddActor(actor)
+        return actors
+
+    # ------------------------------------------------------------------------------- looks
+
+    def hover(self, part: Part | None) -> None:
+        """The pointer is on a part."""
+        if part != self.hovered:
+            self.hovered = part
+            self.paint(self.look)
+
+    def drag(self, part: Part | None, state: State = "free") -> None:
+        """A part is held (None: let go); the state colours it when a limit, the loops or a dead point hold it back."""
+        if (part, state) != (self.dragged, self.state):
+            self.dragged, self.state = part, state
+            self.paint(self.look)
+        if part is None:
+            self.say("")
+
+    def say(self, text: str) -> None:
+        """Show a value beside the dragged (else hovered) part; "" hides it."""
+        self._text.SetInput(as_letters(text.replace("\u202f", " ")))  # the letters of the scene lack the narrow gap
+        self._text.SetVisibility(bool(text))
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look and of the states."""
+        self.look = look
+        for part, actors in self._actors.items():
+            for name, actor in actors.items():
+                surface = actor.GetProperty()
+                surface.SetColor(*look.colour(self._colour(part)))
+                quiet = self.dragged is not None and self.dragged != part
+                faint = {"range": 0.16 if part.kind == "turn" else 0.7}.get(name, 1.0)
+                surface.SetOpacity(faint * (0.35 if quiet else 1.0))
+
+    def _colour(self, part: Part) -> str:
+        if part == self.dragged:
+            return "dragged" if self.state == "free" else self.state
+        if part == self.hovered and self.dragged is None:
+            return "dragged"
+        kind = self._joints[part.joint].joint.kind
+        if kind in ("spherical", "free") or (kind == "planar" and part.kind == "slide"):
+            return "xyz"[part.speed % 3]
+        return _KEYS[1] if kind == "planar" else _KEYS[part.speed % 3]
+
+    # ------------------------------------------------------------------------------- places
+
+    def move(self, poses: Poses) -> None:
+        """Follow the bodies."""
+        identity = np.eye(4)
+        for handle in self._joints.values():
+            frames = [np.asarray(poses.get(body, identity), dtype=float) @ pose for body, pose in handle.sides.values()]
+            for part in handle.parts:
+                self._spots[part] = handle.spot(part, *frames)
+
+    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
+        """Give every part its size on the screen and its place, and the text its place."""
+        for part, spot in self._spots.items():
+            scale = metres_per_pixel(view, size, spot.centre) * pixel_ratio
+            self._scales[part] = scale
+            for name, pose in self._places(part, spot, scale):
+                self._actors[part][name].SetUserMatrix(vtk_matrix(pose))
+        held = self.dragged or self.hovered
+        if held in self._spots and self._text.GetVisibility():
+            x, y = project(view, size, self._spots[held].centre)
+            if np.isfinite([x, y]).all():
+                aside = (RING + 14.0) * pixel_ratio
+                room = (30.0 + 8.0 * len(self._text.GetInput())) * pixel_ratio
+                x = min(max(x + 0.7 * aside, 4.0), size[0] - room)
+                y = min(max(y - 0.8 * aside, 24.0 * pixel_ratio), size[1] - 8.0)
+                self._text.SetPosition(x, size[1] - y)
+            write(self._text.GetTextProperty(), self.look, self.look.colour("text"), round(15 * pixel_ratio))
+            self._text.GetTextProperty().SetBackgroundOpacity(0.85)
+
+    def _places(self, part: Part, spot: Spot, scale: float) -> Iterable[tuple[str, Array]]:
+        """(actor, pose) of everything a part consists of."""
+        actors = self._actors[part]
+        base = _frame(spot)
+        yield "body", _scaled(base, scale)
+        if "back" in actors:
+            yield "back", _scaled(_frame(spot, -1.0), scale)
+        if part.kind == "turn":
+            if "range" in actors:
+                yield "range", _scaled(base, scale)
+            if "hand" in actors and spot.value is not None:
+                yield "hand", _scaled(base @ _turned(spot.value) @ _shift(0.47 * RING * scale), scale)
+        elif "range" in actors:
+            low, high = self._joints[part.joint].limits[part]
+            assert low is not None
+            assert high is not None
+            width = 1.4 * scale
+            middle, length = (low + high) / 2.0, max(high - low, 1e-9)
+            yield "range", _bar(base, spot.zero + middle * spot.axis, width, length)
+            yield "low", _bar(base, spot.zero + low * spot.axis, 6.0 * scale, 2.0 * scale)
+            yield "high", _bar(base, spot.zero + high * spot.axis, 6.0 * scale, 2.0 * scale)
+
+    # ------------------------------------------------------------------------------- holding
+
+    def spot(self, part: Part) -> Spot:
+        """Where a part is now."""
+        return self._spots[part]
+
+    def grip(self, part: Part) -> Grip:
+        """What a drag of a part needs (see `viz.drawlist.drag_geometry.Drag`)."""
+        spot = self._spots[part]
+        return Grip(part.kind, spot.centre, spot.axis, RING * self._scales.get(part, 1.0))
+
+    def pick(self, ray: Ray) -> Met | None:
+        """The part a ray meets; its `meaning` is the `Part`. Needs a render (or `fit`) after the last change."""
+        targets = []
+        for part, spot in self._spots.items():
+            if part in self._scales:
+                scale = self._scales[part]
+                targets.append(Target(_HELD[part.kind], _scaled(_frame(spot), scale), part))
+                if "back" in self._actors[part]:
+                    targets.append(Target(_HELD[part.kind], _scaled(_frame(spot, -1.0), scale), part))
+        return nearest(ray, targets)
+
+
+def _actor(form: g.Geometry) -> vtkActor:
+    mapper = vtkPolyDataMapper()
+    mapper.SetInputData(mesh(form))
+    actor = vtkActor()
+    actor.SetMapper(mapper)
+    actor.PickableOff()
+    surface = actor.GetProperty()
+    surface.SetAmbient(0.55)
+    surface.SetDiffuse(0.5)
+    return actor
+
+
+def _frame(spot: Spot, sign: float = 1.0) -> Array:
+    """(4, 4) z along the axis, x along the direction of zero."""
+    result = along(sign * spot.axis, spot.centre)
+    x = spot.reference - spot.axis * float(spot.axis @ spot.reference)
+    if float(np.linalg.norm(x)) > 1e-9:
+        result[:3, 0] = x / np.linalg.norm(x)
+        result[:3, 1] = np.cross(result[:3, 2], result[:3, 0])
+    return result
+
+
+def _scaled(pose: Array, scale: float) -> Array:
+    return pose @ np.diag([scale, scale, scale, 1.0])
+
+
+def _turned(angle: float) -> Array:
+    result = np.eye(4)
+    c, s = np.cos(angle), np.sin(angle)
+    result[:2, :2] = [[c, -s], [s, c]]
+    return result
+
+
+def _shift(x: float) -> Array:
+    result = np.eye(4)
+    result[0, 3] = x
+    return result
+
+
+def _bar(base: Array, centre: Array, radius: float, length: float) -> Array:
+    """A unit cylinder along the axis of `base`, made this thick and long, around a centre."""
+    result = base @ np.diag([radius, radius, length, 1.0])
+    result[:3, 3] = centre
+    return result

@@ -1,0 +1,113 @@
+"""Names beside the things they belong to, always upright and of one size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from vtkmodules.vtkRenderingCore import vtkBillboardTextActor3D, vtkRenderer, vtkTextProperty
+
+from viz.camera import View, project
+from viz.drawlist.item import Item
+from viz.drawlist.spans import Spans
+from viz.lettering import as_letters
+from viz.look import Look
+from viz.scene.figures import Poses
+
+SIZES = {"bodies": 13, "joints": 13, "frames": 12}
+OFFSET = (9, 6)
+"""Pixels right of and above the place named."""
+LINE, LETTER = 17.0, 7.4
+"""Pixels a line of writing is high and a letter wide, for keeping labels apart."""
+ROWS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5)
+"""Lines up from its place at which a label looks for room; one that finds none is left out."""
+FIRST = ("sensors", "joints", "bodies", "chains", "junctions", "frames")
+"""Whose labels find room first."""
+
+
+class Labels:
+    """Text actors of the items whose role is `label`."""
+
+    def __init__(self, renderer: vtkRenderer, look: Look) -> None:
+        self.renderer = renderer
+        self.look = look
+        self.scale = 1.0
+        self._actors: dict[str, tuple[Item, vtkBillboardTextActor3D]] = {}
+        self._spans = Spans(())
+        self.measure: Callable[[Item, Poses], str] = lambda item, _poses: item.text
+        """Words of an item of the role `dimension` at poses."""
+
+    def show(self, items: tuple[Item, ...]) -> None:
+        """Show these labels and no others."""
+        wanted = {item.id: item for item in items}
+        for name in [name for name in self._actors if name not in wanted]:
+            self.renderer.RemoveActor(self._actors.pop(name)[1])
+        for name, item in wanted.items():
+            actor = self._actors[name][1] if name in self._actors else self._new()
+            actor.SetInput(as_letters(item.text))
+            self._actors[name] = (item, actor)
+        self._spans = Spans([item for item, _actor in self._actors.values()])
+        self.paint(self.look)
+
+    def _new(self) -> vtkBillboardTextActor3D:
+        actor = vtkBillboardTextActor3D()
+        actor.PickableOff()
+        actor.UseBoundsOff()
+        self.renderer.AddActor(actor)
+        return actor
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        self.look = look
+        for item, actor in self._actors.values():
+            collection = item.ref[0] if item.ref else "frames"
+            colour = look.colour({"joints": "accent", "sensors": "sensor"}.get(collection, "text"))
+            write(actor.GetTextProperty(), look, colour, round(SIZES.get(collection, 12) * self.scale))
+
+    def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
+        """Keep labels apart: one whose place is taken moves up or down by lines."""
+        if pixel_ratio != self.scale:
+            self.scale = pixel_ratio
+            self.paint(self.look)
+        taken: list[tuple[float, float, float]] = []
+        right, up = (self.scale * d for d in OFFSET)
+        line = LINE * self.scale
+        for _item, actor in sorted(self._actors.values(), key=_turn):
+            x, y = project(view, size, actor.GetPosition())
+            width = LETTER * self.scale * len(actor.GetInput() or "")
+            row = next((row for row in ROWS if not _covered(taken, x, y - row * line, width, line)), None)
+            actor.SetVisibility(row is not None)
+            if row is not None:
+                taken.append((x, y - row * line, width))
+                actor.SetDisplayOffset(round(right), round(up + row * line))
+
+    def move(self, poses: Poses) -> None:
+        """Follow the frames; dimension lines say what they measure now."""
+        if not self._actors:
+            return
+        places = self._spans.poses(poses)[:, :3, 3].tolist()
+        for (item, actor), place in zip(self._actors.values(), places, strict=True):
+            actor.SetPosition(*place)
+            if item.role == "dimension":
+                words = as_letters(self.measure(item, poses))
+                if words != actor.GetInput():
+                    actor.SetInput(words)
+
+
+def _turn(entry: tuple[Item, vtkBillboardTextActor3D]) -> int:
+    collection = entry[0].ref[0] if entry[0].ref else ""
+    return FIRST.index(collection) if collection in FIRST else len(FIRST)
+
+
+def _covered(taken: list[tuple[float, float, float]], x: float, y: float, width: float, line: float) -> bool:
+    return any(abs(y - v) < line and x < u + w and u < x + width for u, v, w in taken)
+
+
+def write(text: vtkTextProperty, look: Look, colour: tuple[float, float, float], size: int) -> None:
+    """Plain upright letters on a faint background."""
+    text.SetFontFamilyToArial()
+    text.SetFontSize(size)
+    text.SetColor(*colour)
+    text.SetBackgroundColor(*look.colour("text_back"))
+    text.SetBackgroundOpacity(0.62)
+    text.BoldOff()
+    text.ShadowOff()

@@ -1,0 +1,241 @@
+"""What functions and runs show in the scene: ghosts of other poses, traces of points, ellipsoids, arrows.
+
+Everything is given as plain arrays in world axes (m) and stays until its source gives it anew, or it is cleared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
+
+from viz.drawlist import geometry as g
+from viz.drawlist.items import Item
+from viz.look import Colour, Look
+from viz.meshes.meshes import mesh
+from viz.meshes.polydata import polyline, vtk_matrix, wire
+from viz.placement import Array
+from viz.scene.arrows import Arrows, VectorGlyph
+from viz.scene.figures import shine
+from viz.scene.ghosts import OPACITY, Ghosts
+
+if TYPE_CHECKING:
+    from core.model import Model
+
+FLAT = 2e-3
+"""Radii below this share of the largest are drawn as zero: a disc or a line."""
+
+
+_MASS = g.CenterMark(1.0)
+
+
+class EllipsoidGlyph(NamedTuple):
+    """center (3,) m; axes (3, 3), the unit axes as columns; radii (3,) m."""
+
+    center: ArrayLike
+    axes: ArrayLike
+    radii: ArrayLike
+    colour: Colour = "ellipsoid"
+
+
+class Overlays:
+    """The actors of all overlays."""
+
+    def __init__(self, renderer: vtkRenderer, front: vtkRenderer, look: Look) -> None:
+        self.renderer = renderer
+        self.look = look
+        self.model: Model | None = None
+        self.items: tuple[Item, ...] = ()
+        self._ghosts = Ghosts(renderer, look)
+        self._traces: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
+        self._ellipsoids: list[_EllipsoidActors] = []
+        self._arrows = Arrows(front, look)
+        self._mass = _actor()
+        self._mass.GetMapper().SetInputData(mesh(_MASS))
+        self._mass.GetMapper().ScalarVisibilityOn()
+        self._mass.SetVisibility(False)
+        shine(self._mass, look.colour("com_light"), "com")
+        front.AddActor(self._mass)
+
+    def clear(self) -> None:
+        """Show none of them."""
+        for source in self._ghosts.sources:
+            self.ghosts((), (), source=source)
+        for source in {source for source, _ in self._traces}:
+            self.traces({}, source=source)
+        self.ellipsoids(())
+        for source in self._arrows.sources:
+            self.vectors((), source=source)
+
+    # ------------------------------------------------------------------------------- ghosts
+
+    def ghosts(
+        self,
+        names: Sequence[str],
+        arrays: Sequence[ArrayLike],
+        opacity: float = OPACITY,
+        parameters: Sequence[Mapping[str, float]] | None = None,
+        model: Model | None = None,
+        source: str = "result",
+    ) -> None:
+        """See-through copies of the machine: `arrays` holds for each copy an (n, 4, 4) array of poses of `names`;
+        `parameters` its parameter values and `model` the machine, where they differ from those shown."""
+        machine = model or self.model
+        machines = []
+        for k in range(len(arrays)):
+            values = dict(parameters[k]) if parameters else {}
+            own = machine if values or model is not None else None
+            machines.append((own, values, self.items))
+        self._ghosts.show(source, names, arrays, machines, opacity)
+
+    # ------------------------------------------------------------------------------- traces
+
+    def traces(self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None,
+               source: str = "ways") -> None:  # fmt: skip
+        """Lines through the (n, 3) places points have been at, by any name."""
+        for key in [key for key in self._traces if key[0] == source and key[1] not in paths]:
+            self.renderer.RemoveActor(self._traces.pop(key)[0])
+        for name, path in paths.items():
+            points = np.asarray(path, dtype=float).reshape(-1, 3)
+            colour = (colours or {}).get(name, "trace")
+            actor = self._traces[source, name][0] if (source, name) in self._traces else None
+            if actor is None:
+                actor = _actor()
+                self.renderer.AddActor(actor)
+            self._traces[source, name] = actor, colour
+            actor.SetVisibility(len(points) > 1)
+            if len(points) > 1:
+                actor.GetMapper().SetInputData(polyline(points))
+            _draw_line(actor, self.look.colour(colour), 2.6)
+
+    # ------------------------------------------------------------------------------- ellipsoids
+
+    def ellipsoids(self, glyphs: Sequence[EllipsoidGlyph | tuple], opacity: float = 0.32) -> None:
+        """Ellipsoids (discs and lines where radii vanish), with their principal circles and semi-axes."""
+        while len(self._ellipsoids) > len(glyphs):
+            self._ellipsoids.pop().remove()
+        while len(self._ellipsoids) < len(glyphs):
+            self._ellipsoids.append(_EllipsoidActors(self.renderer))
+        for actors, glyph in zip(self._ellipsoids, glyphs, strict=True):
+            actors.put(EllipsoidGlyph(*glyph), self.look, opacity)
+
+    # ------------------------------------------------------------------------------- mass
+
+    def mass_center(self, place: ArrayLike | None, radius: float) -> None:
+        """A larger quartered ball at the centre of mass of the whole machine; None hides it."""
+        self._mass.SetVisibility(place is not None)
+        if place is not None:
+            x, y, z = np.asarray(place, dtype=float)
+            self._mass.SetPosition(x, y, z)
+            self._mass.SetScale(radius)
+
+    # ------------------------------------------------------------------------------- vectors
+
+    def vectors(self, glyphs: Sequence[VectorGlyph | tuple], source: str = "", size: float | None = None) -> None:
+        """Arrows, in front of the machine; those without length are left out. size: of the machine, m, by which they
+        are neither too thin nor too thick."""
+        self._arrows.show(source, glyphs, size)
+
+    def paint(self, look: Look) -> None:
+        """Take the colours of a look."""
+        self.look = look
+        self._ghosts.paint(look)
+        self._arrows.paint(look)
+        for actor, colour in self._traces.values():
+            _draw_line(actor, look.colour(colour), 2.6)
+        for actors in self._ellipsoids:
+            actors.paint(look)
+
+    @property
+    def actors(self) -> list[vtkActor]:
+        """Everything shown, for fitting the view."""
+        own = [*self._ghosts.actors, *(actor for actor, _ in self._traces.values()), *self._arrows.actors]
+        return own + [actor for actors in self._ellipsoids for actor in actors.shown]
+
+
+class _EllipsoidActors:
+    """Surface and lines of one ellipsoid; moved, not made anew, when its numbers change."""
+
+    def __init__(self, renderer: vtkRenderer) -> None:
+        self._renderer = renderer
+        self._surface, self._lines = _actor(), _actor()
+        self._glyph: EllipsoidGlyph | None = None
+        self._opacity = 1.0
+        for actor in (self._surface, self._lines):
+            renderer.AddActor(actor)
+
+    def remove(self) -> None:
+        for actor in (self._surface, self._lines):
+            self._renderer.RemoveActor(actor)
+
+    @property
+    def shown(self) -> list[vtkActor]:
+        return [actor for actor in (self._surface, self._lines) if actor.GetVisibility()]
+
+    def put(self, glyph: EllipsoidGlyph, look: Look, opacity: float) -> None:
+        self._glyph, self._opacity = glyph, opacity
+        radii = np.abs(np.asarray(glyph.radii, dtype=float))
+        axes = np.asarray(glyph.axes, dtype=float)
+        order = np.argsort(-radii)
+        largest = float(radii[order[0]])
+        visible = np.isfinite(radii).all() and largest > 0.0
+        self._surface.SetVisibility(bool(visible))
+        self._lines.SetVisibility(bool(visible))
+        if not visible:
+            return
+        thick = int((radii > FLAT * largest).sum())  # 3: solid, 2: disc, 1: line
+        frame = np.eye(4)
+        frame[:3, :3] = axes[:, order]
+        if np.linalg.det(frame[:3, :3]) < 0.0:
+            frame[:3, 2] *= -1.0
+        frame[:3, 3] = np.asarray(glyph.center, dtype=float)
+        stretch = np.where(np.arange(3) < thick, radii[order], 1e-4 * largest)
+        pose = vtk_matrix(frame @ np.diag([*stretch, 1.0]))
+        self._surface.SetVisibility(thick > 1)
+        self._surface.GetMapper().SetInputData(mesh(g.Sphere(1.0) if thick == 3 else g.Sector(0.0, 1.0)))
+        self._lines.GetMapper().SetInputData(_circles(thick))
+        for actor in (self._surface, self._lines):
+            actor.SetUserMatrix(pose)
+        self._surface.GetProperty().SetBackfaceCulling(thick == 3)
+        self.paint(look)
+
+    def paint(self, look: Look) -> None:
+        if self._glyph is not None:
+            colour = look.colour(self._glyph.colour)
+            shine(self._surface, colour)
+            self._surface.GetProperty().SetOpacity(self._opacity)
+            _draw_line(self._lines, tuple(0.8 * c for c in colour), 1.5)
+
+
+def _circles(thick: int) -> object:
+    """Lines of a unit ball (three circles and axes), disc (circle and two axes) or segment."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 73)
+    points: list[Array] = []
+    lines: list[list[int]] = []
+    pairs = {3: ((0, 1), (1, 2), (0, 2)), 2: ((0, 1),), 1: ()}[thick]
+    for i, j in pairs:
+        ring = np.zeros((73, 3))
+        ring[:, i], ring[:, j] = np.cos(turn), np.sin(turn)
+        lines += [[len(points) + k, len(points) + k + 1] for k in range(72)]
+        points += list(ring)
+    for i in range(thick):
+        lines.append([len(points), len(points) + 1])
+        points += [np.eye(3)[i], -np.eye(3)[i]]
+    return wire(np.array(points), lines)
+
+
+def _actor() -> vtkActor:
+    actor = vtkActor()
+    actor.SetMapper(vtkPolyDataMapper())
+    actor.GetMapper().ScalarVisibilityOff()
+    return actor
+
+
+def _draw_line(actor: vtkActor, colour: tuple[float, ...], width: float) -> None:
+    surface = actor.GetProperty()
+    surface.LightingOff()
+    surface.SetColor(*colour[:3])
+    surface.SetLineWidth(width)

@@ -1,0 +1,111 @@
+"""What a line of sight meets: tested on the meshes themselves, so it needs no picture and no GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from vtkmodules.vtkCommonCore import mutable
+from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkStaticCellLocator
+
+from viz.camera import Ray
+from viz.drawlist import geometry as g
+from viz.meshes.meshes import mesh
+from viz.placement import Array
+
+
+class Target(NamedTuple):
+    """Something that can be hit: its form, its pose (4, 4; may stretch) and what it stands for."""
+
+    geometry: g.Geometry
+    pose: Array
+    meaning: object
+
+
+class Met(NamedTuple):
+    """The nearest thing on a ray: what it stands for, where (m), the surface normal there and the distance (m)."""
+
+    meaning: object
+    position: Array
+    normal: Array
+    distance: float
+
+
+def nearest(ray: Ray, targets: Iterable[Target]) -> Met | None:
+    """The first target that the ray meets, or None."""
+    table = list(targets)
+    if not table:
+        return None
+    inverse = np.linalg.inv(np.array([target.pose for target in table]))
+    origins = inverse[:, :3, :3] @ ray.origin + inverse[:, :3, 3]
+    directions = inverse[:, :3, :3] @ ray.direction
+    bounds = np.array([mesh(pickable(target.geometry)).GetBounds() for target in table]).reshape(-1, 3, 2)
+    enter, leave = _slabs(origins, directions, bounds)
+    best: Met | None = None
+    for i in np.argsort(enter):
+        if leave[i] < max(enter[i], 0.0) or not np.isfinite(enter[i]):
+            continue
+        if best is not None and enter[i] > best.distance:
+            break
+        found = _meet(table[i], origins[i], directions[i], enter[i], leave[i])
+        if found is not None and found[0] >= 0.0 and (best is None or found[0] < best.distance):
+            distance, normal = found
+            best = Met(table[i].meaning, ray.at(distance), _outward(inverse[i], normal, ray), distance)
+    return best
+
+
+def pickable(form: g.Geometry) -> g.Geometry:
+    """The form a ray is tested with: wires count as solid."""
+    if isinstance(form, g.MissingMesh):
+        return g.Box((form.size,) * 3)
+    if isinstance(form, g.MeshFile) and mesh(form).GetNumberOfPolys() == 0:
+        return g.Box((form.size,) * 3)
+    return form
+
+
+def _slabs(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Array]:
+    """Distances at which rays enter and leave boxes (n, 3, 2); leaving before entering means a miss."""
+    slack = 1e-9 + 1e-6 * (bounds[:, :, 1] - bounds[:, :, 0]).max(axis=1)[:, None]
+    safe = np.where(np.abs(directions) < 1e-15, 1e-15, directions)
+    a = (bounds[:, :, 0] - slack - origins) / safe
+    b = (bounds[:, :, 1] + slack - origins) / safe
+    return np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)
+
+
+@lru_cache(maxsize=1024)
+def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
+    """The search tree of a form, and its mesh."""
+    data = mesh(form)
+    locator = vtkStaticCellLocator()
+    locator.SetDataSet(data)
+    locator.BuildLocator()
+    return locator, data
+
+
+def _meet(target: Target, origin: Array, direction: Array, enter: float, leave: float) -> tuple[float, Array] | None:
+    """Distance along the (world) ray and local face normal of the first face met inside [enter, leave]."""
+    locator, data = search_tree(pickable(target.geometry))
+    if data.GetNumberOfCells() == 0:
+        return None
+    start, end = max(enter - 1e-6, 0.0), leave + 1e-6
+    t, point, local = mutable(0.0), [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    part, cell = mutable(0), mutable(0)
+    p, q = origin + start * direction, origin + end * direction
+    if not locator.IntersectWithLine(p.tolist(), q.tolist(), 1e-12, t, point, local, part, cell):
+        return None
+    corners = data.GetCell(int(cell)).GetPoints()
+    a, b, c = (np.array(corners.GetPoint(k)) for k in range(3))
+    distance = float((np.array(point) - origin) @ direction / (direction @ direction))
+    return distance, np.cross(b - a, c - a)
+
+
+def _outward(inverse: Array, normal: Array, ray: Ray) -> Array:
+    """The face normal in world axes, of length one, on the side the ray comes from."""
+    world = inverse[:3, :3].T @ normal
+    length = float(np.linalg.norm(world))
+    if length < 1e-300:
+        return -ray.direction
+    world = world / length
+    return world if float(world @ ray.direction) <= 0.0 else -world

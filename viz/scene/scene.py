@@ -1,0 +1,324 @@
+"""The scene of one model in one render window: reconciled with draw lists, moved, picked, highlighted.
+
+Pixels are device pixels counted from the upper left corner. The scene renders only when `render` is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import vtkmodules.vtkRenderingFreeType  # draws text
+import vtkmodules.vtkRenderingOpenGL2  # noqa: F401  draws everything
+from numpy.typing import ArrayLike
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkTextActor
+
+from core.model import Model
+from viz import boxes, camera
+from viz.camera import Ray, View
+from viz.drawlist.balance import Balance
+from viz.drawlist.items import Item, Ref, items
+from viz.drawlist.junction_items import guesses
+from viz.drawlist.sensor_readings import Readings, Words, in_si
+from viz.drawlist.skeleton import Skeleton
+from viz.look import LOOKS, LookName
+from viz.meshes.mesh_files import problems_of
+from viz.placement import Array
+from viz.scene import quality
+from viz.scene.cube import Cube
+from viz.scene.display import Display
+from viz.scene.figures import WORDS, Figure, Figures, Poses
+from viz.scene.handles import Handles
+from viz.scene.highlight import Outline
+from viz.scene.hits import Hit, figure_hit, handle_hit
+from viz.scene.labels import Labels
+from viz.scene.overlays import Overlays
+from viz.scene.quality import Quality
+from viz.scene.range_box import RangeBox, room
+from viz.scene.surroundings import Surroundings, light_up
+from viz.scene.tracks import Tracks
+
+EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
+"""The box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
+
+
+class Scene:
+    """Everything drawn in one render window."""
+
+    def __init__(self, window: vtkRenderWindow, look: LookName = "light", pixel_ratio: float = 1.0,
+                 fineness: Quality | None = None) -> None:  # fmt: skip
+        """`fineness` None: what the graphics hardware carries, found at the first render."""
+        self.window = window
+        self._fineness = fineness
+        self.hasty = False  # whether the last picture's edges were left jagged
+        self.pixel_ratio = pixel_ratio
+        self.palette = LOOKS[look]
+        self.model: Model | None = None
+        self.items: tuple[Item, ...] = ()
+        self.view = View()
+        self._values: Mapping[str, float] = {}
+        self.display = Display()
+        self._selected: Ref | None = None
+        self._hovered: Ref | None = None
+        self._poses: Poses = {}
+        self._homes: Poses = {}
+        self.words: Words = in_si
+        self._extent = 1.0
+        self._balance: Balance | None = None
+        self.tracks = Tracks()
+        self.renderer, self.front, self.corner = self._renderers()
+        self.figures = Figures(self.renderer, self.front, self.palette)
+        self.figures.is_shown = lambda item: self.display.shows(item, self._selected)
+        self.labels = Labels(self.front, self.palette)
+        self.overlays = Overlays(self.renderer, self.front, self.palette)
+        self.cube = Cube(self.corner, self.palette)
+        self.handles = Handles(self.front, self.palette)
+        self.surroundings = Surroundings(self.renderer)
+        self.range_box = RangeBox(self.renderer, self.front, self.palette)
+        self._outlines = {"hover": Outline(self.renderer), "accent": Outline(self.renderer)}
+        self._refine()
+
+    def _renderers(self) -> tuple[vtkRenderer, vtkRenderer, vtkRenderer]:
+        """The machine's renderer, one in front of it for handles and labels that shares its camera, the cube's."""
+        self.window.SetNumberOfLayers(3)
+        renderers = vtkRenderer(), vtkRenderer(), vtkRenderer()
+        for layer, renderer in enumerate(renderers):
+            renderer.SetLayer(layer)
+            self.window.AddRenderer(renderer)
+        renderers[1].SetActiveCamera(renderers[0].GetActiveCamera())
+        renderers[1].AddViewProp(vtkTextActor())  # draws nothing, but layers without props smooth nothing
+        return renderers
+
+    # ------------------------------------------------------------------------------- the model
+
+    def show(self, model: Model, p: Mapping[str, float] | None = None) -> None:
+        """Draw a model with parameter values `p`; what did not change keeps its actors."""
+        self._keep_tracks(model)
+        self.model = model
+        self._values = model.values(p)
+        self.items = items(model, p)
+        self._homes = guesses(model, self._values)
+        self._poses = {**self._homes, **self._poses}
+        self.figures.reconcile(self.items, self._poses)
+        self.overlays.model, self.overlays.items = model, self.items
+        self._balance = Balance(model, self._values)
+        self.labels.measure = Readings(model, self._values, self.words)
+        self.handles.use(Skeleton(model, self._values))
+        self.handles.move(self._poses)
+        self._after_change()
+
+    @property
+    def quality(self) -> Quality:
+        """How finely pictures are drawn; "plain" until the first one has shown what the machine carries."""
+        return self._fineness or "plain"
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why mesh files stand as placeholders, one sentence each."""
+        return problems_of(self.items)
+
+    def set_display(self, display: Display | None = None, **changes: Any) -> None:
+        """Show or hide parts: `set_display(frames=True)`."""
+        self.display = replace(display or self.display, **changes)
+        self.figures.refresh()
+        self._after_change()
+
+    def _after_change(self) -> None:
+        self.labels.show(tuple(item for item in self.items if item.role in WORDS and self.display.shows(item)))
+        self.labels.move(self._poses)
+        self._highlight()
+        self._fit_surroundings()
+        self._move_mass_center()
+
+    def move(self, poses: Poses | Sequence[str], arrays: ArrayLike | None = None) -> None:
+        """Put bodies and frames where they are now: a mapping name → (4, 4), or names and an (n, 4, 4) array."""
+        if arrays is not None:
+            poses = dict(zip(poses, np.asarray(arrays, dtype=float), strict=True))
+        assert isinstance(poses, Mapping)
+        self._homes = {name: poses.get(name, home) for name, home in self._homes.items()}
+        poses = self._poses = {**self._homes, **poses}
+        self.figures.move(poses)
+        self.labels.move(poses)
+        self.handles.move(poses)
+        self._move_mass_center()
+        if self.tracks.record(poses, 2e-3 * self._extent):
+            self.overlays.traces(self.tracks.ways)
+
+    def trace(self, *frames: str) -> None:
+        """Draw the ways of the origins of these bodies and frames from now on; without names, none any more."""
+        self.tracks.follow(*frames)
+        self.tracks.record(self._poses, 2e-3 * self._extent)
+        self.overlays.traces(self.tracks.ways)
+
+    def _keep_tracks(self, model: Model) -> None:
+        """Drop the ways of another machine, and of frames that are gone."""
+        if self.tracks.frames:
+            same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)
+            names = model.expanded.index("frame") if same else {}
+            self.trace(*(name for name in self.tracks.frames if name in names))
+
+    def _move_mass_center(self) -> None:
+        wanted = self.display.centers_of_mass and self._balance is not None
+        center = self._balance.center(self._poses) if wanted and self._balance is not None else None
+        radius = self.handles.skeleton.radius if self.handles.skeleton is not None else 0.0
+        self.overlays.mass_center(center, 1.15 * radius)
+
+    # ------------------------------------------------------------------------------- look
+
+    def look(self, name: LookName) -> None:
+        """Take the light or the dark colours."""
+        self.palette = LOOKS[name]
+        self._paint()
+        self._after_change()
+
+    def _paint(self) -> None:
+        look = self.palette
+        plain = not self.renderer.GetUseSSAO()  # ambient occlusion draws no gradient
+        self.renderer.SetGradientBackground(plain)
+        self.renderer.SetBackground(*look.colour("horizon" if plain else "haze"))
+        self.renderer.SetBackground2(*look.colour("sky"))
+        for renderer in (self.renderer, self.front, self.corner):
+            light_up(renderer, look.light)
+        for part in (self.figures, self.labels, self.handles, self.overlays, self.cube, self.range_box):
+            part.paint(look)
+
+    # ------------------------------------------------------------------------------- selection
+
+    def show_handles(self, *joints: str) -> None:
+        """Show the handles of these joints and of no others."""
+        self.handles.show(*joints)
+        self.handles.move(self._poses)
+
+    def select(self, ref: Ref | None) -> None:
+        """Outline an element as the selection."""
+        self._selected = ref
+        self.figures.refresh()
+        self._highlight()
+
+    def hover(self, ref: Ref | None) -> None:
+        """Outline an element as the one under the pointer."""
+        if ref != self._hovered:
+            self._hovered = ref
+            self._highlight()
+
+    def _highlight(self) -> None:
+        chosen = self._figures_of(self._selected)
+        touched = [] if self._hovered == self._selected else self._figures_of(self._hovered)
+        self._outlines["accent"].show(chosen, self.palette.colour("accent"), self.pixel_ratio)
+        self._outlines["hover"].show(touched, self.palette.colour("hover"), self.pixel_ratio)
+
+    def _figures_of(self, ref: Ref | None) -> list[Figure]:
+        if ref is None or self.model is None:
+            return []
+        if ref[0] == "chains" and any(chain.name == ref[1] for chain in self.model.chains):
+            chain = self.model.chain(ref[1])
+            names = {*chain.bodies, f"{chain.prefix}tool"}
+            return [f for f in self.figures.table.values() if f.item.ref and f.item.ref[1] in names]
+        found = self.figures.of(tuple(ref))
+        return found if ref[0] == "frames" else [figure for figure in found if figure.item.role != "frame"]
+
+    # ------------------------------------------------------------------------------- picking
+
+    def pick(self, x: float, y: float, *, handles: bool = True) -> Hit | None:
+        """The handle, body, joint or frame under a pixel; `handles` off: what lies behind the handles."""
+        ray = self.ray(x, y)
+        return (handle_hit(ray, self.handles) if handles else None) or figure_hit(ray, self.figures.table.values())
+
+    def ray(self, x: float, y: float) -> Ray:
+        """The line of sight through a pixel."""
+        return camera.ray(self.view, self.size, x, y)
+
+    def project(self, point: ArrayLike) -> tuple[float, float]:
+        """The pixel where a point (3,) is seen."""
+        return camera.project(self.view, self.size, point)
+
+    # ------------------------------------------------------------------------------- camera
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in device pixels."""
+        width, height = self.window.GetSize()
+        return max(width, 1), max(height, 1)
+
+    def bounds(self, ref: Ref | None = None, overlays: bool = False) -> Array:
+        """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m;
+        with `overlays` also around ellipsoids, ghosts and the like."""
+        figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
+        found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
+        if overlays and ref is None:
+            found += [*(actor.GetBounds() for actor in self.overlays.actors), *self.range_box.framed]
+        return boxes.around(found or [EMPTY])
+
+    def fit(self, ref: Ref | None = None) -> View:
+        """The present view moved so that an element fills the picture, or the whole machine, or the fixed ranges."""
+        width, height = self.size
+        if self.range_box.fixed and ref is None:
+            return camera.fit(self.view, self.range_box.fixed, width / height, room(self.size, self.pixel_ratio))
+        return camera.fit(self.view, self.bounds(ref, overlays=True), width / height)
+
+    def _fit_surroundings(self) -> None:
+        if self.model is None:
+            return
+        size = boxes.extent(self.bounds())
+        if abs(np.log(max(size, 1e-6) / self._extent)) > 0.5:
+            self._extent = max(size, 1e-6)
+            self._refine()
+        self.floor, d = min(0.0, self.figures.lowest), self.display
+        self.surroundings.show(self.model, dict(self._values), _rounded(size), self.floor, self.palette)
+        self.surroundings.toggle(d.ground, d.axes, d.gravity)
+
+    floor = 0.0
+    """Height of the ground grid: 0, or that of the machine's lowest point below it, m."""
+
+    # ------------------------------------------------------------------------------- drawing
+
+    def settle(self) -> None:
+        """Fit the ground grid and its surroundings to the present pose (the window: after opening and editing)."""
+        self._fit_surroundings()
+
+    def transparent(self, on: bool) -> None:
+        """Leave the background out, for pictures to be laid on others."""
+        self.renderer.SetGradientBackground(not on)
+        if on:
+            self.renderer.SetBackground(0.0, 0.0, 0.0)
+            self.renderer.SetBackgroundAlpha(0.0)
+
+    def close(self) -> None:
+        """Let go of the graphics resources; the scene cannot be used afterwards."""
+        for renderer in (self.corner, self.front, self.renderer):
+            renderer.RemoveAllViewProps()
+            self.window.RemoveRenderer(renderer)
+
+    def render(self, hasty: bool = False) -> None:
+        """Draw the picture now. `hasty`: leave edges jagged where the processor draws, while something moves."""
+        self.prepare()
+        self.hasty = hasty and self.quality == "plain"
+        quality.smooth(self.quality, hasty, self.front, self.corner)
+        self.window.Render()
+        if self._fineness is None:
+            self._fineness = quality.quality_for(quality.drawn_by(self.window))
+            self._refine()
+            if self._fineness == "fine":
+                self.window.Render()
+
+    def _refine(self) -> None:
+        renderers = self.renderer, self.front, self.corner
+        quality.apply(self.quality, self.window, *renderers, self._extent)
+        self._paint()
+
+    def prepare(self) -> None:
+        """Bring everything that depends on the view up to date, for a render to follow."""
+        camera.apply(self.view, self.renderer.GetActiveCamera())
+        for outline in self._outlines.values():
+            outline.fit(self.size)
+        for part in (self.handles, self.labels, self.range_box):
+            part.fit(self.view, self.size, self.pixel_ratio)
+        self.cube.fit(self.view, self.size, self.pixel_ratio, self.display.cube)
+        self.renderer.ResetCameraClippingRange()
+
+
+def _rounded(size: float) -> float:
+    """A size with one or two digits, so that small movements change nothing."""
+    return float(f"{size:.1g}") if np.isfinite(size) and size > 0.0 else 1.0

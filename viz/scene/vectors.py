@@ -1,0 +1,202 @@
+"""Vectors of a motion as arrows: forces and torques in joints and of force elements, velocities and accelerations.
+
+Which arrows there are is plain data (`Wanted`); their numbers come from the channels of a run, so that a plot of the
+same name shows the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import KinetostatError
+from core.model import WORLD, Model
+from core.model.parameters import value_of
+from viz.scene.arrows import VectorGlyph
+
+if TYPE_CHECKING:
+    from core.simulation.run.run import Run
+
+Array = NDArray[np.float64]
+
+LENGTH = 0.3
+"""Length of the usual longest arrow of a kind as a share of the machine's size, at scale 1."""
+QUANTILE = 0.75
+LOOKS = 200
+"""Samples of a run from which the usual length of arrows is found."""
+
+
+class VectorKind(NamedTuple):
+    """Facts of a kind of arrow. `channel`: the quantity of a frame, '' for those of joints and force elements."""
+
+    id: str
+    title: str
+    unit: str
+    colour: str
+    collections: tuple[str, ...]
+    """Collections whose elements have such a vector."""
+    channel: str = ""
+    turning: bool = False
+
+
+_MOVING = ("bodies", "frames")
+_ACTING = ("joints", "forces")
+KINDS: Mapping[str, VectorKind] = MappingProxyType({
+    kind.id: kind for kind in (
+        VectorKind("force", "Force", "N", "vector_force", _ACTING),
+        VectorKind("torque", "Torque", "N·m", "vector_torque", _ACTING, turning=True),
+        VectorKind("velocity", "Velocity", "m/s", "vector_velocity", _MOVING, "velocity"),
+        VectorKind("acceleration", "Acceleration", "m/s²", "vector_acceleration", _MOVING, "acceleration"),
+        VectorKind("omega", "Angular velocity", "rad/s", "vector_omega", _MOVING, "omega", True),
+    )
+})  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """An arrow that is shown: kind (a key of KINDS), collection and name of its element."""
+
+    kind: str
+    collection: str
+    name: str
+
+
+class Field(NamedTuple):
+    """The arrows of one element over samples: origins (n, 3), m, and vectors (n, 3), SI, world axes."""
+
+    wanted: Wanted
+    origins: Array
+    vectors: Array
+
+
+def possible(model: Model, kind: str) -> tuple[Wanted, ...]:
+    """All arrows of a kind that a model may show."""
+    expanded = model.expanded
+    return tuple(
+        Wanted(kind, collection, element.name)
+        for collection in KINDS[kind].collections
+        for element in getattr(expanded, collection)
+    )
+
+
+def fields(run: Run, wanted: Iterable[Wanted]) -> list[Field]:
+    """The arrows at all samples of a run; elements that have no such vector (or no longer exist) are left out."""
+    found = []
+    poses: dict[str, tuple[Array, Array]] = {}
+    for each in wanted:
+        try:
+            pairs = _pairs(run, each, poses)
+        except (KinetostatError, KeyError, ValueError):
+            continue
+        found += [Field(each, origins, vectors) for origins, vectors in pairs]
+    return found
+
+
+def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+    kind = KINDS[wanted.kind]
+    if kind.channel:
+        return [(run[f"{wanted.name}.position"], run[f"{wanted.name}.{kind.channel}"])]
+    part = slice(0, 3) if kind.turning else slice(3, 6)
+    if wanted.collection == "joints":
+        if not poses:
+            poses.update(run.mech.joint_poses(run.q, p=_parameters(run)))
+        places = np.asarray(poses[wanted.name][1])[:, :3, 3]
+        return [(places, run[f"{wanted.name}.reaction"][:, part])]
+    return _of_force(run, wanted, part)
+
+
+def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
+    """Arrows of a force element: at both ends of a line; of a wrench on b; in a joint on the child's side."""
+    force = run.model.expanded.find("forces", wanted.name)
+    values = run[f"{wanted.name}.force"]
+    if force.kind == "joint":
+        return _in_joint(run, force.joint, values, KINDS[wanted.kind].turning)
+    if force.kind in ("line", "series"):
+        if KINDS[wanted.kind].turning:
+            return []
+        a, b = (_point(run, name) for name in (force.a, force.b))
+        way = b - a
+        length = np.linalg.norm(way, axis=1, keepdims=True)
+        pull = values.reshape(len(values), -1)[:, :1] * way / np.maximum(length, 1e-12)
+        return [(a, pull), (b, -pull)]
+    if values.ndim == 2 and values.shape[1] in (3, 6):
+        place = _point(run, force.b)
+        if values.shape[1] == 6:
+            return [(place, values[:, part])]
+        return [] if KINDS[wanted.kind].turning else [(place, values)]
+    return []
+
+
+def _in_joint(run: Run, name: str, values: Array, turning: bool) -> list[tuple[Array, Array]]:
+    """The arrow along the axis of a revolute or prismatic joint: on the child acts −F, against growth."""
+    joint = run.model.expanded.find("joints", name)
+    dimensions = joint.info.coordinate_dimensions
+    if joint.kind not in ("revolute", "continuous", "prismatic") or (dimensions[0] == "angle") != turning:
+        return []
+    known = {**run.model.expanded.values(), **run.settings.parameters}
+    axis = np.array([value_of(x, known) for x in joint.axis], dtype=float)
+    a, b = run.mech.joint_poses(run.q, p=_parameters(run))[name]
+    along = np.asarray(a)[:, :3, :3] @ (axis / np.linalg.norm(axis))
+    return [(np.asarray(b)[:, :3, 3], -values.reshape(-1, 1) * along)]
+
+
+def _point(run: Run, name: str) -> Array:
+    """(n, 3) places of a body, frame or junction."""
+    if name in ("", WORLD):
+        return np.zeros((len(run.time), 3))
+    return np.asarray(run[f"{name}.position"])
+
+
+def _parameters(run: Run) -> dict[str, float] | None:
+    return dict(run.settings.parameters) or None
+
+
+def usual(found: Sequence[Field]) -> dict[str, float]:
+    """The length by which the arrows of each kind are scaled, SI: three quarters of the time the longest arrow is
+    shorter. (The very longest would let a single shock make all others vanish.)"""
+    result: dict[str, float] = {}
+    for kind in dict.fromkeys(each.wanted.kind for each in found):
+        lengths = np.array([np.linalg.norm(each.vectors, axis=1) for each in found if each.wanted.kind == kind])
+        peaks = np.where(np.isfinite(lengths), lengths, 0.0).max(axis=0)
+        result[kind] = float(np.quantile(peaks, QUANTILE)) or float(peaks.max(initial=0.0))
+    return result
+
+
+def thinned(run: Run) -> Run:
+    """Some samples of the run, from which the usual lengths are found."""
+    from core.simulation.run.resampling import resampled
+
+    count = len(run.time)
+    if count <= LOOKS:
+        return run
+    return resampled(run, run.time[np.unique(np.linspace(0, count - 1, LOOKS).astype(int))])
+
+
+def scales(largest: Mapping[str, float], size: float, factors: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Metres of arrow per SI unit of each kind, for a machine of `size` m; factors: the person's own, by kind."""
+    return {
+        kind: LENGTH * size * (factors or {}).get(kind, 1.0) / value if value > 0.0 else 0.0
+        for kind, value in largest.items()
+    }
+
+
+def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
+    """The arrows of one sample, as they are drawn."""
+    return [
+        VectorGlyph(each.origins[index], scale.get(each.wanted.kind, 0.0) * each.vectors[index],
+                    KINDS[each.wanted.kind].colour, KINDS[each.wanted.kind].turning)
+        for each in found
+    ]  # fmt: skip
+
+
+def reference(scale: float, size: float) -> tuple[float, float]:
+    """(value, length in m) of the round arrow of a legend: 1, 2 or 5 times a power of ten, some eighth of `size`."""
+    if scale <= 0.0:
+        return 0.0, 0.0
+    value = size / 8.0 / scale
+    power = 10.0 ** np.floor(np.log10(value))
+    round_ = max((factor for factor in (1.0, 2.0, 5.0) if factor * power <= value * (1.0 + 1e-9)), default=1.0) * power
+    return float(round_), float(round_ * scale)
