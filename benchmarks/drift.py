@@ -18,8 +18,16 @@ def main() -> None:
     for title, make in (("planar four-bar", problems.four_bar), ("Bricard", problems.bricard)):
         problem = make()
         for closed_forms in (True, False):
-            run = simulate(problem.model, STEPS * STEP, method="rk4", step=STEP, output=1.0, q0=problem.q0,
-                           v0=problem.v0, closed_forms=closed_forms)  # fmt: skip
+            run = simulate(
+                problem.model,
+                STEPS * STEP,
+                method="rk4",
+                step=STEP,
+                output=1.0,
+                q0=problem.q0,
+                v0=problem.v0,
+                closed_forms=closed_forms,
+            )
             gap, energy = np.max(run["constraint.residual"]), np.ptp(run["energy.total"])
             how = "closed forms" if closed_forms else "iteration"
             lines.append(f"| {title} | {how} | {gap:.1e} | {energy:.1e} J | {run.statistics.cpu:.1f} s |")

@@ -54,20 +54,39 @@ def engine(cylinders: int = 6) -> Model:
         turn, lean = math.radians(OFFSETS[k]), math.radians(INCLINATIONS[k])
         at = k * SPACING
         bodies += [
-            Body(name=f"rod{k + 1}", mass=2.0328, center_of_mass=(0.0, 0.09, 0.0),
-                 inertia=Inertia(ixx=0.0088088, iyy=1e-4, izz=0.0088088)),
-            Body(name=f"piston{k + 1}", mass=6.04756585816, center_of_mass=(0.0, 0.05, 0.0),
-                 inertia=Inertia(ixx=0.0088, iyy=0.0075, izz=0.0088)),
-        ]  # fmt: skip
+            Body(
+                name=f"rod{k + 1}",
+                mass=2.0328,
+                center_of_mass=(0.0, 0.09, 0.0),
+                inertia=Inertia(ixx=0.0088088, iyy=1e-4, izz=0.0088088),
+            ),
+            Body(
+                name=f"piston{k + 1}",
+                mass=6.04756585816,
+                center_of_mass=(0.0, 0.05, 0.0),
+                inertia=Inertia(ixx=0.0088, iyy=0.0075, izz=0.0088),
+            ),
+        ]
         pin = Pose(position=(at, RADIUS * math.cos(turn), RADIUS * math.sin(turn)))
         joints += [
             Joint(name=f"pin{k + 1}", parent="crank", child=f"rod{k + 1}", a=pin, axis=x),
-            Joint(name=f"wrist{k + 1}", parent=f"rod{k + 1}", child=f"piston{k + 1}", axis=x,
-                  a=Pose(position=(0.0, ROD, 0.0))),
-            Joint(name=f"cylinder{k + 1}", kind="prismatic", parent="world", child=f"piston{k + 1}",
-                  a=Pose(position=(at, 0.0, 0.0), rotation=(lean, 0.0, 0.0)), axis=(0.0, 1.0, 0.0),
-                  rest=(_height(turn - lean),)),
-        ]  # fmt: skip
+            Joint(
+                name=f"wrist{k + 1}",
+                parent=f"rod{k + 1}",
+                child=f"piston{k + 1}",
+                axis=x,
+                a=Pose(position=(0.0, ROD, 0.0)),
+            ),
+            Joint(
+                name=f"cylinder{k + 1}",
+                kind="prismatic",
+                parent="world",
+                child=f"piston{k + 1}",
+                a=Pose(position=(at, 0.0, 0.0), rotation=(lean, 0.0, 0.0)),
+                axis=(0.0, 1.0, 0.0),
+                rest=(_height(turn - lean),),
+            ),
+        ]
     gravity = Gravity(acceleration=(0.0, -9.80665, 0.0))
     return Model(name="V6 engine", world=World(gravity=gravity), bodies=tuple(bodies), joints=tuple(joints))
 
@@ -87,8 +106,12 @@ def _crankshaft(cylinders: int) -> Body:
             inertia += own + m * radius**2
             moment += m * np.array([k * SPACING, radius * math.cos(turn), radius * math.sin(turn)])
     y, z = moment[1] / mass, moment[2] / mass
-    return Body(name="crank", mass=mass, center_of_mass=(float(moment[0] / mass), float(y), float(z)),
-                inertia=Inertia(ixx=inertia - mass * (y * y + z * z), iyy=1.0, izz=1.0))  # fmt: skip
+    return Body(
+        name="crank",
+        mass=mass,
+        center_of_mass=(float(moment[0] / mass), float(y), float(z)),
+        inertia=Inertia(ixx=inertia - mass * (y * y + z * z), iyy=1.0, izz=1.0),
+    )
 
 
 def start(mech: Mechanism) -> dict[str, Any]:
@@ -143,9 +166,12 @@ def without_gas() -> list[str]:
     sharp = simulate(mech, DURATION, rtol=1e-13, atol=1e-13, output=DURATION, closed_forms=False, **options)
     angle = float(sharp["shaft.q"][-1])
     points = {
-        closed_forms: [timed(mech, "shaft.q", angle, rtol=10.0**-k, atol=10.0**-k, closed_forms=closed_forms, **options)
-                       for k in range(4, 10)] for closed_forms in (True, False)
-    }  # fmt: skip
+        closed_forms: [
+            timed(mech, "shaft.q", angle, rtol=10.0**-k, atol=10.0**-k, closed_forms=closed_forms, **options)
+            for k in range(4, 10)
+        ]
+        for closed_forms in (True, False)
+    }
     lines = ["Without gas, begun at 10 rad/s, rk54; in brackets times real time:", ""]
     lines += [row(["error of the angle", "closed forms", "iteration", "ratio"]), "| --- | ---: | ---: | ---: |"]
     for level in LEVELS:
@@ -160,9 +186,13 @@ def with_gas() -> list[str]:
     mech = Mechanism(model)
     sharp = simulate(mech, DURATION, method="rk54", rtol=1e-12, atol=1e-12, output=DURATION)
     end = float(sharp["shaft.v"][-1])
-    lines = ["", f"With gas, from 10 to {end:.0f} rad/s, {sharp['shaft.q'][-1] / math.pi * 6:.0f} dead centres passed:",
-             "", row(["method", "rtol", "error of the speed, relative", "time", "steps", "rejected"]),
-             "| --- | ---: | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    lines = [
+        "",
+        f"With gas, from 10 to {end:.0f} rad/s, {sharp['shaft.q'][-1] / math.pi * 6:.0f} dead centres passed:",
+        "",
+        row(["method", "rtol", "error of the speed, relative", "time", "steps", "rejected"]),
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
     found: dict[tuple[str, bool], list[Point]] = {}
     for method in GAS_METHODS:
         for k in range(3, 9 if method in ("rk54", "rk853", "adams") else 7):
@@ -170,13 +200,30 @@ def with_gas() -> list[str]:
             point = timed(mech, "shaft.v", end, **options)
             found.setdefault((method, True), []).append((point[0], point[1] / end))
             statistics = simulate(mech, DURATION, output=DURATION, **options).statistics
-            lines.append(row([method, f"1e-{k}", f"{point[1] / end:.1e}", speed(point[0]), str(statistics.steps),
-                              str(statistics.rejected)]))  # fmt: skip
-    found["rk54", False] = [(s, e / end) for s, e in (
-        timed(mech, "shaft.v", end, method="rk54", rtol=10.0**-k, atol=10.0**-k, closed_forms=False)
-        for k in range(3, 9))]  # fmt: skip
-    lines += ["", row(["relative error of the speed", "closed forms, rk54", "iteration, rk54", "ratio"]),
-              "| --- | ---: | ---: | ---: |"]  # fmt: skip
+            lines.append(
+                row(
+                    [
+                        method,
+                        f"1e-{k}",
+                        f"{point[1] / end:.1e}",
+                        speed(point[0]),
+                        str(statistics.steps),
+                        str(statistics.rejected),
+                    ]
+                )
+            )
+    found["rk54", False] = [
+        (s, e / end)
+        for s, e in (
+            timed(mech, "shaft.v", end, method="rk54", rtol=10.0**-k, atol=10.0**-k, closed_forms=False)
+            for k in range(3, 9)
+        )
+    ]
+    lines += [
+        "",
+        row(["relative error of the speed", "closed forms, rk54", "iteration, rk54", "ratio"]),
+        "| --- | ---: | ---: | ---: |",
+    ]
     for level in GAS_LEVELS:
         own, other = (least(found["rk54", closed_forms], level) for closed_forms in (True, False))
         lines.append(

@@ -51,8 +51,12 @@ class Idas:
             algebraic = [balance - G.T @ multipliers, G @ a + drift]
             unknown.append(multipliers)
             self.guess.append(np.zeros(len(kept)))
-        self.dae = {"x": ca.vertcat(q, v), "z": ca.vertcat(*unknown), "ode": ca.vertcat(v, a),
-                    "alg": ca.vertcat(*algebraic)}  # fmt: skip
+        self.dae = {
+            "x": ca.vertcat(q, v),
+            "z": ca.vertcat(*unknown),
+            "ode": ca.vertcat(v, a),
+            "alg": ca.vertcat(*algebraic),
+        }
         self.nq = nq
 
     def __call__(self, tolerance: float) -> Result:
@@ -94,9 +98,13 @@ class Cvodes(_Explicit):
 
     def __call__(self, tolerance: float) -> Result:
         """The end of the motion with these tolerances."""
-        options = {"reltol": tolerance, "abstol": 1e-2 * tolerance, "max_num_steps": MOST_STEPS,
-                   "linear_multistep_method": self.multistep,
-                   "nonlinear_solver_iteration": self.iteration}  # fmt: skip
+        options = {
+            "reltol": tolerance,
+            "abstol": 1e-2 * tolerance,
+            "max_num_steps": MOST_STEPS,
+            "linear_multistep_method": self.multistep,
+            "nonlinear_solver_iteration": self.iteration,
+        }
         dae = {"x": self.y, "ode": self.f}
         solver = self.ca.integrator("run", "cvodes", dae, 0.0, self.problem.duration, options)
         return processor_time(lambda: np.array(solver(x0=self.start)["xf"]).ravel()[: self.nq])
@@ -139,8 +147,11 @@ class ScipyRadau(_Explicit):
         def jacobian(_: float, y: Any) -> Any:
             return self.jacobian(y).full()
 
-        return processor_time(lambda: solve_ivp(f, span, self.start, self.method, [span[1]], rtol=tolerance,
-                                                atol=1e-2 * tolerance, jac=jacobian).y[: self.nq, -1])  # fmt: skip
+        return processor_time(
+            lambda: solve_ivp(
+                f, span, self.start, self.method, [span[1]], rtol=tolerance, atol=1e-2 * tolerance, jac=jacobian
+            ).y[: self.nq, -1]
+        )
 
 
 class ScipyLsoda(ScipyRadau):

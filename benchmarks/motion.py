@@ -58,10 +58,13 @@ def main() -> None:
     apart = np.max(np.abs(np.concatenate([mine.q[-1], mine.v[-1]]) - end))
     lines = [
         f"{machine.title}, {DURATION:g} s by RK4 at {1e3 * STEP:g} ms; after {PEER_DURATION:g} s {apart:.0e} apart.",
-        "", "| | processor time |", "| --- | ---: |",
-        f"| samples every 10 ms | {1e3 * min(times):.1f} ms |", f"| samples every step | {1e3 * min(every):.1f} ms |",
+        "",
+        "| | processor time |",
+        "| --- | ---: |",
+        f"| samples every 10 ms | {1e3 * min(times):.1f} ms |",
+        f"| samples every step | {1e3 * min(every):.1f} ms |",
         f"| Pinocchio's aba, RK4 in Python | {1e3 * theirs:.0f} ms, {theirs / min(times):.0f} times |",
-    ]  # fmt: skip
+    ]
     tell("Fixed steps", "motion", lines)
 
 

@@ -55,8 +55,15 @@ def _world(g: Sequence[float]) -> World:
 def andrews_squeezer() -> Problem:
     """Seven bodies in the plane, three loops; the joints at E close them."""
     p, columns, case = read("andrews_squeezer_ivp")
-    centers = [(p["ra"], 0), (-p["da"], 0), (p["sb"], -p["sa"]), (0, p["ea"] - p["e"]), (p["ta"], p["tb"]),
-               (p["zf"] - p["fa"], 0), (-p["ub"], -p["ua"])]  # fmt: skip
+    centers = [
+        (p["ra"], 0),
+        (-p["da"], 0),
+        (p["sb"], -p["sa"]),
+        (0, p["ea"] - p["e"]),
+        (p["ta"], p["tb"]),
+        (p["zf"] - p["fa"], 0),
+        (-p["ub"], -p["ua"]),
+    ]
     bodies = [
         _body(f"K{i + 1}", m, c, (0, 0, I)) for i, (m, c, I) in enumerate(zip(p["m"], centers, p["I"], strict=True))
     ]
@@ -71,13 +78,23 @@ def andrews_squeezer() -> Problem:
         Joint(name="epsilon", parent="world", child="K7", a=A),
     ]
     ends = {"K3": (0, -p["ss"]), "K4": (0, -p["e"]), "K6": (p["zf"], 0)}
-    joints += [Joint(name=f"E{body[1]}", parent="K2", child=body, a=_at(-p["d"]), b=_at(*end), cut="yes")
-               for body, end in ends.items()]  # fmt: skip
-    frames = (Frame(name="C", parent="world", pose=_at(p["xc"], p["yc"])),
-              Frame(name="D", parent="K3", pose=_at(p["sd"], -p["sc"])))  # fmt: skip
+    joints += [
+        Joint(name=f"E{body[1]}", parent="K2", child=body, a=_at(-p["d"]), b=_at(*end), cut="yes")
+        for body, end in ends.items()
+    ]
+    frames = (
+        Frame(name="C", parent="world", pose=_at(p["xc"], p["yc"])),
+        Frame(name="D", parent="K3", pose=_at(p["sd"], -p["sc"])),
+    )
     spring = Force(name="spring", kind="line", a="C", b="D", stiffness=float(p["c0"]), rest=float(p["l0"]))
-    model = Model(name="Andrews' squeezer", world=_world((0, 0, 0)), bodies=tuple(bodies), joints=tuple(joints),
-                  frames=frames, forces=(spring,))  # fmt: skip
+    model = Model(
+        name="Andrews' squeezer",
+        world=_world((0, 0, 0)),
+        bodies=tuple(bodies),
+        joints=tuple(joints),
+        frames=frames,
+        forces=(spring,),
+    )
     names = ("beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon")
     return Problem(model, 0.03, dict(zip(names, p["q0"], strict=True)), None, {"beta": p["mom"]}, columns, case)
 
@@ -88,29 +105,62 @@ def flyball_governor() -> Problem:
     rod, spring = p["rods"], p["spring"]
     slim = (rod["I_axial"], rod["I_transverse"], rod["I_transverse"])
     slider = p["slider"]
-    bodies, joints, frames, forces = [
-        _body("shaft", p["shaft"]["mass"], (0, 0, p["shaft"]["length"] / 2), p["shaft"]["I"]),
-        _body("slider", slider["mass"], (0, 0, 0), (slider["I"],) * 3),
-    ], [
-        Joint(name="phi", parent="world", child="shaft"),
-        Joint(name="s", kind="prismatic", parent="shaft", child="slider"),
-    ], [], []  # fmt: skip
+    bodies, joints, frames, forces = (
+        [
+            _body("shaft", p["shaft"]["mass"], (0, 0, p["shaft"]["length"] / 2), p["shaft"]["I"]),
+            _body("slider", slider["mass"], (0, 0, 0), (slider["I"],) * 3),
+        ],
+        [
+            Joint(name="phi", parent="world", child="shaft"),
+            Joint(name="s", kind="prismatic", parent="shaft", child="slider"),
+        ],
+        [],
+        [],
+    )
     for side, (x, turn) in enumerate(((1, 0.0), (-1, math.pi)), 1):
         hinge = _at(x * rod["hinge_x"], 0, rod["hinge_z"], turn=turn)
-        bodies += [_body(f"rod{side}", rod["mass"], (rod["length"] / 2, 0, 0), slim),
-                   _body(f"ball{side}", p["tip_masses_kg"], (0, 0, 0), (0, 0, 0))]  # fmt: skip
-        joints += [Joint(name=f"beta{side}", parent="shaft", child=f"rod{side}", a=hinge, axis=(0.0, 1.0, 0.0)),
-                   Joint(name=f"tip{side}", kind="fixed", parent=f"rod{side}", child=f"ball{side}",
-                         a=_at(rod["length"]))]  # fmt: skip
-        frames += [Frame(name=f"ear{side}", parent="slider", pose=_at(*spring["on_slider"][side - 1])),
-                   Frame(name=f"middle{side}", parent=f"rod{side}", pose=_at(rod["length"] / 2))]  # fmt: skip
-        forces.append(Force(name=f"coupler{side}", kind="line", a=f"ear{side}", b=f"middle{side}", damping=spring["C"],
-                            stiffness=spring["K"], rest=spring["rest_length"]))  # fmt: skip
-    model = Model(name="flyball governor", world=_world(p["gravity"]), bodies=tuple(bodies), joints=tuple(joints),
-                  frames=tuple(frames), forces=tuple(forces))  # fmt: skip
+        bodies += [
+            _body(f"rod{side}", rod["mass"], (rod["length"] / 2, 0, 0), slim),
+            _body(f"ball{side}", p["tip_masses_kg"], (0, 0, 0), (0, 0, 0)),
+        ]
+        joints += [
+            Joint(name=f"beta{side}", parent="shaft", child=f"rod{side}", a=hinge, axis=(0.0, 1.0, 0.0)),
+            Joint(name=f"tip{side}", kind="fixed", parent=f"rod{side}", child=f"ball{side}", a=_at(rod["length"])),
+        ]
+        frames += [
+            Frame(name=f"ear{side}", parent="slider", pose=_at(*spring["on_slider"][side - 1])),
+            Frame(name=f"middle{side}", parent=f"rod{side}", pose=_at(rod["length"] / 2)),
+        ]
+        forces.append(
+            Force(
+                name=f"coupler{side}",
+                kind="line",
+                a=f"ear{side}",
+                b=f"middle{side}",
+                damping=spring["C"],
+                stiffness=spring["K"],
+                rest=spring["rest_length"],
+            )
+        )
+    model = Model(
+        name="flyball governor",
+        world=_world(p["gravity"]),
+        bodies=tuple(bodies),
+        joints=tuple(joints),
+        frames=tuple(frames),
+        forces=tuple(forces),
+    )
     angle = rod["angle_below_horizontal_rad"]
-    return Problem(model, p["t_end_s"], {"s": slider["s0"], "beta1": angle, "beta2": angle}, {"phi": p["omega0"]}, None,
-                   columns, case, stiff=True)  # fmt: skip
+    return Problem(
+        model,
+        p["t_end_s"],
+        {"s": slider["s0"], "beta1": angle, "beta2": angle},
+        {"phi": p["omega0"]},
+        None,
+        columns,
+        case,
+        stiff=True,
+    )
 
 
 def bricard() -> Problem:
@@ -124,10 +174,25 @@ def bricard() -> Problem:
         diagonal = [inertia["axial"] if abs(x) > 0.5 else inertia["transverse"] for x in along]
         bodies.append(_body(f"rod{i + 1}", p["rod_mass_kg"], along / 2, diagonal))
         offset = points[i] - points[max(i - 1, 0)]
-        joints.append(Joint(name=f"R{i}", parent=f"rod{i}" if i else "world", child=f"rod{i + 1}", a=_at(*offset),
-                            axis=tuple(axes[i])))  # fmt: skip
-    joints.append(Joint(name="R5", parent="rod5", child="world", a=_at(*(points[5] - points[4])), b=_at(*points[5]),
-                        axis=tuple(axes[5])))  # fmt: skip
+        joints.append(
+            Joint(
+                name=f"R{i}",
+                parent=f"rod{i}" if i else "world",
+                child=f"rod{i + 1}",
+                a=_at(*offset),
+                axis=tuple(axes[i]),
+            )
+        )
+    joints.append(
+        Joint(
+            name="R5",
+            parent="rod5",
+            child="world",
+            a=_at(*(points[5] - points[4])),
+            b=_at(*points[5]),
+            axis=tuple(axes[5]),
+        )
+    )
     model = Model(name="Bricard", world=_world(p["gravity"]), bodies=tuple(bodies), joints=tuple(joints))
     return Problem(model, p["t_end_s"], None, None, None, columns, case)
 
@@ -150,7 +215,9 @@ def four_bar() -> Problem:
 def double_pendulum() -> Problem:
     """Two rods let go from the horizontal; in the plane only izz counts, but not every program takes zeros."""
     rods = tuple(_body(f"rod{i}", 1.0, (0.5, 0), (1 / 12, 1 / 12, 1 / 12)) for i in (1, 2))
-    joints = (Joint(name="phi1", parent="world", child="rod1"),
-              Joint(name="phi2", parent="rod1", child="rod2", a=_at(1.0)))  # fmt: skip
+    joints = (
+        Joint(name="phi1", parent="world", child="rod1"),
+        Joint(name="phi2", parent="rod1", child="rod2", a=_at(1.0)),
+    )
     model = Model(name="double pendulum", world=_world((0, -9.81, 0)), bodies=rods, joints=joints)
     return Problem(model, 3.0, None, None, None, {}, {})

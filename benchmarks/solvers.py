@@ -60,8 +60,11 @@ class Scipy:
             return np.concatenate([y[n:], pin.aba(self.model, self.data, y[:n], y[n:], self.zero)])
 
         span = (0.0, self.problem.duration)
-        return processor_time(lambda: solve_ivp(f, span, self.start, "DOP853", [span[1]], rtol=max(tolerance, 3e-14),
-                                                atol=1e-2 * tolerance).y[:n, -1])  # fmt: skip
+        return processor_time(
+            lambda: solve_ivp(
+                f, span, self.start, "DOP853", [span[1]], rtol=max(tolerance, 3e-14), atol=1e-2 * tolerance
+            ).y[:n, -1]
+        )
 
 
 class Mujoco:
@@ -206,10 +209,16 @@ class ExudynLoops:
             arm = pose[:3, :3] @ center
             place, speed = pose[:3, 3] + arm, motion[3:] + np.cross(motion[:3], arm)
             angle = float(np.arctan2(pose[1, 0], pose[0, 0]))
-            nodes[body.name] = mbs.AddNode(item.NodeRigidBody2D(
-                referenceCoordinates=[*place[:2], angle], initialVelocities=[*speed[:2], motion[2]]))  # fmt: skip
-            objects[body.name] = mbs.AddObject(item.ObjectRigidBody2D(
-                physicsMass=body.mass, physicsInertia=body.inertia.izz, nodeNumber=nodes[body.name]))  # fmt: skip
+            nodes[body.name] = mbs.AddNode(
+                item.NodeRigidBody2D(
+                    referenceCoordinates=[*place[:2], angle], initialVelocities=[*speed[:2], motion[2]]
+                )
+            )
+            objects[body.name] = mbs.AddObject(
+                item.ObjectRigidBody2D(
+                    physicsMass=body.mass, physicsInertia=body.inertia.izz, nodeNumber=nodes[body.name]
+                )
+            )
             centers[body.name] = center
             weight = body.mass * np.array(model.world.gravity.acceleration, dtype=float)
             at = mbs.AddMarker(item.MarkerBodyPosition(bodyNumber=objects[body.name]))
@@ -262,9 +271,24 @@ class ExudynLoops:
         turned = {"world": 0.0, **turned}
         joints = {joint.name: joint for joint in self.problem.model.joints}
         names = self.mech.q_names
-        return np.array([q + turned[joints[name].child] - turned[joints[name].parent]
-                         for name, q in zip(names, self.start, strict=False)])  # fmt: skip
+        return np.array(
+            [
+                q + turned[joints[name].child] - turned[joints[name].parent]
+                for name, q in zip(names, self.start, strict=False)
+            ]
+        )
 
 
-PEERS = (Scipy, expressions.Idas, expressions.Cvodes, expressions.CvodesAdams, expressions.ScipyRadau,
-         expressions.ScipyLsoda, ExudynLoops, ExudynTree, ExudynTreeImplicit, Mujoco, MujocoImplicit)  # fmt: skip
+PEERS = (
+    Scipy,
+    expressions.Idas,
+    expressions.Cvodes,
+    expressions.CvodesAdams,
+    expressions.ScipyRadau,
+    expressions.ScipyLsoda,
+    ExudynLoops,
+    ExudynTree,
+    ExudynTreeImplicit,
+    Mujoco,
+    MujocoImplicit,
+)

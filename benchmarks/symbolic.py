@@ -43,12 +43,16 @@ def once(call: Callable[[], Any]) -> float:
 def planar_arm(n: int) -> Model:
     """n revolute joints in a plane, all lengths, masses and inertias symbols."""
     names = [f"{stem}{i}" for stem in ("a", "m", "I") for i in range(1, n + 1)] + ["g"]
-    rows = tuple(DHRow(a=f"a{i}", mass=f"m{i}", center_of_mass=(f"-a{i}/2", 0, 0), inertia=Inertia(izz=f"I{i}"))
-                 for i in range(1, n + 1))  # fmt: skip
+    rows = tuple(
+        DHRow(a=f"a{i}", mass=f"m{i}", center_of_mass=(f"-a{i}/2", 0, 0), inertia=Inertia(izz=f"I{i}"))
+        for i in range(1, n + 1)
+    )
     return Model(
-        name=f"{n}R arm", parameters=tuple(Parameter(name=name, value=1.0) for name in names),
-        world=World(gravity=Gravity(acceleration=(0.0, "-g", 0.0))), chains=(DHChain(name="arm", rows=rows),),
-    )  # fmt: skip
+        name=f"{n}R arm",
+        parameters=tuple(Parameter(name=name, value=1.0) for name in names),
+        world=World(gravity=Gravity(acceleration=(0.0, "-g", 0.0))),
+        chains=(DHChain(name="arm", rows=rows),),
+    )
 
 
 def ours(model: Model, symbols: str | None) -> tuple[float, float, Robot]:
@@ -182,12 +186,16 @@ def main() -> None:
             rows.append(row(f"{title}, all symbols", load(table[name]), "all"))
     mine = rows[0].raw + rows[0].written
     peer = by_sympy(LINKS)
-    peers = [f"M, C and G of the {LINKS}R arm take {1e3 * mine:.0f} ms; `sympy.physics.mechanics` with `trigsimp` "
-             f"{peer:.1f} s ({peer / mine:.0f} times as long)."]  # fmt: skip
+    peers = [
+        f"M, C and G of the {LINKS}R arm take {1e3 * mine:.0f} ms; `sympy.physics.mechanics` with `trigsimp` "
+        f"{peer:.1f} s ({peer / mine:.0f} times as long)."
+    ]
     toolbox = by_toolbox(LINKS)
     if toolbox is not None:
-        peers.append(f"The Robotics Toolbox's Newton–Euler over sympy, not simplified, {toolbox:.2f} s "
-                     f"({toolbox / mine:.0f} times as long).")  # fmt: skip
+        peers.append(
+            f"The Robotics Toolbox's Newton–Euler over sympy, not simplified, {toolbox:.2f} s "
+            f"({toolbox / mine:.0f} times as long)."
+        )
     text = section(rows, peers)
     print(text)
     if "--write" in sys.argv:

@@ -61,10 +61,14 @@ def described(model: Model) -> Described:
     if topology.cuts or not plain or rubbing or any(force.kind != "line" for force in model.forces):
         raise ValueError("a tree of frictionless revolute and prismatic joints is needed")
     springs = tuple(
-        Spring(tuple(_place(machine.frames[name]) for name in (force.a, force.b)), float(force.stiffness),
-               float(force.damping), float(force.rest))
+        Spring(
+            tuple(_place(machine.frames[name]) for name in (force.a, force.b)),
+            float(force.stiffness),
+            float(force.damping),
+            float(force.rest),
+        )
         for force in model.forces
-    )  # fmt: skip
+    )
     return Described(
         tuple(map(_part, machine.tree.links)), springs, np.array(machine.tree.gravity.acceleration, dtype=float)
     )
@@ -78,8 +82,17 @@ def _part(link: Any) -> Part:
     mass, center, I = split(link.inertia)
     tensor = np.array([[I.xx, I.xy, I.xz], [I.xy, I.yy, I.yz], [I.xz, I.yz, I.zz]], dtype=float)
     rotation = np.array(link.placement.rotation, dtype=float)
-    return Part(link.name, link.parent, isinstance(link.law, Revolute), np.array(link.placement.position, dtype=float),
-                rotation, float(mass), np.array(center, dtype=float), tensor, link.first_v)  # fmt: skip
+    return Part(
+        link.name,
+        link.parent,
+        isinstance(link.law, Revolute),
+        np.array(link.placement.position, dtype=float),
+        rotation,
+        float(mass),
+        np.array(center, dtype=float),
+        tensor,
+        link.first_v,
+    )
 
 
 def pinocchio_model(pin: Any, tree: Described) -> tuple[Any, Any]:
@@ -111,9 +124,15 @@ def mujoco_model(mujoco: Any, tree: Described, integrator: Any, step: float) -> 
         quaternion, above = np.zeros(4), spec.worldbody if part.parent < 0 else placed[part.parent]
         mujoco.mju_mat2Quat(quaternion, part.rotation.ravel())
         I = part.tensor
-        body = above.add_body(name=part.name, pos=part.position, quat=quaternion, explicitinertial=True, mass=part.mass,
-                              ipos=part.center,
-                              fullinertia=[I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])  # fmt: skip
+        body = above.add_body(
+            name=part.name,
+            pos=part.position,
+            quat=quaternion,
+            explicitinertial=True,
+            mass=part.mass,
+            ipos=part.center,
+            fullinertia=[I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]],
+        )
         kind = mujoco.mjtJoint.mjJNT_HINGE if part.revolute else mujoco.mjtJoint.mjJNT_SLIDE
         body.add_joint(name=part.name, type=kind, axis=[0.0, 0.0, 1.0])
         placed.append(body)
@@ -129,21 +148,37 @@ def exudyn_system(exudyn: Any, tree: Described, q: Any, v: Any) -> tuple[Any, in
 
     mbs, parts = exudyn.SystemContainer().AddSystem(), tree.parts
     order = [part.index for part in parts]
-    node = mbs.AddNode(item.NodeGenericODE2(referenceCoordinates=[0.0] * len(parts), numberOfODE2Coordinates=len(parts),
-                                            initialCoordinates=list(q[order]),
-                                            initialCoordinates_t=list(v[order])))  # fmt: skip
+    node = mbs.AddNode(
+        item.NodeGenericODE2(
+            referenceCoordinates=[0.0] * len(parts),
+            numberOfODE2Coordinates=len(parts),
+            initialCoordinates=list(q[order]),
+            initialCoordinates_t=list(v[order]),
+        )
+    )
     kinds = [exudyn.JointType.RevoluteZ if part.revolute else exudyn.JointType.PrismaticZ for part in parts]
-    body = mbs.AddObject(item.ObjectKinematicTree(
-        nodeNumber=node, jointTypes=kinds, linkParents=[part.parent for part in parts],
-        jointTransformations=exudyn.Matrix3DList([part.rotation for part in parts]),
-        jointOffsets=exudyn.Vector3DList([part.position for part in parts]),
-        linkInertiasCOM=exudyn.Matrix3DList([part.tensor for part in parts]),
-        linkCOMs=exudyn.Vector3DList([part.center for part in parts]),
-        linkMasses=[part.mass for part in parts], gravity=list(tree.gravity)))  # fmt: skip
+    body = mbs.AddObject(
+        item.ObjectKinematicTree(
+            nodeNumber=node,
+            jointTypes=kinds,
+            linkParents=[part.parent for part in parts],
+            jointTransformations=exudyn.Matrix3DList([part.rotation for part in parts]),
+            jointOffsets=exudyn.Vector3DList([part.position for part in parts]),
+            linkInertiasCOM=exudyn.Matrix3DList([part.tensor for part in parts]),
+            linkCOMs=exudyn.Vector3DList([part.center for part in parts]),
+            linkMasses=[part.mass for part in parts],
+            gravity=list(tree.gravity),
+        )
+    )
     for spring in tree.springs:
-        ends = [mbs.AddMarker(item.MarkerKinematicTreeRigid(objectNumber=body, linkNumber=link, localPosition=list(at)))
-                for link, at in spring.ends]  # fmt: skip
-        mbs.AddObject(item.ObjectConnectorSpringDamper(markerNumbers=ends, referenceLength=spring.rest,
-                                                       stiffness=spring.stiffness, damping=spring.damping))  # fmt: skip
+        ends = [
+            mbs.AddMarker(item.MarkerKinematicTreeRigid(objectNumber=body, linkNumber=link, localPosition=list(at)))
+            for link, at in spring.ends
+        ]
+        mbs.AddObject(
+            item.ObjectConnectorSpringDamper(
+                markerNumbers=ends, referenceLength=spring.rest, stiffness=spring.stiffness, damping=spring.damping
+            )
+        )
     mbs.Assemble()
     return mbs, node

@@ -93,8 +93,12 @@ class Cost:
 
     def __or__(self, other: Cost) -> Cost:
         """One after the other."""
-        return Cost(max(self.longest, other.longest), max(self.longest_wall, other.longest_wall),
-                    self.work + other.work, self.drawing + other.drawing)  # fmt: skip
+        return Cost(
+            max(self.longest, other.longest),
+            max(self.longest_wall, other.longest_wall),
+            self.work + other.work,
+            self.drawing + other.drawing,
+        )
 
 
 class Watch:
@@ -113,8 +117,9 @@ class Watch:
         cpu, wall = 1e3 * (cpu - beside), 1e3 * (wall - self.drawing.wall + drawn[1])
         return Cost(cpu, wall, cpu, 1e3 * beside)
 
-    def step(self, action: Callable[[], object], until: Callable[[], object] = lambda: True,
-             calm: float = CALM) -> Cost:  # fmt: skip
+    def step(
+        self, action: Callable[[], object], until: Callable[[], object] = lambda: True, calm: float = CALM
+    ) -> Cost:
         """What a step costs, from what a person does until something is true, and a while longer."""
         from PySide6.QtCore import QCoreApplication, QEvent
 

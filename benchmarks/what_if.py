@@ -134,8 +134,10 @@ def main() -> None:
     print("what-if, ms:      median  largest   scene drawn   window's thread")
     for name in MACHINES:
         took, drawn, used = (in_ms(values) for values in latencies(name))
-        print(f"{name:14}  {statistics.median(took):8.1f} {max(took):8.1f} {statistics.median(drawn):13.1f} "
-              f"{statistics.median(used):17.1f}")  # fmt: skip
+        print(
+            f"{name:14}  {statistics.median(took):8.1f} {max(took):8.1f} {statistics.median(drawn):13.1f} "
+            f"{statistics.median(used):17.1f}"
+        )
     print("drag, ms:         median  largest")
     for name in DRAGGED:
         took = in_ms(drags(name))

@@ -226,8 +226,9 @@ def pulled_of(window: Window, name: str, body: str) -> Rows:
 
     def pull(k: int) -> None:
         target = start + np.array([0.04 * k, 0.02 * k, 0.05 * k])
-        found = reach(session.mech, session.q, body, target, session.p, point=np.zeros(3),
-                      iterations=ITERATIONS, settle=SETTLE)  # fmt: skip
+        found = reach(
+            session.mech, session.q, body, target, session.p, point=np.zeros(3), iterations=ITERATIONS, settle=SETTLE
+        )
         session.preview(q=found.q)
 
     costs = [watch.turn(lambda k=k: pull(k)) for k in range(MOVES)]  # type: ignore[misc]
@@ -261,15 +262,23 @@ def what_if_of(window: Window, name: str) -> Rows:
     first, costs = float(session.q[0]), []
     for k in range(MOVES + BEFORE):
         made, value = len(heard), first + 0.01 * k
-        costs.append(watch.step(
-            lambda value=value: session.preview_coordinates({session.mech.q_names[0]: value}),  # type: ignore[misc]
-            lambda made=made: len(heard) > made and not window.plots.waiting, 0.02,  # type: ignore[misc]
-        ))  # fmt: skip
+        costs.append(
+            watch.step(
+                lambda value=value: session.preview_coordinates({session.mech.q_names[0]: value}),  # type: ignore[misc]
+                lambda made=made: len(heard) > made and not window.plots.waiting,
+                0.02,  # type: ignore[misc]
+            )
+        )
     costs = costs[BEFORE:]
-    yield f"what-if, two plots, {name}: a movement", Cost(
-        max(cost.longest for cost in costs), max(cost.longest_wall for cost in costs),
-        float(np.median([cost.work for cost in costs])), float(np.median([cost.drawing for cost in costs])),
-    )  # fmt: skip
+    yield (
+        f"what-if, two plots, {name}: a movement",
+        Cost(
+            max(cost.longest for cost in costs),
+            max(cost.longest_wall for cost in costs),
+            float(np.median([cost.work for cost in costs])),
+            float(np.median([cost.drawing for cost in costs])),
+        ),
+    )
     session.cancel()
     window.dispose()
 
@@ -289,10 +298,17 @@ def long_run() -> Rows:
 
 
 STEPS: dict[str, Callable[[], Rows]] = {
-    "charts": charts, "long_channels": long_channels, "six_plots": six_plots, "playhead": playhead,
-    "derivation": derivation, "link": link, "elements": elements, "pulled": pulled, "what_if": what_if,
+    "charts": charts,
+    "long_channels": long_channels,
+    "six_plots": six_plots,
+    "playhead": playhead,
+    "derivation": derivation,
+    "link": link,
+    "elements": elements,
+    "pulled": pulled,
+    "what_if": what_if,
     "long_run": long_run,
-}  # fmt: skip
+}
 
 
 def main() -> None:
@@ -301,8 +317,10 @@ def main() -> None:
     print(f"{'step, ms':58} longest turn   (wall)   all turns   drawing")
     for name in sys.argv[1:] or STEPS:
         for title, cost in STEPS[name]():
-            print(f"{title:58} {cost.longest:12.0f} {cost.longest_wall:8.0f} {cost.work:11.0f} {cost.drawing:9.0f}",
-                  flush=True)  # fmt: skip
+            print(
+                f"{title:58} {cost.longest:12.0f} {cost.longest_wall:8.0f} {cost.work:11.0f} {cost.drawing:9.0f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -87,8 +87,15 @@ def mine(mech: Mechanism, problem: Problem, method: str, tolerance: float) -> tu
     options: dict[str, Any] = {"q0": problem.q0, "v0": problem.v0, "torque": problem.torque}
 
     def one() -> Result:
-        run = simulate(mech, problem.duration, method=method, rtol=max(tolerance, 1e-13), atol=1e-2 * tolerance,
-                       output=problem.duration, **options)  # fmt: skip
+        run = simulate(
+            mech,
+            problem.duration,
+            method=method,
+            rtol=max(tolerance, 1e-13),
+            atol=1e-2 * tolerance,
+            output=problem.duration,
+            **options,
+        )
         return run.statistics.cpu, run.q[-1]
 
     return least(one)
@@ -148,8 +155,12 @@ def at_error(points: list[Point], who: str, level: float) -> float:
 def table(title: str, points: list[Point]) -> str:
     """Markdown of one machine."""
     names = list(dict.fromkeys(p.who for p in points))
-    lines = [f"## {title}", "", "| program | " + " | ".join(f"error {level:g}" for level in LEVELS) + " |",
-             "| --- |" + " ---: |" * len(LEVELS)]  # fmt: skip
+    lines = [
+        f"## {title}",
+        "",
+        "| program | " + " | ".join(f"error {level:g}" for level in LEVELS) + " |",
+        "| --- |" + " ---: |" * len(LEVELS),
+    ]
     times = {name: [at_error(points, name, level) for level in LEVELS] for name in names}
     for name, row in times.items():
         lines.append(f"| {name} | " + " | ".join("–" if np.isnan(t) else f"{1e3 * t:.3g} ms" for t in row) + " |")

@@ -20,7 +20,7 @@ from core.model.fields import (
     ScalarKind,
     VectorKind,
     fields_of,
-)  # fmt: skip
+)
 from core.model.model import Model
 from core.model.units.units import SI
 

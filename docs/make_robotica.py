@@ -16,14 +16,20 @@ PAGE = FOLDER / "robotica.md"
 BEGIN, END = "<!-- functions: made by docs/make_robotica.py -->\n", "<!-- end of functions -->\n"
 
 PICTURES = {
-    "robotica_stanford": ("stanford", "q2 = 50 Degree; q5 = 30 Degree; "
-                          "ShowRobot[{{q1, 0, 120 Degree, 4}, {d3, 0.4, 0.9, 4}}]"),
-    "robotica_stanford_ellipsoids": ("stanford", "q2 = 50 Degree; RElp[{{q1, 0, 90 Degree, 4}, {d3, 3, 8, 4}}, "
-                                     "{scale, frame}]"),
-    "robotica_two_link": ("two_link", "a1 = 3; a2 = 3; q2 = 60 Degree; RElp[{{q1, 0, 90 Degree, 3}, "
-                          "{a2, 3, 4, 3}}, {scale, frame}]"),
+    "robotica_stanford": (
+        "stanford",
+        "q2 = 50 Degree; q5 = 30 Degree; ShowRobot[{{q1, 0, 120 Degree, 4}, {d3, 0.4, 0.9, 4}}]",
+    ),
+    "robotica_stanford_ellipsoids": (
+        "stanford",
+        "q2 = 50 Degree; RElp[{{q1, 0, 90 Degree, 4}, {d3, 3, 8, 4}}, {scale, frame}]",
+    ),
+    "robotica_two_link": (
+        "two_link",
+        "a1 = 3; a2 = 3; q2 = 60 Degree; RElp[{{q1, 0, 90 Degree, 3}, {a2, 3, 4, 3}}, {scale, frame}]",
+    ),
     "robotica_three_link": ("three_link", "q2 = 50 Degree; RElp[{{q1, 0, 90 Degree}, {d3, 3, 8}}, {scale, frame}]"),
-}  # fmt: skip
+}
 """Picture, without its suffix: example, and the line that draws it."""
 SIZE = (1000, 700)
 

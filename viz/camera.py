@@ -23,15 +23,17 @@ FIELD_OF_VIEW = radians(26.0)
 """Vertical opening: long enough a lens that parallel axes look parallel."""
 MAX_ELEVATION = pi / 2.0
 
-PRESETS: Mapping[str, tuple[float, float]] = MappingProxyType({
-    "iso": (radians(-52.0), radians(26.0)),
-    "front": (radians(-90.0), 0.0),
-    "back": (radians(90.0), 0.0),
-    "right": (0.0, 0.0),
-    "left": (radians(180.0), 0.0),
-    "top": (radians(-90.0), MAX_ELEVATION),
-    "bottom": (radians(-90.0), -MAX_ELEVATION),
-})  # fmt: skip
+PRESETS: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {
+        "iso": (radians(-52.0), radians(26.0)),
+        "front": (radians(-90.0), 0.0),
+        "back": (radians(90.0), 0.0),
+        "right": (0.0, 0.0),
+        "left": (radians(180.0), 0.0),
+        "top": (radians(-90.0), MAX_ELEVATION),
+        "bottom": (radians(-90.0), -MAX_ELEVATION),
+    }
+)
 """Azimuth and elevation (rad) of the eye seen from the target. Front looks along +y, x to the right."""
 
 

@@ -61,8 +61,11 @@ class Guard:
         details = "".join(traceback.format_exception(error))
         place = _log_place()
         _log.error(details)
-        self._tell("error", f"That did not work, unexpectedly ({error or type(error).__name__}). "
-                            f"What was open is unchanged. Details are in {place}.")  # fmt: skip
+        self._tell(
+            "error",
+            f"That did not work, unexpectedly ({error or type(error).__name__}). "
+            f"What was open is unchanged. Details are in {place}.",
+        )
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

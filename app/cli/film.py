@@ -59,18 +59,28 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
 @click.option("--torque", "torques", multiple=True, metavar="JOINT=FORMULA", help="Joint force, of a model (repeat).")
 @pose_options
 @reading_options
-def command(model_file: str, output: str, size: tuple[int, int], look: Any, traces: tuple[str, ...],
-            arrows: tuple[str, ...], turn: float, **options: Any) -> None:  # fmt: skip
+def command(
+    model_file: str,
+    output: str,
+    size: tuple[int, int],
+    look: Any,
+    traces: tuple[str, ...],
+    arrows: tuple[str, ...],
+    turn: float,
+    **options: Any,
+) -> None:
     """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
     run = _run(model_file, options)
     from viz.film.film import shoot
     from viz.film.run_footage import Tracing, footage
 
     filmed = {name: options[name] for name in ("fps", "speed", "start", "end", "view", "caption")}
-    made = footage(run, turn=radians(turn), traces=[Tracing(name) for name in traces],
-                   arrows=_wanted(run.model, arrows), **filmed)  # fmt: skip
-    count = shoot(made, output, fps=options["fps"], size=size, look=look,
-                  progress=_progress if sys.stderr.isatty() else None)  # fmt: skip
+    made = footage(
+        run, turn=radians(turn), traces=[Tracing(name) for name in traces], arrows=_wanted(run.model, arrows), **filmed
+    )
+    count = shoot(
+        made, output, fps=options["fps"], size=size, look=look, progress=_progress if sys.stderr.isatty() else None
+    )
     say(f"Wrote {output}: {count} frames, {size[0]} × {size[1]} pixels, {count / options['fps']:.3g} s")
 
 
@@ -86,8 +96,14 @@ def _run(file: str, options: dict[str, Any]) -> Any:
     machine = context(read(file, **reading).model, options["sets"], options["pose"])
     if sys.stderr.isatty():
         say("Simulating (the integrators are prepared the first time on a machine) …", err=True)
-    return simulate(machine.mech, options["duration"], q0=machine.q, method=options["method"],
-                    torque=formulas(options["torques"]), output=min(1.0 / options["fps"], 0.01))  # fmt: skip
+    return simulate(
+        machine.mech,
+        options["duration"],
+        q0=machine.q,
+        method=options["method"],
+        torque=formulas(options["torques"]),
+        output=min(1.0 / options["fps"], 0.01),
+    )
 
 
 def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:

@@ -17,20 +17,32 @@ if TYPE_CHECKING:
     from core.functions.results import Result
 
 _METAVARS = {
-    "Number": "NUMBER", "Integer": "N", "FrameName": "FRAME", "FrameNames": "FRAMES", "Vector": "X,Y,Z",
-    "Values": "NAME=VALUE", "SymbolValues": "NAME=VALUE", "Ranges": "NAME=START:STOP[:N]", "InputFile": "FILE",
-    "OutputFile": "FILE", "Text": "TEXT",
-}  # fmt: skip
+    "Number": "NUMBER",
+    "Integer": "N",
+    "FrameName": "FRAME",
+    "FrameNames": "FRAMES",
+    "Vector": "X,Y,Z",
+    "Values": "NAME=VALUE",
+    "SymbolValues": "NAME=VALUE",
+    "Ranges": "NAME=START:STOP[:N]",
+    "InputFile": "FILE",
+    "OutputFile": "FILE",
+    "Text": "TEXT",
+}
 
 
 def command_of(function: Function) -> click.Command:
     """The command `kinetostat <function> FILE --option …`."""
 
-    def run(model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str],
-            **given: Any) -> None:  # fmt: skip
+    def run(
+        model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str], **given: Any
+    ) -> None:
         reading = {name: given.pop(name) for name in READING}
-        options = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
-                   if value is not None and value != ()}  # fmt: skip
+        options = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if value is not None and value != ()
+        }
         model = read(model_file, **reading).model
         symbols = next((option.id for option in function.options if isinstance(option, SymbolValues)), "")
         if symbols:

@@ -38,7 +38,7 @@ EXAMPLES = {
     "picture": ("picture arm.kst --file arm.png --width 2400 --height 1600",),
     "show_robot": ('show-robot arm.rob --ranges q1=0:"90 deg":4',),
     "show_in_sequence": ('show-in-sequence arm.rob --sequence q1=0:"90 deg":4 --sequence q2=0:1:4',),
-}  # fmt: skip
+}
 """Lines without the program's name, by command or function."""
 
 

@@ -61,14 +61,20 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
         "parameters": {name: _finite(value) for name, value in machine.values.items()},
         "gravity": _gravity(machine),
         "coordinates": [
-            {"name": c.name, "joint": c.joint, "dimension": c.dimension, "value": float(x), "lower": c.lower,
-             "upper": c.upper}
+            {
+                "name": c.name,
+                "joint": c.joint,
+                "dimension": c.dimension,
+                "value": float(x),
+                "lower": c.lower,
+                "upper": c.upper,
+            }
             for c, x in zip(mech.coordinates, machine.q, strict=True)
         ],
         "at_limits": list(at_limits(mech, machine.q)),
         "speeds": list(mech.v_names),
         "body_masses": {name: _finite(value) for name, value in masses.items()},
-    }  # fmt: skip
+    }
 
 
 def _finite(value: float) -> float | None:
@@ -116,15 +122,19 @@ def _print(facts: dict[str, Any]) -> None:
         ("Tool", facts["tool"]),
         ("DH chains", chains or "none"),
         ("Parameters", parameters or "none"),
-    ]  # fmt: skip
+    ]
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"  {name.ljust(width)}  {text}")
     if facts["coordinates"]:
         rows = tuple(
-            (c["name"], Amount(c["value"], c["dimension"]), Amount(c["lower"], c["dimension"]),
-             Amount(c["upper"], c["dimension"]))
+            (
+                c["name"],
+                Amount(c["value"], c["dimension"]),
+                Amount(c["lower"], c["dimension"]),
+                Amount(c["upper"], c["dimension"]),
+            )
             for c in facts["coordinates"]
-        )  # fmt: skip
+        )
         titles = ("Coordinate", "Value", "Lower", "Upper")
         say(table_text(Table(title="", columns=tuple(map(Column, titles)), rows=rows), degrees=True))

@@ -25,16 +25,36 @@ READING = ("floating", "mimic", "packages", "trust_code", "trusted")
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--floating, --no-mimic, --package, --trust-code, --trust-code-of: how a file is read."""
     for option in (
-        click.option("--trust-code-of", "trusted", multiple=True, metavar="FILE", type=click.Path(dir_okay=False),
-                     help="Let a Xacro file that FILE imports run its code (repeat)."),
-        click.option("--trust-code", is_flag=True,
-                     help="Let a Xacro FILE run its code: it can then do all that you can do on this computer."),
-        click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER",
-                     help="Folder of a package in package:// addresses (repeat)."),
-        click.option("--no-mimic", "mimic", is_flag=True, flag_value=False, default=True,
-                     help="Let coupled joints of a URDF move on their own."),
+        click.option(
+            "--trust-code-of",
+            "trusted",
+            multiple=True,
+            metavar="FILE",
+            type=click.Path(dir_okay=False),
+            help="Let a Xacro file that FILE imports run its code (repeat).",
+        ),
+        click.option(
+            "--trust-code",
+            is_flag=True,
+            help="Let a Xacro FILE run its code: it can then do all that you can do on this computer.",
+        ),
+        click.option(
+            "--package",
+            "packages",
+            multiple=True,
+            metavar="NAME=FOLDER",
+            help="Folder of a package in package:// addresses (repeat).",
+        ),
+        click.option(
+            "--no-mimic",
+            "mimic",
+            is_flag=True,
+            flag_value=False,
+            default=True,
+            help="Let coupled joints of a URDF move on their own.",
+        ),
         click.option("--floating", is_flag=True, help="Free the root of a URDF, which is otherwise fixed."),
-    ):  # fmt: skip
+    ):
         command = option(command)
     return command
 
@@ -42,17 +62,33 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def pose_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--set, --pose: values of parameters and coordinates."""
     for option in (
-        click.option("--pose", "pose", multiple=True, metavar="JOINT=VALUE",
-                     help="Coordinate of the pose, e.g. joint1=\"30 deg\" (repeat)."),
-        click.option("--set", "sets", multiple=True, metavar="NAME=VALUE",
-                     help="Value of a parameter or coordinate, e.g. l1=\"50 mm\" (repeat)."),
-    ):  # fmt: skip
+        click.option(
+            "--pose",
+            "pose",
+            multiple=True,
+            metavar="JOINT=VALUE",
+            help='Coordinate of the pose, e.g. joint1="30 deg" (repeat).',
+        ),
+        click.option(
+            "--set",
+            "sets",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help='Value of a parameter or coordinate, e.g. l1="50 mm" (repeat).',
+        ),
+    ):
         command = option(command)
     return command
 
 
-def read(file: str, floating: bool = False, mimic: bool = True, packages: Sequence[str] = (),
-         trust_code: bool = False, trusted: Sequence[str] = ()) -> Any:  # fmt: skip
+def read(
+    file: str,
+    floating: bool = False,
+    mimic: bool = True,
+    packages: Sequence[str] = (),
+    trust_code: bool = False,
+    trusted: Sequence[str] = (),
+) -> Any:
     """The model of a file and the findings of its reader."""
     from core.files import Trusted
     from core.files import read as read_file

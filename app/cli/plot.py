@@ -33,13 +33,25 @@ RUN = click.Path(dir_okay=False)
 )
 @click.option("--from", "start", type=QuantityType("time", False), help="Show the run from this time on, in s.")
 @click.option("--to", "end", type=QuantityType("time", False), help="Show the run up to this time, in s.")
-@click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True,
-              help="Colours of a PNG.")  # fmt: skip
+@click.option(
+    "--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours of a PNG."
+)
 @click.option("--angles", type=click.Choice(["deg", "rad"]), default="deg", show_default=True, help="Unit of angles.")
 @click.option("--lengths", type=click.Choice(["m", "mm"]), default="m", show_default=True, help="Unit of lengths.")
-def command(run_file: str, channels: tuple[str, ...], output: str | None, others: tuple[str, ...], across: str,
-            apart: bool, size: tuple[int, int], start: float | None, end: float | None, look: str, angles: str,
-            lengths: str) -> None:  # fmt: skip
+def command(
+    run_file: str,
+    channels: tuple[str, ...],
+    output: str | None,
+    others: tuple[str, ...],
+    across: str,
+    apart: bool,
+    size: tuple[int, int],
+    start: float | None,
+    end: float | None,
+    look: str,
+    angles: str,
+    lengths: str,
+) -> None:
     """Draw channels of a run as the window does, or list them when none is given.
 
     A channel is a name (joint1.q), a component (tool.position.x) or a formula of them ("joint1.tau*joint1.v").
@@ -55,8 +67,9 @@ def command(run_file: str, channels: tuple[str, ...], output: str | None, others
     require("chart")
     from app.plotting.headless import PlotWish, ShownUnits, write
 
-    wish = PlotWish(channels, across, apart, size, start, end, look == "dark",
-                    ShownUnits(angles == "deg", lengths == "mm"))  # fmt: skip
+    wish = PlotWish(
+        channels, across, apart, size, start, end, look == "dark", ShownUnits(angles == "deg", lengths == "mm")
+    )
     count = write(runs, wish, output)
     say(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
 

@@ -35,8 +35,17 @@ class SizeType(click.ParamType):
 @click.option("--transparent", is_flag=True, help="Transparent background.")
 @pose_options
 @reading_options
-def command(model_file: str, output: str, size: tuple[int, int], view: str, look: str, transparent: bool,
-            sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:  # fmt: skip
+def command(
+    model_file: str,
+    output: str,
+    size: tuple[int, int],
+    view: str,
+    look: str,
+    transparent: bool,
+    sets: tuple[str, ...],
+    pose: tuple[str, ...],
+    **reading: Any,
+) -> None:
     """Draw a model to a PNG file of any size, without a window."""
     from app.panels.output.result_pictures import write_picture
     from core.functions import call
@@ -48,7 +57,8 @@ def command(model_file: str, output: str, size: tuple[int, int], view: str, look
     machine = context(result.model, sets, pose)
     if not output.lower().endswith(".png"):
         raise click.UsageError(f"-o: '{output}' does not end in .png.")
-    picture: Any = call("picture", machine, file=output, width=size[0], height=size[1], view=view, look=look,
-                        transparent=transparent)  # fmt: skip
+    picture: Any = call(
+        "picture", machine, file=output, width=size[0], height=size[1], view=view, look=look, transparent=transparent
+    )
     write_picture(picture, machine)
     say(f"Wrote {output}")

@@ -58,9 +58,18 @@ METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_imp
 @click.option("--channels", metavar="NAME,NAME…", help="Channels to write, e.g. tool.position,energy.total.")
 @pose_options
 @reading_options
-def command(model_file: str, output: str | None, speeds: tuple[str, ...], torques: tuple[str, ...],
-            channels: str | None, sample: float | None, sets: tuple[str, ...], pose: tuple[str, ...],
-            q0: tuple[str, ...], **options: Any) -> int:  # fmt: skip
+def command(
+    model_file: str,
+    output: str | None,
+    speeds: tuple[str, ...],
+    torques: tuple[str, ...],
+    channels: str | None,
+    sample: float | None,
+    sets: tuple[str, ...],
+    pose: tuple[str, ...],
+    q0: tuple[str, ...],
+    **options: Any,
+) -> int:
     """Let a machine move under gravity and the joint forces given, and write what it did.
 
     An .h5 file is written while the run goes on and stays readable whatever happens. Ctrl+C ends the run; what it
@@ -79,9 +88,18 @@ def command(model_file: str, output: str | None, speeds: tuple[str, ...], torque
     try:
         with interruption:
             warm_up((options["method"],))
-            run = simulate(machine.mech, q0=machine.q, v0=_start_speeds(speeds, machine), torque=formulas(torques),
-                           output=sample, file=output if growing else None, channels=names if growing else (),
-                           progress=progress, cancelled=lambda: interruption.asked, **options)  # fmt: skip
+            run = simulate(
+                machine.mech,
+                q0=machine.q,
+                v0=_start_speeds(speeds, machine),
+                torque=formulas(torques),
+                output=sample,
+                file=output if growing else None,
+                channels=names if growing else (),
+                progress=progress,
+                cancelled=lambda: interruption.asked,
+                **options,
+            )
     except SimulationError as error:
         if output and error.run is not None:
             if not growing:
@@ -183,8 +201,11 @@ def _report(run: Any, output: str | None, names: list[str]) -> None:
     if s.ended:
         say(f"Stopped at {run.time[-1]:.6g} s of {run.settings.start + run.settings.duration:g} s.", err=aside)
     span = float(run.time[-1] - run.time[0])
-    say(f"{span:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
-               f" {s.evaluations} evaluations{implicit}, {len(run)} samples", err=aside)  # fmt: skip
+    say(
+        f"{span:g} s in {s.seconds:.3g} s: {s.steps} steps, {s.rejected} rejected,"
+        f" {s.evaluations} evaluations{implicit}, {len(run)} samples",
+        err=aside,
+    )
     if aside:
         return
     for name, values in run.table(names or [f"{name}.q" for name in run.mech.q_names]):

@@ -44,8 +44,12 @@ def _possible(each: Connection) -> Callable[[Window], bool]:
     return applies
 
 
-_CONTEXT = {"point": ("bodies", "frames", "junctions"), "frame": ("bodies", "frames"), "joint": ("joints",),
-            "sensor": ("sensors",)}  # fmt: skip
+_CONTEXT = {
+    "point": ("bodies", "frames", "junctions"),
+    "frame": ("bodies", "frames"),
+    "joint": ("joints",),
+    "sensor": ("sensors",),
+}
 
 
 def _command(each: Connection) -> Command:
@@ -66,8 +70,9 @@ def _command(each: Connection) -> Command:
 def add_assembly(window: Window) -> None:
     """Ask for the file of a sub-assembly."""
     suffixes = " ".join(f"*{suffix}" for each in FORMATS.values() for suffix in each.suffixes)
-    path, _ = QFileDialog.getOpenFileName(window, "Add the machine of a file", str(window.session.folder or ""),
-                                          f"Machines ({suffixes});;All files (*)")  # fmt: skip
+    path, _ = QFileDialog.getOpenFileName(
+        window, "Add the machine of a file", str(window.session.folder or ""), f"Machines ({suffixes});;All files (*)"
+    )
     if path:
         bring(window.session, path, window.messages)
 
@@ -83,8 +88,7 @@ def bring(session: Session, path: str, messages: Messages | None = None) -> bool
     try:
         name = edits.unused_name(session.model, "assemblies", connections.name_of_file(path))
         place = holder(session)
-        new = assembly(session.model, name, path, parent="" if place == WORLD else place,
-                       trusted=session.trusted)  # fmt: skip
+        new = assembly(session.model, name, path, parent="" if place == WORLD else place, trusted=session.trusted)
         new = edits.change(new, "assemblies", name, pose=pose_beside(session, new.find("assemblies", name)))
     except KinetostatError as error:
         if messages is None or not offer(messages, error, again):

@@ -23,21 +23,45 @@ def _on(window: Window) -> bool:
 
 COMMANDS = (
     Command(
-        "derivation.replay", "Derivation replay", _open, MENU, "Alt+D", "matrix",
+        "derivation.replay",
+        "Derivation replay",
+        _open,
+        MENU,
+        "Alt+D",
+        "matrix",
         when=lambda w: w.session.mech.nv > 0,
         help="Step through the derivation of the equations: frames, A matrices, kinematics, Jacobian, energies, "
         "M, C, G, each with its formula, its numbers at the pose and its picture.",
     ),
     Command(
-        "derivation.back", "Step before", lambda w: w.derivation.step(-1), MENU, "Alt+Left", "step_back", when=_on,
+        "derivation.back",
+        "Step before",
+        lambda w: w.derivation.step(-1),
+        MENU,
+        "Alt+Left",
+        "step_back",
+        when=_on,
         help="The step before, in the derivation replay.",
     ),
     Command(
-        "derivation.forward", "Next step", lambda w: w.derivation.step(1), MENU, "Alt+Right", "step_forward", when=_on,
+        "derivation.forward",
+        "Next step",
+        lambda w: w.derivation.step(1),
+        MENU,
+        "Alt+Right",
+        "step_forward",
+        when=_on,
         help="The next step of the derivation replay.",
     ),
     Command(
-        "derivation.close", "End the replay", lambda w: w.derivation.end(), MENU, "", "close", when=_on, section="end",
+        "derivation.close",
+        "End the replay",
+        lambda w: w.derivation.end(),
+        MENU,
+        "",
+        "close",
+        when=_on,
+        section="end",
         help="Take the derivation's arrows out of the scene.",
     ),
-)  # fmt: skip
+)

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 MENU = "View/Vectors"
 ICONS = {
-    "force": "vector", "torque": "vector_turning", "velocity": "vector", "acceleration": "vector",
+    "force": "vector",
+    "torque": "vector_turning",
+    "velocity": "vector",
+    "acceleration": "vector",
     "omega": "vector_turning",
-}  # fmt: skip
+}
 ALL = {"force": "joints and force elements", "torque": "joints and force elements"}
 HELP = {
     "force": "The force that the parent side exerts on the child side of a joint, or a force element on what it pulls.",
@@ -74,10 +77,14 @@ def channels_of(ref: Ref | None, window: Window) -> tuple[str, ...]:
     if ref is None:
         return ()
     wanted = {
-        "joints": (f"{ref.name}.q", f"{ref.name}.reaction"), "bodies": (f"{ref.name}.position",),
-        "frames": (f"{ref.name}.position",), "sensors": (ref.name,), "forces": (f"{ref.name}.force",),
-        "constraints": (f"{ref.name}.force",), "drivers": (f"{ref.name}.force",),
-    }.get(ref.collection, ())  # fmt: skip
+        "joints": (f"{ref.name}.q", f"{ref.name}.reaction"),
+        "bodies": (f"{ref.name}.position",),
+        "frames": (f"{ref.name}.position",),
+        "sensors": (ref.name,),
+        "forces": (f"{ref.name}.force",),
+        "constraints": (f"{ref.name}.force",),
+        "drivers": (f"{ref.name}.force",),
+    }.get(ref.collection, ())
     record = window.session.runs.current
     known = record.run.channels if record is not None else ()
     return next(((name,) for name in wanted if name in known), ())

@@ -43,9 +43,15 @@ if TYPE_CHECKING:
 
 SIZES = ((1280, 720), (1920, 1080), (3840, 2160), (1080, 1080), (640, 360))
 VIEWS = {
-    "": "As in the viewport", "iso": "Isometric", "front": "Front", "back": "Back", "left": "Left", "right": "Right",
-    "top": "Top", "bottom": "Bottom",
-}  # fmt: skip
+    "": "As in the viewport",
+    "iso": "Isometric",
+    "front": "Front",
+    "back": "Back",
+    "left": "Left",
+    "right": "Right",
+    "top": "Top",
+    "bottom": "Bottom",
+}
 RATES = ("24", "25", "29.97", "30", "50", "60")
 KEY = "film"
 NOTHING = "There is nothing to film yet. Simulate first (F5), or animate poses, e.g. with Show robot."
@@ -136,10 +142,15 @@ class FilmDialog(QDialog):
         browse = QToolButton(icon=icon("folder"), toolTip="Choose a file")
         browse.clicked.connect(self._browse)
         return {
-            "File": _row(self.file, browse), "Size": _row(self.size, self.width_, self.height_),
-            "Frames per second": self.fps, "Speed": self.speed, "From, to": _row(self.from_, self.to),
-            "Camera": self.view, "Camera turns": self.turn, "Colours": self.look,
-        }  # fmt: skip
+            "File": _row(self.file, browse),
+            "Size": _row(self.size, self.width_, self.height_),
+            "Frames per second": self.fps,
+            "Speed": self.speed,
+            "From, to": _row(self.from_, self.to),
+            "Camera": self.view,
+            "Camera turns": self.turn,
+            "Colours": self.look,
+        }
 
     def _recall(self) -> None:
         kept = self._window.settings.value(KEY, {})
@@ -174,14 +185,23 @@ class FilmDialog(QDialog):
         try:
             fps = float(self.fps.currentText().replace(",", "."))
         except ValueError:
-            raise KinetostatError(f"“{self.fps.currentText()}” is no number of frames per second.",
-                                  remedy="Give a number such as 30.") from None  # fmt: skip
+            raise KinetostatError(
+                f"“{self.fps.currentText()}” is no number of frames per second.", remedy="Give a number such as 30."
+            ) from None
         look: LookName = "dark" if (self.look.currentData() or self._window.theme.name) == "dark" else "light"
         return FilmWish(
-            Path(self.file.text()).expanduser(), tuple(size), fps, self.speed.value(), self.from_.value(),
-            self.to.value(), self.view.currentData() or None, radians(self.turn.value()), look,
-            self.caption.isChecked(), self.overlays.isChecked(),
-        )  # fmt: skip
+            Path(self.file.text()).expanduser(),
+            tuple(size),
+            fps,
+            self.speed.value(),
+            self.from_.value(),
+            self.to.value(),
+            self.view.currentData() or None,
+            radians(self.turn.value()),
+            look,
+            self.caption.isChecked(),
+            self.overlays.isChecked(),
+        )
 
     def open_film(self) -> None:
         """Show, for what the timeline plays, or the part of it that is chosen there."""
@@ -248,8 +268,9 @@ class FilmDialog(QDialog):
             return
         wish = self.wish
         width, height = wish.size
-        self._window.settings.remember(KEY, {"file": str(wish.path), "fps": self.fps.currentText(), "width": width,
-                                             "height": height})  # fmt: skip
+        self._window.settings.remember(
+            KEY, {"file": str(wish.path), "fps": self.fps.currentText(), "width": width, "height": height}
+        )
         self._job = job = self._window.films.start(wish, source)
         job.progressed.connect(lambda part, _: self._progressed(part))
         job.succeeded.connect(lambda count: self._done(f"Wrote {wish.path}: {count} frames", "done"))

@@ -14,9 +14,23 @@ if TYPE_CHECKING:
     from app.window.window import Window
 
 DIRECT = (
-    "PySide6-Essentials", "vtk", "pyqtgraph", "numpy", "scipy", "casadi", "llvmlite", "PyYAML", "lxml", "trimesh",
-    "pycollada", "pillow", "psygnal", "platformdirs", "click", "ziamath",
-)  # fmt: skip
+    "PySide6-Essentials",
+    "vtk",
+    "pyqtgraph",
+    "numpy",
+    "scipy",
+    "casadi",
+    "llvmlite",
+    "PyYAML",
+    "lxml",
+    "trimesh",
+    "pycollada",
+    "pillow",
+    "psygnal",
+    "platformdirs",
+    "click",
+    "ziamath",
+)
 """The libraries the program asks for; what they bring along is found from there."""
 
 

@@ -24,8 +24,20 @@ if TYPE_CHECKING:
 SHOWN = 60
 """Most entries shown."""
 SIZE = QSize(620, 440)
-COLLECTIONS_FOUND = ("bodies", "joints", "frames", "forces", "sensors", "constraints", "drivers", "assemblies",
-                     "junctions", "chains", "parameters", "materials")  # fmt: skip
+COLLECTIONS_FOUND = (
+    "bodies",
+    "joints",
+    "frames",
+    "forces",
+    "sensors",
+    "constraints",
+    "drivers",
+    "assemblies",
+    "junctions",
+    "chains",
+    "parameters",
+    "materials",
+)
 """Whose elements are found."""
 
 

@@ -95,40 +95,127 @@ def _joint(kind: str) -> Make:
 
 _TWO = ("point", "point")
 _FORCES = (
-    Connection("spring_damper", "Spring and damper", "spring_damper", "Add/Force", _TWO, _line("spring_damper"),
-               "A spring and a damper side by side between two points, relaxed as the machine stands."),
-    Connection("spring", "Spring", "spring", "Add/Force", _TWO, _line("spring"),
-               "A spring between two points, relaxed as the machine stands."),
+    Connection(
+        "spring_damper",
+        "Spring and damper",
+        "spring_damper",
+        "Add/Force",
+        _TWO,
+        _line("spring_damper"),
+        "A spring and a damper side by side between two points, relaxed as the machine stands.",
+    ),
+    Connection(
+        "spring",
+        "Spring",
+        "spring",
+        "Add/Force",
+        _TWO,
+        _line("spring"),
+        "A spring between two points, relaxed as the machine stands.",
+    ),
     Connection("damper", "Damper", "damper", "Add/Force", _TWO, _line("damper"), "A damper between two points."),
-    Connection("series", "Spring and damper in series", "series", "Add/Force", _TWO, _line("series"),
-               "A spring and a damper one behind the other, without a mass between."),
-    Connection("line_force", "Force on a line", "line_force", "Add/Force", _TWO, _line("line_force"),
-               "A force that pulls two points together by any formula of length, rate, time and state."),
-    Connection("junction", "Springs at a junction", "junction", "Add/Force", _TWO, _junction,
-               "A massless point in the middle of two points, held by springs; more can be fastened to it."),
-    Connection("force", "Force", "force", "Add/Force", ("frame",), lambda _s, m, p: connections.wrench(
-        m, "force", p[0].name), "A force on a body or frame, in the axes of any frame, as numbers or formulas."),
-    Connection("torque", "Torque", "torque", "Add/Force", ("frame",), lambda _s, m, p: connections.wrench(
-        m, "torque", p[0].name), "A torque on a body, in the axes of any frame, as numbers or formulas."),
-    Connection("joint_spring", "Spring in a joint", "torsion_spring", "Add/Force", ("joint",),
-               lambda s, m, p: connections.joint_spring(m, p[0].name, surroundings(s, p)),
-               "A spring and damper along a joint's coordinate, relaxed as the machine stands."),
-)  # fmt: skip
+    Connection(
+        "series",
+        "Spring and damper in series",
+        "series",
+        "Add/Force",
+        _TWO,
+        _line("series"),
+        "A spring and a damper one behind the other, without a mass between.",
+    ),
+    Connection(
+        "line_force",
+        "Force on a line",
+        "line_force",
+        "Add/Force",
+        _TWO,
+        _line("line_force"),
+        "A force that pulls two points together by any formula of length, rate, time and state.",
+    ),
+    Connection(
+        "junction",
+        "Springs at a junction",
+        "junction",
+        "Add/Force",
+        _TWO,
+        _junction,
+        "A massless point in the middle of two points, held by springs; more can be fastened to it.",
+    ),
+    Connection(
+        "force",
+        "Force",
+        "force",
+        "Add/Force",
+        ("frame",),
+        lambda _s, m, p: connections.wrench(m, "force", p[0].name),
+        "A force on a body or frame, in the axes of any frame, as numbers or formulas.",
+    ),
+    Connection(
+        "torque",
+        "Torque",
+        "torque",
+        "Add/Force",
+        ("frame",),
+        lambda _s, m, p: connections.wrench(m, "torque", p[0].name),
+        "A torque on a body, in the axes of any frame, as numbers or formulas.",
+    ),
+    Connection(
+        "joint_spring",
+        "Spring in a joint",
+        "torsion_spring",
+        "Add/Force",
+        ("joint",),
+        lambda s, m, p: connections.joint_spring(m, p[0].name, surroundings(s, p)),
+        "A spring and damper along a joint's coordinate, relaxed as the machine stands.",
+    ),
+)
 _CONSTRAINTS = (
-    Connection("rod", "Rod", "rod", "Add/Constraint", ("frame", "frame"), _rod("rod"),
-               "A massless rod with a ball at each end: holds the distance between two points."),
-    Connection("universal_rod", "Rod on a universal joint", "rod", "Add/Constraint", ("frame", "frame"),
-               _rod("universal_rod"), "A rod that stands on the first point with a universal joint."),
-    Connection("gear", "Gear", "gear", "Add/Constraint", ("joint", "joint"),
-               lambda s, m, p: connections.gear(m, p[0].name, p[1].name, surroundings(s, p)),
-               "Couples the second joint to the first, as gearwheels do."),
-    Connection("hold", "Hold a sensor", "lock", "Add/Constraint", ("sensor",),
-               lambda s, m, p: connections.hold(m, p[0].name, surroundings(s, p)),
-               "Holds what a sensor measures at its present value."),
-    Connection("driver", "Driver", "driver", "Add", ("joint",),
-               lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
-               "Moves a joint by a formula of time, a table or a recorded trace, from where it is."),
-)  # fmt: skip
+    Connection(
+        "rod",
+        "Rod",
+        "rod",
+        "Add/Constraint",
+        ("frame", "frame"),
+        _rod("rod"),
+        "A massless rod with a ball at each end: holds the distance between two points.",
+    ),
+    Connection(
+        "universal_rod",
+        "Rod on a universal joint",
+        "rod",
+        "Add/Constraint",
+        ("frame", "frame"),
+        _rod("universal_rod"),
+        "A rod that stands on the first point with a universal joint.",
+    ),
+    Connection(
+        "gear",
+        "Gear",
+        "gear",
+        "Add/Constraint",
+        ("joint", "joint"),
+        lambda s, m, p: connections.gear(m, p[0].name, p[1].name, surroundings(s, p)),
+        "Couples the second joint to the first, as gearwheels do.",
+    ),
+    Connection(
+        "hold",
+        "Hold a sensor",
+        "lock",
+        "Add/Constraint",
+        ("sensor",),
+        lambda s, m, p: connections.hold(m, p[0].name, surroundings(s, p)),
+        "Holds what a sensor measures at its present value.",
+    ),
+    Connection(
+        "driver",
+        "Driver",
+        "driver",
+        "Add",
+        ("joint",),
+        lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
+        "Moves a joint by a formula of time, a table or a recorded trace, from where it is.",
+    ),
+)
 
 
 def _sensor_connection(kind: str) -> Connection:
@@ -137,17 +224,31 @@ def _sensor_connection(kind: str) -> Connection:
         wants: tuple[str, ...] = ("joint",)
     else:
         wants = ("frame", "frame") if info.geometric else ("frame",)
-    return Connection(f"sensor_{kind}", info.title, SENSOR_ICONS[kind], "Add/Sensor", wants, _sensor(kind),
-                      f"{info.title}: shown in the scene, for plots, formulas, constraints and drivers.")  # fmt: skip
+    return Connection(
+        f"sensor_{kind}",
+        info.title,
+        SENSOR_ICONS[kind],
+        "Add/Sensor",
+        wants,
+        _sensor(kind),
+        f"{info.title}: shown in the scene, for plots, formulas, constraints and drivers.",
+    )
 
 
 _SENSORS = tuple(_sensor_connection(kind) for kind in SENSOR_KINDS)
 _JOINTS = tuple(
-    Connection(f"joint_{kind}", f"{info.title} joint", kind, "Add/Joint between two points", ("frame", "frame"),
-               _joint(kind), f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.",
-               own_frames=True)
+    Connection(
+        f"joint_{kind}",
+        f"{info.title} joint",
+        kind,
+        "Add/Joint between two points",
+        ("frame", "frame"),
+        _joint(kind),
+        f"Connect two bodies by a {kind} joint at the point meant first, as they stand now.",
+        own_frames=True,
+    )
     for kind, info in JOINT_KINDS.items()
-)  # fmt: skip
+)
 
 CONNECTIONS: dict[str, Connection] = {each.id: each for each in (*_FORCES, *_CONSTRAINTS, *_SENSORS, *_JOINTS)}
 """Everything that is added by pointing."""

@@ -77,9 +77,16 @@ class Runs:
     # ------------------------------------------------------------------------------- the list
 
     def add(
-        self, run: Run, name: str = "", parent: int | Record | None = None, from_time: float | None = None, *,
-        faint: bool = False, growing: bool = False, select: bool = True,
-    ) -> Record:  # fmt: skip
+        self,
+        run: Run,
+        name: str = "",
+        parent: int | Record | None = None,
+        from_time: float | None = None,
+        *,
+        faint: bool = False,
+        growing: bool = False,
+        select: bool = True,
+    ) -> Record:
         """A new run; it becomes the current one, with the playhead at its start, unless `select` is False. Of faint
         runs only the last few are kept."""
         number = next(self._ids)

@@ -133,8 +133,9 @@ class Session:
 
     def context(self) -> Context:
         """The machine as it is shown now, for functions."""
-        return Context(self.model, self.mech, self.q.copy(), dict(self.p), ranges=self.ranges,
-                       millimetres=self.millimetres)  # fmt: skip
+        return Context(
+            self.model, self.mech, self.q.copy(), dict(self.p), ranges=self.ranges, millimetres=self.millimetres
+        )
 
     # ------------------------------------------------------------------------------- previews
 
@@ -269,10 +270,16 @@ class Session:
         return self.start(reading.model, native, findings=reading.findings, sources=Sources.now(path, reading.model))
 
     def start(
-        self, model: Model, path: Path | None = None, *, findings: tuple[Finding, ...] = (),
-        mech: Mechanism | None = None, sources: Sources = NOWHERE, pose: Mapping[str, float] | None = None,
+        self,
+        model: Model,
+        path: Path | None = None,
+        *,
+        findings: tuple[Finding, ...] = (),
+        mech: Mechanism | None = None,
+        sources: Sources = NOWHERE,
+        pose: Mapping[str, float] | None = None,
         filed: bool = True,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Begin anew with a model (and its mechanism, if already made); undo is emptied. `sources`: the files it was
         read from, as they were then; `pose`: coordinates that are not at rest, by name; not `filed`: recovered work,
         which no file holds."""
@@ -292,9 +299,14 @@ class Session:
         self.saved_changed.emit()
 
     def take_over(
-        self, model: Model, *, label: str = TAKEN_OVER, findings: tuple[Finding, ...] = (),
-        mech: Mechanism | None = None, sources: Sources = NOWHERE,
-    ) -> bool:  # fmt: skip
+        self,
+        model: Model,
+        *,
+        label: str = TAKEN_OVER,
+        findings: tuple[Finding, ...] = (),
+        mech: Mechanism | None = None,
+        sources: Sources = NOWHERE,
+    ) -> bool:
         """Go on with what the file now says, as one step: what was there before is one undo away."""
         self.cancel()
         new = dataclasses.replace(self.state, model=model, label=label, selection=None, step=None)
@@ -363,9 +375,14 @@ class Session:
         self._show(self._history.pushed(new, self.selection, gesture), select=select, carry=True)
 
     def _show(
-        self, history: History, *, mech: Mechanism | None = None, anew: bool = False, select: Ref | None = None,
+        self,
+        history: History,
+        *,
+        mech: Mechanism | None = None,
+        anew: bool = False,
+        select: Ref | None = None,
         carry: bool = False,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Make its present state the one that is open: mechanism, pose, selection, signals."""
         old, new = self.state, history.now
         try:

@@ -108,8 +108,11 @@ class Grid:
             if name not in needed:
                 needed.add(name)
                 waiting += made.uses[name]
-        self.definitions = [Cell(_put(form, given), name=name) for name, form in self.meaning.items()
-                            if name in needed and name not in self.unfolded]  # fmt: skip
+        self.definitions = [
+            Cell(_put(form, given), name=name)
+            for name, form in self.meaning.items()
+            if name in needed and name not in self.unfolded
+        ]
 
     def _renew(self, forms: Sequence[Sequence[Form]]) -> None:
         old = {id(cell.form): cell for row in self.cells for cell in row}

@@ -24,9 +24,31 @@ from core.symbolic.notation import GREEK, parts_of, short_angle
 
 SMALL = 0.68
 """Size of indices and exponents."""
-_GREEK_LETTERS = dict(zip(
-    ("alpha", "beta", "gamma", "delta", "eta", "theta", "kappa", "lambda", "mu", "xi", "rho", "sigma", "tau", "phi",
-     "chi", "psi", "omega"), "αβγδηθκλμξρστφχψω", strict=True))  # fmt: skip
+_GREEK_LETTERS = dict(
+    zip(
+        (
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "eta",
+            "theta",
+            "kappa",
+            "lambda",
+            "mu",
+            "xi",
+            "rho",
+            "sigma",
+            "tau",
+            "phi",
+            "chi",
+            "psi",
+            "omega",
+        ),
+        "αβγδηθκλμξρστφχψω",
+        strict=True,
+    )
+)
 
 
 class Piece(NamedTuple):
@@ -116,8 +138,9 @@ class Hand:
         if name.startswith("sqrt("):
             return self.sign("√" + name[5:-1])
         stem, index, dots = parts_of(name)
-        return self.lettered(_GREEK_LETTERS[stem] if stem in GREEK and stem in _GREEK_LETTERS else stem, index, dots,
-                             (name,))  # fmt: skip
+        return self.lettered(
+            _GREEK_LETTERS[stem] if stem in GREEK and stem in _GREEK_LETTERS else stem, index, dots, (name,)
+        )
 
     def lettered(self, stem: str, index: str, dots: int, symbols: tuple[str, ...]) -> Token:
         """A letter (italic; longer names upright) with an index below and dots above."""
@@ -309,8 +332,15 @@ class Setting:
             y += up + down + self.gap
         return found
 
-    def paint(self, painter: QPainter, x: float, top: float, seen: tuple[float, float], marked: Collection[str],
-              colors: tuple[QColor, QColor]) -> None:  # fmt: skip
+    def paint(
+        self,
+        painter: QPainter,
+        x: float,
+        top: float,
+        seen: tuple[float, float],
+        marked: Collection[str],
+        colors: tuple[QColor, QColor],
+    ) -> None:
         """Draw the lines between two heights; tokens with a marked symbol on a tint (colors: of letters, of tint)."""
         letters, tint = colors
         painter.setPen(letters)

@@ -140,8 +140,10 @@ class FormulasView(QAbstractScrollArea):
         if height != self.height():
             self.setFixedHeight(height)
         seen = self.viewport().size()
-        for scroll, whole, part in ((self.horizontalScrollBar(), self.content.width(), seen.width()),
-                                    (self.verticalScrollBar(), self.content.height(), seen.height())):  # fmt: skip
+        for scroll, whole, part in (
+            (self.horizontalScrollBar(), self.content.width(), seen.width()),
+            (self.verticalScrollBar(), self.content.height(), seen.height()),
+        ):
             scroll.setRange(0, max(0, whole - part))
             scroll.setPageStep(part)
             scroll.setSingleStep(24)
@@ -189,8 +191,12 @@ class FormulasView(QAbstractScrollArea):
 
     def copy(self, language: str = "text") -> None:
         """Copy the chosen entries (all if none is chosen) in a language."""
-        rows = [" & ".join(text(f, language) for f in row) if language == "latex" else
-                "\t".join(text(f, language) for f in row) for row in self.chosen_entries()]  # fmt: skip
+        rows = [
+            " & ".join(text(f, language) for f in row)
+            if language == "latex"
+            else "\t".join(text(f, language) for f in row)
+            for row in self.chosen_entries()
+        ]
         QGuiApplication.clipboard().setText((" \\\\\n" if language == "latex" else "\n").join(rows))
 
     # ------------------------------------------------------------------------------- painting

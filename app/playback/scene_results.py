@@ -202,8 +202,9 @@ class Playback:
         self._trip = None
         if trip is not None and _direction(view.viewpoint.goal) == _direction(trip[1]):
             before = trip[0]
-            back = replace(view.viewpoint.goal, azimuth=before.azimuth, elevation=before.elevation,
-                           parallel=before.parallel)  # fmt: skip
+            back = replace(
+                view.viewpoint.goal, azimuth=before.azimuth, elevation=before.elevation, parallel=before.parallel
+            )
             view.viewpoint.look(back)  # at once: a flight would lead on to the flat picture
             view.viewpoint.fit_at_once()
 

@@ -23,9 +23,15 @@ WIDE = 590
 """Pixels below which speeds, ways to both ends and the whole time are left out; keys and the menu have them, too."""
 OPTIONAL = ("play.first", "play.last")
 MORE = (
-    "play.from_here", "play.to_here", "play.whole", "play.first", "play.last", "play.paced", "play.slower",
+    "play.from_here",
+    "play.to_here",
+    "play.whole",
+    "play.first",
+    "play.last",
+    "play.paced",
+    "play.slower",
     "play.faster",
-)  # fmt: skip
+)
 NARROW = 455
 GRIP = 5.0
 """Pixels from a mark within which the pointer takes hold of it."""
@@ -161,9 +167,12 @@ class Timeline(QWidget):
         self.scrubber.spanned.connect(self._span)
         session = view.session
         self._pairs = (
-            (view.player.changed, self.refresh), (view.playback.changed, self.refresh),
-            (session.runs.changed, self.refresh), (session.runs.moved, self._moved), (session.moved, self._moved),
-        )  # fmt: skip
+            (view.player.changed, self.refresh),
+            (view.playback.changed, self.refresh),
+            (session.runs.changed, self.refresh),
+            (session.runs.moved, self._moved),
+            (session.moved, self._moved),
+        )
         for signal, slot in self._pairs:
             signal.connect(slot)
         self.hide()
@@ -224,9 +233,15 @@ class Timeline(QWidget):
         self.scrubber.color = record.color if record is not None else ""
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
         self.scrubber.span = None if player.span is None else tuple(map(self._part, player.ends))  # type: ignore[assignment]
-        self.scrubber.marks = () if record is None else tuple(
-            (self._part(child.from_time), child.color) for child in runs.children(record) if child.from_time is not None
-        )  # fmt: skip
+        self.scrubber.marks = (
+            ()
+            if record is None
+            else tuple(
+                (self._part(child.from_time), child.color)
+                for child in runs.children(record)
+                if child.from_time is not None
+            )
+        )
         self._show_icon()
         self._moved()
 

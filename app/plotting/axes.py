@@ -63,8 +63,10 @@ class Axes:
         """Make the areas. The leading ones whose units stay are kept, with the curves in them; these units are told.
         Whoever has curves in the others has to draw them anew."""
         units = units or ("",)
-        kept = next((k for k, pair in enumerate(zip(self.units, units, strict=False)) if pair[0] != pair[1]),
-                    min(len(self.units), len(units)))  # fmt: skip
+        kept = next(
+            (k for k, pair in enumerate(zip(self.units, units, strict=False)) if pair[0] != pair[1]),
+            min(len(self.units), len(units)),
+        )
         self.units = units
         for box, axis in self._extra[max(kept - 1, 0) :]:
             self.plot.layout.removeItem(axis)

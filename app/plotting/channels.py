@@ -13,32 +13,56 @@ from core.model import JOINT_KINDS, Force, Model
 from core.simulation.run.run import Run
 
 TITLES = {
-    "q": "coordinate", "v": "speed", "a": "acceleration", "tau": "joint force", "reaction": "reaction",
-    "position": "position", "orientation": "orientation", "velocity": "velocity", "omega": "angular velocity",
-    "acceleration": "acceleration", "alpha": "angular acceleration", "force": "force", "length": "length",
-    "rate": "rate", "power": "power", "kinetic": "kinetic", "potential": "potential", "total": "total",
-    "linear": "linear momentum", "angular": "angular momentum", "residual": "constraint residual",
-}  # fmt: skip
+    "q": "coordinate",
+    "v": "speed",
+    "a": "acceleration",
+    "tau": "joint force",
+    "reaction": "reaction",
+    "position": "position",
+    "orientation": "orientation",
+    "velocity": "velocity",
+    "omega": "angular velocity",
+    "acceleration": "acceleration",
+    "alpha": "angular acceleration",
+    "force": "force",
+    "length": "length",
+    "rate": "rate",
+    "power": "power",
+    "kinetic": "kinetic",
+    "potential": "potential",
+    "total": "total",
+    "linear": "linear momentum",
+    "angular": "angular momentum",
+    "residual": "constraint residual",
+}
 """Quantities in words."""
 _FRAME = {
-    "position": "length", "velocity": "velocity", "omega": "angular_velocity", "acceleration": "acceleration",
+    "position": "length",
+    "velocity": "velocity",
+    "omega": "angular_velocity",
+    "acceleration": "acceleration",
     "alpha": "angular_acceleration",
-}  # fmt: skip
+}
 _COORDINATE = {
     "q": {"angle": "angle", "length": "length"},
     "v": {"angle": "angular_velocity", "length": "velocity"},
     "a": {"angle": "angular_acceleration", "length": "acceleration"},
     "tau": {"angle": "torque", "length": "force"},
-}  # fmt: skip
+}
 _RATES = {
-    "angle": "angular_velocity", "length": "velocity", "velocity": "acceleration",
+    "angle": "angular_velocity",
+    "length": "velocity",
+    "velocity": "acceleration",
     "angular_velocity": "angular_acceleration",
-}  # fmt: skip
+}
 _FORCES = {"angle": "torque", "length": "force"}
 _WHOLE = {
-    "energy": Measure("energy"), "momentum.linear": Measure("none", "N·s"),
-    "momentum.angular": Measure("none", "N·m·s"), "constraint": Measure("length"), "time": Measure("time"),
-}  # fmt: skip
+    "energy": Measure("energy"),
+    "momentum.linear": Measure("none", "N·s"),
+    "momentum.angular": Measure("none", "N·m·s"),
+    "constraint": Measure("length"),
+    "time": Measure("time"),
+}
 
 
 @dataclass(frozen=True)
@@ -93,8 +117,14 @@ def measure(run: Run, name: str) -> Measure:
 
 def _of_joint(mech: Mechanism, owner: str, what: str, component: str) -> Measure:
     """Coordinates, speeds, accelerations and forces of joints by the dimension of the coordinate."""
-    dimension = next((c.dimension for c in mech.coordinates if owner in (c.name, c.joint)
-                      and (not component or c.name == f"{owner}.{component}")), "none")  # fmt: skip
+    dimension = next(
+        (
+            c.dimension
+            for c in mech.coordinates
+            if owner in (c.name, c.joint) and (not component or c.name == f"{owner}.{component}")
+        ),
+        "none",
+    )
     joints = {joint.name: joint for joint in mech.model.expanded.joints}
     kind = joints[owner].info if owner in joints else JOINT_KINDS["free"]
     if component and what != "q":
@@ -157,18 +187,24 @@ def tree(run: Run) -> tuple[Entry, ...]:
         "Constraints and drivers": ("constraint", [c.name for c in holding]),
     }
     special = {name for _, names in elements.values() for name in names}
-    frames = {"Bodies": [n for n in mech.frame_names if n in bodies],
-              "Frames": [n for n in mech.frame_names if n not in bodies]}  # fmt: skip
-    joints = [owner for owner in by_owner if owner and owner not in special
-              and any(c.rpartition(".")[2] in ("q", "reaction") for c in by_owner[owner])]  # fmt: skip
+    frames = {
+        "Bodies": [n for n in mech.frame_names if n in bodies],
+        "Frames": [n for n in mech.frame_names if n not in bodies],
+    }
+    joints = [
+        owner
+        for owner in by_owner
+        if owner and owner not in special and any(c.rpartition(".")[2] in ("q", "reaction") for c in by_owner[owner])
+    ]
     groups = [_group("Joints", "joint", [_owner(run, n, by_owner[n], "joint") for n in joints], joints)]
     for title, (drawing, names) in elements.items():
         rows = [_element(run, name, by_owner, drawing) for name in names]
         groups.append(_group(title, drawing, [row for row in rows if row is not None], names))
     for title, names in frames.items():
         drawing = "body" if title == "Bodies" else "frame"
-        of_frames = {n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in (*_FRAME, "orientation")]
-                     for n in names}  # fmt: skip
+        of_frames = {
+            n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in (*_FRAME, "orientation")] for n in names
+        }
         groups.append(_group(title, drawing, [_owner(run, n, of_frames[n], drawing) for n in names], names))
     whole = [c for c in run.channels if c.partition(".")[0] in ("energy", "momentum", "constraint")]
     groups.append(_group("Machine", "model", [_leaf(run, channel) for channel in whole], whole))
@@ -192,11 +228,12 @@ def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) 
 
 
 _PARTS = {
-    **dict.fromkeys(("position", "velocity", "omega", "acceleration", "alpha", "linear", "angular"),
-                    ("x", "y", "z", "magnitude")),
+    **dict.fromkeys(
+        ("position", "velocity", "omega", "acceleration", "alpha", "linear", "angular"), ("x", "y", "z", "magnitude")
+    ),
     "orientation": ("qx", "qy", "qz", "qw"),
     "reaction": ("force", "fx", "fy", "fz", "torque", "tx", "ty", "tz"),
-}  # fmt: skip
+}
 
 
 def _leaf(run: Run, channel: str) -> Entry:

@@ -102,8 +102,9 @@ class Chart(QFrame):
         """The playhead, the two measuring lines, and the points of plots that are not over time."""
         self._quiet = False
         self.head = pg.InfiniteLine(angle=90, movable=True)
-        self.pair = [pg.InfiniteLine(angle=90, movable=True, label=name, labelOpts={"position": 0.92})
-                     for name in ("A", "B")]  # fmt: skip
+        self.pair = [
+            pg.InfiniteLine(angle=90, movable=True, label=name, labelOpts={"position": 0.92}) for name in ("A", "B")
+        ]
         self.points = pg.ScatterPlotItem(size=9, pxMode=True)
         self.points.setZValue(30)
         for line in (self.head, *self.pair):

@@ -77,8 +77,9 @@ def curves(plot: Plot, runs: Runs, series: Series, units: Units) -> list[Curve]:
     ]
 
 
-def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs: Runs, series: Series,
-           units: Units) -> Curve | None:  # fmt: skip
+def _curve(
+    plot: Plot, record: Record, channel: str, k: int, several: bool, runs: Runs, series: Series, units: Units
+) -> Curve | None:
     x_name = TIME if plot.over_time else plot.x
     pair, late = series.pair(record, x_name, channel)
     if pair is None and not late:
@@ -93,10 +94,22 @@ def _curve(plot: Plot, record: Record, channel: str, k: int, several: bool, runs
     color = record.color if several else COLORS[k % len(COLORS)]
     dash: Dash = "dash" if record.faint else DASHES[k % len(DASHES)] if several else "solid"
     return Curve(
-        (record.id, channel), channel, record.name, times, x, y,
-        across.symbol, up.symbol, color, dash, FAINT if record.faint else 1.0, record is runs.current,
-        plot.over_time, pair is None, void,
-    )  # fmt: skip
+        (record.id, channel),
+        channel,
+        record.name,
+        times,
+        x,
+        y,
+        across.symbol,
+        up.symbol,
+        color,
+        dash,
+        FAINT if record.faint else 1.0,
+        record is runs.current,
+        plot.over_time,
+        pair is None,
+        void,
+    )
 
 
 def shown_number(value: float) -> str:

@@ -33,8 +33,7 @@ def save(charts: Sequence[Chart], path: str | Path) -> None:
     target = Path(path)
     write = {".png": _png, ".svg": _svg, ".pdf": _pdf, ".csv": _csv}.get(target.suffix.lower())
     if write is None:
-        raise FileError("The suffix says no format of plots.", file=str(target),
-                        remedy=f"Use {', '.join(SUFFIXES)}.")  # fmt: skip
+        raise FileError("The suffix says no format of plots.", file=str(target), remedy=f"Use {', '.join(SUFFIXES)}.")
     write_whole(str(target), write(charts))
 
 
@@ -189,8 +188,11 @@ def table(charts: Sequence[Chart], separator: str = ",") -> str:
         first = next(iter(own.values()))
         tail = f" ({first.run})" if len(runs) > 1 else ""
         columns.append((f"time [s]{tail}", [repr(float(t)) for t in first.times]))
-        acrosses = {chart.plot.x: next(c for c in _named(chart) if c.key[0] == number) for chart in charts
-                    if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))}  # fmt: skip
+        acrosses = {
+            chart.plot.x: next(c for c in _named(chart) if c.key[0] == number)
+            for chart in charts
+            if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))
+        }
         columns += [(_head(x, c.x_unit, tail), [repr(float(v)) for v in c.x]) for x, c in acrosses.items()]
         columns += [(_head(name, c.unit, tail), [repr(float(v)) for v in c.y]) for name, c in own.items()]
     head = separator.join(_quoted(name, separator) for name, _ in columns)

@@ -15,9 +15,11 @@ from app.widgets.elided import ElidedLabel
 from app.widgets.label import Label
 
 STYLES = {
-    "solid": Qt.PenStyle.SolidLine, "dash": Qt.PenStyle.DashLine, "dot": Qt.PenStyle.DotLine,
+    "solid": Qt.PenStyle.SolidLine,
+    "dash": Qt.PenStyle.DashLine,
+    "dot": Qt.PenStyle.DotLine,
     "dash_dot": Qt.PenStyle.DashDotLine,
-}  # fmt: skip
+}
 WIDEST = "−0.88888"
 """A value for which there is always room, with its unit beside it."""
 

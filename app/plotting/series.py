@@ -208,8 +208,14 @@ class Series:
 
     def keep(self, ids: set[int]) -> None:
         """Forget the columns of other records."""
-        kept: tuple[dict[Any, Any], ...] = (self._columns, self._pairs, self._problems, self._scaled, self._measures,
-                                            self._voids)  # fmt: skip
+        kept: tuple[dict[Any, Any], ...] = (
+            self._columns,
+            self._pairs,
+            self._problems,
+            self._scaled,
+            self._measures,
+            self._voids,
+        )
         for one in kept:
             for key in list(one):
                 if key[0] not in ids:

@@ -25,13 +25,23 @@ def icon_of(collection: str, element: Any) -> str:
 
 
 SENSOR_ICONS = {
-    "distance": "sensor", "square_distance": "sensor", "point_plane": "sensor_plane", "plane_point": "sensor_plane",
-    "plane_plane": "sensor_plane", "angle": "sensor_angle", "position": "sensor_position",
-    "orientation": "sensor_angle", "pose": "sensor_position", "velocity": "sensor_velocity",
-    "angular_velocity": "sensor_velocity", "acceleration": "sensor_velocity",
-    "angular_acceleration": "sensor_velocity", "cut_force": "sensor_force", "cut_torque": "sensor_force",
+    "distance": "sensor",
+    "square_distance": "sensor",
+    "point_plane": "sensor_plane",
+    "plane_point": "sensor_plane",
+    "plane_plane": "sensor_plane",
+    "angle": "sensor_angle",
+    "position": "sensor_position",
+    "orientation": "sensor_angle",
+    "pose": "sensor_position",
+    "velocity": "sensor_velocity",
+    "angular_velocity": "sensor_velocity",
+    "acceleration": "sensor_velocity",
+    "angular_acceleration": "sensor_velocity",
+    "cut_force": "sensor_force",
+    "cut_torque": "sensor_force",
     "power": "energy",
-}  # fmt: skip
+}
 CONSTRAINT_ICONS = {"hold": "lock", "gear": "gear", "rod": "rod", "universal_rod": "rod"}
 
 
@@ -65,6 +75,11 @@ def option_icon(owner: type, option: str) -> str:
     if owner is Constraint:
         return CONSTRAINT_ICONS.get(option, "")
     if owner is Force:
-        return {"wrench": "force", "line": "spring_damper", "series": "series", "joint": "torsion_spring",
-                "sensor": "sensor"}.get(option, "")  # fmt: skip
+        return {
+            "wrench": "force",
+            "line": "spring_damper",
+            "series": "series",
+            "joint": "torsion_spring",
+            "sensor": "sensor",
+        }.get(option, "")
     return option if option in JOINT_KINDS else ""

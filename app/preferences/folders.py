@@ -34,5 +34,7 @@ def obstacle(kept: Mapping[str, Path]) -> str:
         return ""
     first = next(iter(against))
     names = listed(list(against))
-    return (f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
-            "save what you need yourself, or make your home folder writable.")  # fmt: skip
+    return (
+        f"{names[0].upper()}{names[1:]} cannot be kept: {against[first]} ({kept[first]}). Everything else works; "
+        "save what you need yourself, or make your home folder writable."
+    )

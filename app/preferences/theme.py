@@ -35,18 +35,44 @@ class Colors:
 
 
 LIGHT = Colors(
-    window="#f4f5f7", base="#ffffff", raised="#fbfbfc", line="#d9dde3", text="#20262e", muted="#6b7480",
-    accent="#1f7ae0", on_accent="#ffffff", error="#c3342c", warning="#9a6700", done="#2a7d46", hover="#e6eaf0",
-)  # fmt: skip
+    window="#f4f5f7",
+    base="#ffffff",
+    raised="#fbfbfc",
+    line="#d9dde3",
+    text="#20262e",
+    muted="#6b7480",
+    accent="#1f7ae0",
+    on_accent="#ffffff",
+    error="#c3342c",
+    warning="#9a6700",
+    done="#2a7d46",
+    hover="#e6eaf0",
+)
 DARK = Colors(
-    window="#23262b", base="#1b1d21", raised="#2a2e34", line="#3a3f47", text="#e4e7eb", muted="#98a1ad",
-    accent="#4aa3ff", on_accent="#10151c", error="#f0857d", warning="#e0b457", done="#7cc795", hover="#343941",
-)  # fmt: skip
+    window="#23262b",
+    base="#1b1d21",
+    raised="#2a2e34",
+    line="#3a3f47",
+    text="#e4e7eb",
+    muted="#98a1ad",
+    accent="#4aa3ff",
+    on_accent="#10151c",
+    error="#f0857d",
+    warning="#e0b457",
+    done="#7cc795",
+    hover="#343941",
+)
 PALETTES = {"light": LIGHT, "dark": DARK}
 ROLES = {
-    "window": "window", "base": "base", "raised": "light", "line": "mid", "text": "text",
-    "muted": "placeholder-text", "accent": "highlight", "hover": "midlight",
-}  # fmt: skip
+    "window": "window",
+    "base": "base",
+    "raised": "light",
+    "line": "mid",
+    "text": "text",
+    "muted": "placeholder-text",
+    "accent": "highlight",
+    "hover": "midlight",
+}
 """In style sheets the colours are roles of `palette`, so that the sheet is the same in every look."""
 
 SHEET = """
@@ -191,14 +217,28 @@ def palette(colors: Colors) -> QPalette:
     """The Qt palette of a look."""
     role, group = QPalette.ColorRole, QPalette.ColorGroup
     table = {
-        role.Window: colors.window, role.WindowText: colors.text, role.Base: colors.base,
-        role.AlternateBase: colors.raised, role.Text: colors.text, role.Button: colors.raised,
-        role.ButtonText: colors.text, role.BrightText: colors.error, role.ToolTipBase: colors.raised,
-        role.ToolTipText: colors.text, role.Highlight: colors.accent, role.HighlightedText: colors.on_accent,
-        role.Link: colors.accent, role.LinkVisited: colors.accent, role.PlaceholderText: colors.muted,
-        role.Mid: colors.line, role.Midlight: colors.hover, role.Dark: colors.line, role.Light: colors.raised,
-        role.Shadow: colors.line, role.Accent: colors.accent,
-    }  # fmt: skip
+        role.Window: colors.window,
+        role.WindowText: colors.text,
+        role.Base: colors.base,
+        role.AlternateBase: colors.raised,
+        role.Text: colors.text,
+        role.Button: colors.raised,
+        role.ButtonText: colors.text,
+        role.BrightText: colors.error,
+        role.ToolTipBase: colors.raised,
+        role.ToolTipText: colors.text,
+        role.Highlight: colors.accent,
+        role.HighlightedText: colors.on_accent,
+        role.Link: colors.accent,
+        role.LinkVisited: colors.accent,
+        role.PlaceholderText: colors.muted,
+        role.Mid: colors.line,
+        role.Midlight: colors.hover,
+        role.Dark: colors.line,
+        role.Light: colors.raised,
+        role.Shadow: colors.line,
+        role.Accent: colors.accent,
+    }
     made = QPalette()
     for each, color in table.items():
         made.setColor(each, QColor(color))

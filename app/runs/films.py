@@ -68,8 +68,15 @@ class Films(QObject):
             from core.functions.function import Cancelled
             from viz.film.process import film
 
-            frames = film(gather(), wish.path, fps=wish.fps, size=wish.size, look=wish.look, progress=progress,
-                          cancelled=cancelled)  # fmt: skip
+            frames = film(
+                gather(),
+                wish.path,
+                fps=wish.fps,
+                size=wish.size,
+                look=wish.look,
+                progress=progress,
+                cancelled=cancelled,
+            )
             if not frames:
                 raise Cancelled
             return frames
@@ -81,18 +88,31 @@ class Films(QObject):
         scene, run_scene = self._view.scene, self._view.run_scene
         display = {name: getattr(scene.display, name) for name in ADDED}
         options: dict[str, Any] = {
-            "fps": wish.fps, "speed": wish.speed, "start": wish.start, "end": wish.end,
-            "view": wish.view or self._camera(wish), "turn": wish.turn, "caption": wish.caption,
-        }  # fmt: skip
+            "fps": wish.fps,
+            "speed": wish.speed,
+            "start": wish.start,
+            "end": wish.end,
+            "view": wish.view or self._camera(wish),
+            "turn": wish.turn,
+            "caption": wish.caption,
+        }
         if isinstance(source, Filmed):
             return lambda: sequence_footage.footage(
-                source.poses, source.mech, interval=source.interval, field=source.field if wish.overlays else None,
-                **options, **display,
-            )  # fmt: skip
+                source.poses,
+                source.mech,
+                interval=source.interval,
+                field=source.field if wish.overlays else None,
+                **options,
+                **display,
+            )
         if wish.overlays:
             shown = run_scene.kinds and dict(run_scene.scale)
-            options |= {"traces": run_scene.tracings, "arrows": run_scene.wanted, "scales": shown or None,
-                            "others": [other.run for other in run_scene.others(source) if not other.faint]}  # fmt: skip
+            options |= {
+                "traces": run_scene.tracings,
+                "arrows": run_scene.wanted,
+                "scales": shown or None,
+                "others": [other.run for other in run_scene.others(source) if not other.faint],
+            }
         run = source.run
         return lambda: footage(run, **options, **display)
 

@@ -110,8 +110,11 @@ class Simulation(QObject):
                 progress(0.0, "Preparing the integrators (once on this machine) …")
                 integrators().wait(cancelled, *stages)
             progress(0.0, "Compiling the equations …")
-            whole.append(simulate(mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled,
-                                  watch=pieces.append))  # fmt: skip
+            whole.append(
+                simulate(
+                    mech, **wanted, progress=lambda share: progress(share, ""), cancelled=cancelled, watch=pieces.append
+                )
+            )
             return whole[0]
 
         self._document = session.document

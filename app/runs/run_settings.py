@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 STARTS = {
-    "pose": ("Pose set by hand",
-             "From the pose as you set it by handles or sliders, not the one a run is shown in, with the start speeds "
-             "below. “Use this pose” in the timeline makes the pose of a run the one you set."),
+    "pose": (
+        "Pose set by hand",
+        "From the pose as you set it by handles or sliders, not the one a run is shown in, with the start speeds "
+        "below. “Use this pose” in the timeline makes the pose of a run the one you set.",
+    ),
     "rest": ("Rest", "From the rest pose, with the start speeds below."),
     "moment": ("Moment of the run", "From the playhead: the run branches there with its own speeds, and time goes on."),
-    "moving": ("Pose set by hand, speeds of the run",
-               "From the pose as you set it, with the speeds the run has at the playhead."),
-}  # fmt: skip
+    "moving": (
+        "Pose set by hand, speeds of the run",
+        "From the pose as you set it, with the speeds the run has at the playhead.",
+    ),
+}
 """What a run begins with: id → title, explanation."""
 REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms")
 """What holds for other machines, too."""
@@ -68,10 +72,12 @@ class Wishes:
             known.pop("method")
         numbers = ("duration", "rtol", "atol", "step", "output")
         good = {
-            name: value for name, value in known.items()
-            if name not in numbers or (isinstance(value, float | int) and value > 0)
+            name: value
+            for name, value in known.items()
+            if name not in numbers
+            or (isinstance(value, float | int) and value > 0)
             or (value is None and name in ("step", "output"))
-        }  # fmt: skip
+        }
         return Wishes(**good)
 
 
@@ -122,8 +128,16 @@ def arguments(wishes: Wishes, session: Session, start: Start) -> dict[str, Any]:
     adaptive = METHODS[wishes.method].adaptive
     forces = {name: value for name, value in wishes.forces.items() if name in mech.v_names}
     return {
-        "duration": wishes.duration, "method": wishes.method, "rtol": wishes.rtol, "atol": wishes.atol,
-        "step": wishes.step if wishes.step is not None or adaptive else 1e-3, "output": wishes.output,
-        "q0": start.q, "v0": start.v, "start": start.time, "parameters": dict(session.edited_parameters) or None,
-        "torque": forces or None, "closed_forms": wishes.closed_forms,
-    }  # fmt: skip
+        "duration": wishes.duration,
+        "method": wishes.method,
+        "rtol": wishes.rtol,
+        "atol": wishes.atol,
+        "step": wishes.step if wishes.step is not None or adaptive else 1e-3,
+        "output": wishes.output,
+        "q0": start.q,
+        "v0": start.v,
+        "start": start.time,
+        "parameters": dict(session.edited_parameters) or None,
+        "torque": forces or None,
+        "closed_forms": wishes.closed_forms,
+    }

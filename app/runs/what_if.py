@@ -118,8 +118,11 @@ class _Worker:
                 run = self._timed(wanted, draft.best)
                 if run is not None:
                     return _Made(run, "", wanted.asked)
-            run = simulate(wanted.mech, **wanted.arguments,
-                           cancelled=lambda: self._over or (not wanted.draft and self._wanted is not None))  # fmt: skip
+            run = simulate(
+                wanted.mech,
+                **wanted.arguments,
+                cancelled=lambda: self._over or (not wanted.draft and self._wanted is not None),
+            )
             if run.statistics.ended:
                 return None
             draft.note(draft.ways[0], run.statistics.cpu)
@@ -188,9 +191,11 @@ class WhatIf(QObject):
         self._timer = QTimer(self, interval=LOOK)
         self._timer.timeout.connect(self._look)
         self._pairs = (
-            (self._session.moved, self._moved), (self._session.changed, self._changed),
-            (simulation.changed, self._wished), (self._session.runs.moved, self._ghost),
-        )  # fmt: skip
+            (self._session.moved, self._moved),
+            (self._session.changed, self._changed),
+            (simulation.changed, self._wished),
+            (self._session.runs.moved, self._ghost),
+        )
         for signal, slot in self._pairs:
             signal.connect(slot)
 

@@ -32,9 +32,29 @@ EXPECTS = "Click the first point, then the second: bodies, frames, junctions, or
 SNAP = 10.0
 """Pixels (at 100 %) within which an origin, end or middle of the body under the pointer is meant, not the surface."""
 ORDER = ("first", "second", "third")
-MENU = ("spring_damper", "spring", "damper", "series", "line_force", "junction", "-", "rod", "universal_rod", "-",
-        "sensor_distance", "sensor_angle", "sensor_position", "sensor_pose", "-", "joint_revolute", "joint_prismatic",
-        "joint_spherical", "joint_universal", "joint_cylindrical", "joint_fixed")  # fmt: skip
+MENU = (
+    "spring_damper",
+    "spring",
+    "damper",
+    "series",
+    "line_force",
+    "junction",
+    "-",
+    "rod",
+    "universal_rod",
+    "-",
+    "sensor_distance",
+    "sensor_angle",
+    "sensor_position",
+    "sensor_pose",
+    "-",
+    "joint_revolute",
+    "joint_prismatic",
+    "joint_spherical",
+    "joint_universal",
+    "joint_cylindrical",
+    "joint_fixed",
+)
 """What two points can be connected by, as the tool asks."""
 
 
@@ -178,8 +198,12 @@ def _say(view: Viewport) -> None:
     want = state.wants[0]
     order = ORDER[len(state.picks)] + " " if len(state.wants) + len(state.picks) > 1 else ""
     either = ", in the scene or in the tree"
-    words = {"point": f"{order}point: a body, frame, junction, or the ground", "joint": f"{order}joint{either}",
-             "frame": f"{order}{_frames(state)}", "sensor": f"sensor{either}"}[want]  # fmt: skip
+    words = {
+        "point": f"{order}point: a body, frame, junction, or the ground",
+        "joint": f"{order}joint{either}",
+        "frame": f"{order}{_frames(state)}",
+        "sensor": f"sensor{either}",
+    }[want]
     view.say(f"{title}: click the {words} · Esc ends")
 
 
@@ -355,8 +379,11 @@ def hover(view: Viewport, pointer: Pointer | None) -> None:
     notes.points = (*points, pick.place) if pick is not None else points
     if pick is not None and points:
         distance = float(np.linalg.norm(np.subtract(pick.place, points[0])))
-        words = f"{pick.name}\n{view.settings.shown(distance, 'length')}" if pick.frame is None else (
-            view.settings.shown(distance, "length"))  # fmt: skip
+        words = (
+            f"{pick.name}\n{view.settings.shown(distance, 'length')}"
+            if pick.frame is None
+            else (view.settings.shown(distance, "length"))
+        )
         notes.lines = (line(points[0], pick.place, words),)
     else:
         notes.lines = ()

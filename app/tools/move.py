@@ -69,8 +69,9 @@ def drag_body(view: Viewport, body: str, grip: np.ndarray, press: Pointer) -> Ge
     try:
         while (pointer := (yield)) is not None:
             target = pull.position(view.scene.ray(pointer.x, pointer.y))
-            found = reach(session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS,
-                          settle=SETTLE)  # fmt: skip
+            found = reach(
+                session.mech, session.q, body, target, session.p, point=local, iterations=ITERATIONS, settle=SETTLE
+            )
             session.preview(q=found.q)
             _show_pull(view, body, local, target, found)
     except GeneratorExit:

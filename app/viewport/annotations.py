@@ -109,8 +109,12 @@ class Annotations(QWidget):
             place = self._pixel(name.point)
             if place is None:
                 continue
-            box = QRectF(place.x() + 7.0, place.y() - metrics.height() - 3.0,
-                         metrics.horizontalAdvance(name.text) + 8.0, metrics.height())  # fmt: skip
+            box = QRectF(
+                place.x() + 7.0,
+                place.y() - metrics.height() - 3.0,
+                metrics.horizontalAdvance(name.text) + 8.0,
+                metrics.height(),
+            )
             while any(box.intersects(other) for other in taken):
                 box.translate(0.0, -metrics.height())
             taken.append(box)

@@ -30,14 +30,16 @@ class Look(NamedTuple):
 
 
 LOOKS: dict[str, Look] = {
-    "x": Look("#d64545", "x", 0.13), "y": Look("#3f9e4d", "y", 0.13), "z": Look("#3b73d1", "z", 0.13),
+    "x": Look("#d64545", "x", 0.13),
+    "y": Look("#3f9e4d", "y", 0.13),
+    "z": Look("#3b73d1", "z", 0.13),
     "axis": Look("#1f9fb5", "joint axis", 0.34),
     "offset": Look("#8a929c", "vector between origins"),
     "linear": Look("#e8891c", "linear velocity", 0.30, True),
     "turning": Look("#9b59c6", "angular velocity", 0.24, True, True),
     "weight": Look("#b5762c", "weight", 0.26, True),
     "torque": Look("#c7357e", "what the joint holds", 0.26, True, True),
-}  # fmt: skip
+}
 FAINT = 0.55
 """How far the colours of frames already known are mixed with grey, and how much shorter they are."""
 POINT = 0.018

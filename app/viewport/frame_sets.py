@@ -42,8 +42,11 @@ class FrameSets:
     def __init__(self, view: Viewport) -> None:
         self._view, self._session = view, view.session
         self._shown: FrameSet | None = None
-        self._pairs = ((self._session.framed, self.show), (self._session.moved, self._moved),
-                       (self._session.changed, self._changed))  # fmt: skip
+        self._pairs = (
+            (self._session.framed, self.show),
+            (self._session.moved, self._moved),
+            (self._session.changed, self._changed),
+        )
         for signal, slot in self._pairs:
             signal.connect(slot)
 

@@ -17,9 +17,26 @@ if TYPE_CHECKING:
 
     from app.viewport.viewport import Viewport
 
-BUTTONS = ("view.fit", "view.iso", "view.front", "view.right", "view.top", "view.ortho", "-",
-           "view.show_grid", "view.show_frames", "view.show_labels", "view.show_joints", "view.show_forces",
-           "view.show_sensors", "view.show_com", "view.show_inertia", "-", "view.trace", "view.ellipsoid")  # fmt: skip
+BUTTONS = (
+    "view.fit",
+    "view.iso",
+    "view.front",
+    "view.right",
+    "view.top",
+    "view.ortho",
+    "-",
+    "view.show_grid",
+    "view.show_frames",
+    "view.show_labels",
+    "view.show_joints",
+    "view.show_forces",
+    "view.show_sensors",
+    "view.show_com",
+    "view.show_inertia",
+    "-",
+    "view.trace",
+    "view.ellipsoid",
+)
 """Commands in the toolbar; "-" is a gap."""
 VIEWS = ("view.iso", "view.front", "view.right", "view.top")
 """Commands that are left to the orientation cube where not all stand in one column."""

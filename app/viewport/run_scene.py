@@ -223,9 +223,10 @@ class RunScene:
         """Visible runs of machines with the same bodies, the newest few."""
         bodies = record.run.mech.frame_names
         found = [
-            other for other in self.runs.items
+            other
+            for other in self.runs.items
             if other is not record and other.visible and len(other.run.time) and other.run.mech.frame_names == bodies
-        ]  # fmt: skip
+        ]
         return found[-MOST_GHOSTS:]
 
     def _show_ghosts(self, record: Record | None, time: float) -> None:
@@ -240,9 +241,12 @@ class RunScene:
         for source, faint, opacity in ((SOURCE, False, GHOST), (f"{SOURCE} faint", True, FAINT_GHOST)):
             chosen = [other.run for other in others if other.faint is faint]
             overlays.ghosts(
-                shown, [self._places[run][1] for run in chosen], opacity,
-                parameters=[_differing(run, record.run, self.session) for run in chosen], source=source,
-            )  # fmt: skip
+                shown,
+                [self._places[run][1] for run in chosen],
+                opacity,
+                parameters=[_differing(run, record.run, self.session) for run in chosen],
+                source=source,
+            )
 
     def _places_at(self, run: Run, time: float) -> tuple[float, NDArray[np.float64]]:
         """The time, and (n, 4, 4) where everything of a run is then: computed once."""

@@ -14,10 +14,18 @@ if TYPE_CHECKING:
     from app.viewport.viewport import Viewport
 
 DISPLAY = {
-    "grid": "ground", "axes": "axes", "gravity": "gravity", "frames": "frames", "labels": "labels",
-    "com": "centers_of_mass", "inertia": "inertia", "collision": "collision",
-    "forces": "forces", "sensors": "sensors", "marks": "marks",
-}  # fmt: skip
+    "grid": "ground",
+    "axes": "axes",
+    "gravity": "gravity",
+    "frames": "frames",
+    "labels": "labels",
+    "com": "centers_of_mass",
+    "inertia": "inertia",
+    "collision": "collision",
+    "forces": "forces",
+    "sensors": "sensors",
+    "marks": "marks",
+}
 """Settings flag → field of the scene's display."""
 
 

@@ -210,10 +210,15 @@ class Viewport(Surface):
         """A Qt position as tools see it."""
         ratio, modifier = self.devicePixelRatioF(), Qt.KeyboardModifier
         return Pointer(
-            position.x() * ratio, position.y() * ratio, ratio, BUTTONS.get(button, "left"),
-            bool(keys & modifier.ShiftModifier), bool(keys & modifier.ControlModifier),
-            bool(keys & modifier.AltModifier), double,
-        )  # fmt: skip
+            position.x() * ratio,
+            position.y() * ratio,
+            ratio,
+            BUTTONS.get(button, "left"),
+            bool(keys & modifier.ShiftModifier),
+            bool(keys & modifier.ControlModifier),
+            bool(keys & modifier.AltModifier),
+            double,
+        )
 
     def _of(self, event: QMouseEvent, double: bool = False) -> Pointer:
         return self.pointer(event.position(), event.button(), event.modifiers(), double)

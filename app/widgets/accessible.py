@@ -30,8 +30,12 @@ def name_panel(panel: QWidget, title: str) -> None:
 
 
 def _nameless(place: QWidget) -> list[QWidget]:
-    return [each for kind in INPUTS for each in place.findChildren(kind)
-            if not (each.accessibleName() or (isinstance(each, QAbstractButton) and each.text()))]  # fmt: skip
+    return [
+        each
+        for kind in INPUTS
+        for each in place.findChildren(kind)
+        if not (each.accessibleName() or (isinstance(each, QAbstractButton) and each.text()))
+    ]
 
 
 def _says(widget: QWidget) -> str:

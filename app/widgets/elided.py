@@ -36,8 +36,15 @@ class ElidedLabel(Label):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self.style().drawItemText(painter, self.contentsRect(), self.alignment().value, self.palette(),
-                                  self.isEnabled(), self.shown, self.foregroundRole())  # fmt: skip
+        self.style().drawItemText(
+            painter,
+            self.contentsRect(),
+            self.alignment().value,
+            self.palette(),
+            self.isEnabled(),
+            self.shown,
+            self.foregroundRole(),
+        )
         painter.end()
 
     def event(self, event: QEvent) -> bool:

@@ -23,8 +23,15 @@ class Section(QWidget):
 
     folded = Signal(bool)
 
-    def __init__(self, title: str, make: Callable[[], QWidget], key: str = "", *, opened: bool = True,
-                 parent: QWidget | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        title: str,
+        make: Callable[[], QWidget],
+        key: str = "",
+        *,
+        opened: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.key = key
         self._make = make

@@ -14,9 +14,11 @@ def stops(root: QWidget) -> list[QWidget]:
     seen = [
         widget
         for widget in root.findChildren(QWidget)
-        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
-        and widget.isVisibleTo(root) and widget.isEnabled()
-    ]  # fmt: skip
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.focusProxy() is None
+        and widget.isVisibleTo(root)
+        and widget.isEnabled()
+    ]
     tops = {widget: widget.mapTo(root, QPoint(0, 0)) for widget in seen}
     seen.sort(key=lambda widget: tops[widget].y())
     lines: list[list[QWidget]] = []

@@ -89,9 +89,12 @@ class Documents(QObject):
             self.read(self.source, then=lambda opened: self.take_over(opened, "Reload"), trusted=self._session.trusted)
 
     def read(
-        self, path: Path, read: Reader | None = None, then: Callable[[Opened], object] | None = None,
+        self,
+        path: Path,
+        read: Reader | None = None,
+        then: Callable[[Opened], object] | None = None,
         trusted: frozenset[Trusted] = frozenset(),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Read a file (or otherwise, as `read` does) beside the window; `then` (default: `show`) gets what came.
 
         Code of `trusted` files may run; for another one that has some the person is asked.
@@ -133,8 +136,9 @@ class Documents(QObject):
                 self._window.guard.report(opened.error)
             return False
         self._session.trusted = opened.trusted
-        return self._session.take_over(opened.model, label=label, findings=opened.findings, mech=opened.mech,
-                                       sources=opened.sources)  # fmt: skip
+        return self._session.take_over(
+            opened.model, label=label, findings=opened.findings, mech=opened.mech, sources=opened.sources
+        )
 
     def show(self, opened: Opened) -> None:
         """Make what was read the open document."""
@@ -148,8 +152,9 @@ class Documents(QObject):
         self.leave()
         before, self.source = self.source, opened.path
         pose = opened.kept.pose if opened.kept is not None else None
-        if not self._session.start(opened.model, native, findings=opened.findings, mech=opened.mech,
-                                   sources=opened.sources, pose=pose):  # fmt: skip
+        if not self._session.start(
+            opened.model, native, findings=opened.findings, mech=opened.mech, sources=opened.sources, pose=pose
+        ):
             self.source = before
             self._window.welcome.refresh()
             return
@@ -224,9 +229,15 @@ class Documents(QObject):
             return False
         if not self._session.save(path, over=over, backup=self._window.settings.keeps_older):
             words = f"{path.name} was not written; the machine is still open here, unsaved."
-            self._window.notices.tell(CHANGED, "error", words, {
-                "Try again": lambda: self._write(path, over=over), "Save as…": lambda: self.ask_save_as(),
-            })  # fmt: skip
+            self._window.notices.tell(
+                CHANGED,
+                "error",
+                words,
+                {
+                    "Try again": lambda: self._write(path, over=over),
+                    "Save as…": lambda: self.ask_save_as(),
+                },
+            )
             return False
         for key in (CHANGED, GONE):
             self._window.notices.remove(key)

@@ -164,8 +164,10 @@ class OutsideChanges(QObject):
 def difference_table(found: Opened, mine: object) -> Table:
     """Mine beside what the file says, field by field."""
     assert found.model is not None
-    rows = [(each.place, each.field or "(whole element)", each.after or "—", each.before or "—")
-            for each in differences(found.model, mine)]  # type: ignore[arg-type]  # fmt: skip
+    rows = [
+        (each.place, each.field or "(whole element)", each.after or "—", each.before or "—")
+        for each in differences(found.model, mine)
+    ]  # type: ignore[arg-type]
     columns = (Column("Element"), Column("Field"), Column("Mine"), Column("In the file"))
     note = f"{counted(len(rows), 'difference')}." if rows else "The file says the same as the machine here."
     return Table(title=f"Mine and {found.path.name}", columns=columns, rows=tuple(rows), note=note)

@@ -172,16 +172,24 @@ class Recovery(QObject):
         if opened.error is not None:
             words = opened.error if isinstance(opened.error, KinetostatError) else "Something in it is damaged."
             self._window.notices.tell(
-                str(left.copy), "error", f"The copy of {left.words} cannot be opened. It stays as {left.copy}. {words}",
+                str(left.copy),
+                "error",
+                f"The copy of {left.words} cannot be opened. It stays as {left.copy}. {words}",
                 {"Try again": lambda: self.restore(left), "Discard": lambda: self.discard(left)},
-            )  # fmt: skip
+            )
             return
         assert opened.model is not None
         path = Path(left.origin.path) if left.origin.path else None
         self._window.documents.leave()
         self._window.documents.source = path or (Path(left.origin.source) if left.origin.source else None)
-        if not self._window.session.start(opened.model, path, sources=_sources(path, left, opened.model),
-                                          pose=left.kept.pose, mech=opened.mech, filed=False):  # fmt: skip
+        if not self._window.session.start(
+            opened.model,
+            path,
+            sources=_sources(path, left, opened.model),
+            pose=left.kept.pose,
+            mech=opened.mech,
+            filed=False,
+        ):
             return
         self._window.session.trusted = opened.trusted
         self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
@@ -214,8 +222,9 @@ class Recovery(QObject):
             return
         self._discarded.append(gone)
         self._left = tuple(each for each in self._left if each != left)
-        self._window.notices.tell(str(left.copy), "hint", f"Discarded: {left.words}.",
-                                  {"Bring it back": lambda: self._bring_back(gone)})  # fmt: skip
+        self._window.notices.tell(
+            str(left.copy), "hint", f"Discarded: {left.words}.", {"Bring it back": lambda: self._bring_back(gone)}
+        )
 
     def _bring_back(self, left: Leftover) -> None:
         self._discarded.remove(left)

@@ -217,8 +217,16 @@ def sheet(window: Window) -> None:
     pump(seconds=2.0)
 
 
-SCENES = {"engine": engine, "puma": puma, "meshes": meshes, "mobility": mobility, "derivation": derivation,
-          "equations": equations, "robotica": robotica, "sheet": sheet}  # fmt: skip
+SCENES = {
+    "engine": engine,
+    "puma": puma,
+    "meshes": meshes,
+    "mobility": mobility,
+    "derivation": derivation,
+    "equations": equations,
+    "robotica": robotica,
+    "sheet": sheet,
+}
 
 
 def take(folder: Path) -> list[Path]:

@@ -75,9 +75,11 @@ def branches(
         elif k > max(QUIET, 4 * last):
             break
     if not found:
-        raise AssemblyError("No pose closes the loops with these coordinates.",
-                            where=", ".join(f"coordinate '{name}'" for name in fixed),
-                            remedy="Give them other values, or hold fewer of them.")  # fmt: skip
+        raise AssemblyError(
+            "No pose closes the loops with these coordinates.",
+            where=", ".join(f"coordinate '{name}'" for name in fixed),
+            remedy="Give them other values, or hold fewer of them.",
+        )
     return sorted(found, key=lambda pose: float(np.linalg.norm(mech.difference(guess, pose) / closure.units)))
 
 
@@ -141,8 +143,10 @@ def _check_held(closure: Closure, q: Array, held: NDArray[np.bool_]) -> None:
     if moving:
         name = moving[0].joints[0][0]
         count = f"{len(moving)} more coordinate{'s' * (len(moving) > 1)}"
-        raise ModelError(f"{count} must be held: the machine still moves at '{name}'.",
-                         remedy="Hold as many coordinates as the machine has freedoms.")  # fmt: skip
+        raise ModelError(
+            f"{count} must be held: the machine still moves at '{name}'.",
+            remedy="Hold as many coordinates as the machine has freedoms.",
+        )
 
 
 def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:

@@ -65,8 +65,9 @@ class Fit:
     def chain(self, name: str = "arm") -> DHChain:
         """The table as a chain of the document."""
         rows = tuple(DHRow(kind=r.kind, a=r.a, alpha=r.alpha, d=r.d, theta=r.theta) for r in self.rows)
-        return DHChain(name=name, convention=self.convention, rows=rows, base=pose_of(self.base),
-                       tool=pose_of(self.tool))  # fmt: skip
+        return DHChain(
+            name=name, convention=self.convention, rows=rows, base=pose_of(self.base), tool=pose_of(self.tool)
+        )
 
 
 def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
@@ -124,16 +125,25 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
     for joint in path:
         where = f"joint '{joint.name}'"
         if joint.kind not in ("revolute", "continuous", "prismatic"):
-            raise ModelError(f"A {joint.kind} joint has no row in a DH table.", where=where,
-                             remedy="Replace it by revolute and prismatic joints.")  # fmt: skip
+            raise ModelError(
+                f"A {joint.kind} joint has no row in a DH table.",
+                where=where,
+                remedy="Replace it by revolute and prismatic joints.",
+            )
         if joint.mimic is not None:
-            raise ModelError("The joint follows another, which a DH table cannot say.", where=where,
-                             remedy="Remove the coupling, or choose another tip.")  # fmt: skip
+            raise ModelError(
+                "The joint follows another, which a DH table cannot say.",
+                where=where,
+                remedy="Remove the coupling, or choose another tip.",
+            )
     for loop in mech.loops:
         inside = [joint.name for joint in path if joint.name in loop.joints]
         if inside:
-            raise ModelError("The joint lies in a closed loop; DH tables are for open chains.",
-                             where=f"joint '{inside[0]}'", remedy="Choose another tip.")  # fmt: skip
+            raise ModelError(
+                "The joint lies in a closed loop; DH tables are for open chains.",
+                where=f"joint '{inside[0]}'",
+                remedy="Choose another tip.",
+            )
     return path
 
 

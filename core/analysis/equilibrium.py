@@ -106,9 +106,14 @@ class _Balance:
 
 
 def equilibrium(
-    mech: Mechanism, q: Array | None = None, p: Values = None, t: float = 0.0, *, tau: Array | None = None,
+    mech: Mechanism,
+    q: Array | None = None,
+    p: Values = None,
+    t: float = 0.0,
+    *,
+    tau: Array | None = None,
     nearest: bool = False,
-) -> Equilibrium:  # fmt: skip
+) -> Equilibrium:
     """The pose of rest reached from q (nq,), default the rest pose.
 
     tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones and such beyond limits, too,
@@ -128,9 +133,16 @@ def equilibrium(
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
     held = balance.stops.held
     linear = None if held else _linear(mech, pose, balance)
-    return Equilibrium(pose, float(np.max(np.abs(left), initial=0.0)), load - left, eigenvalues,
-                       _verdict(eigenvalues, linear), steps, linear,
-                       {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)})  # fmt: skip
+    return Equilibrium(
+        pose,
+        float(np.max(np.abs(left), initial=0.0)),
+        load - left,
+        eigenvalues,
+        _verdict(eigenvalues, linear),
+        steps,
+        linear,
+        {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)},
+    )
 
 
 def _linear(mech: Mechanism, q: Array, balance: _Balance) -> Linearisation | None:
@@ -185,8 +197,10 @@ def _scale(balance: _Balance, q: Array) -> float:
     closure = balance.closure
     rng = np.random.default_rng(5)
     units = closure.units
-    loads = [np.max(np.abs(balance.load(x) * units), initial=0.0)
-             for x in (q, closure.moved(q, 0.3 * units * rng.normal(size=len(units))))]  # fmt: skip
+    loads = [
+        np.max(np.abs(balance.load(x) * units), initial=0.0)
+        for x in (q, closure.moved(q, 0.3 * units * rng.normal(size=len(units))))
+    ]
     return max(float(np.max(loads)), 1e-12)
 
 
@@ -251,6 +265,7 @@ def _falls(closure: Closure, N: Array, g: Array) -> SimulationError:
     drive = np.abs(N @ g) / closure.units
     joint = max((c.joint for c in mech.coordinates), key=lambda name: float(np.max(drive[mech.joint_v(name)])))
     return SimulationError(
-        "No pose of rest was found: nothing holds the machine there.", where=f"joint '{joint}'",
+        "No pose of rest was found: nothing holds the machine there.",
+        where=f"joint '{joint}'",
         remedy="Fix it, give it a spring, or begin from another pose.",
-    )  # fmt: skip
+    )

@@ -254,8 +254,12 @@ def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], A
         if c.name in where and not (c.lower is None and c.upper is None)
     ]
     table = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    return (np.array(table[0], dtype=np.intp), np.array(table[1], dtype=np.intp),
-            np.array(table[2], dtype=float), np.array(table[3], dtype=float))  # fmt: skip
+    return (
+        np.array(table[0], dtype=np.intp),
+        np.array(table[1], dtype=np.intp),
+        np.array(table[2], dtype=float),
+        np.array(table[3], dtype=float),
+    )
 
 
 def at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:

@@ -138,10 +138,12 @@ def balanced(slopes: Equations) -> Equations:
     if not count:
         return slopes
     return slopes._replace(
-        f_q=slopes.f_q + slopes.f_x[:, :count] @ slopes.follow, f_x=slopes.f_x[:, count:],
-        x_q=slopes.x_q[count:] + slopes.x_x[count:, :count] @ slopes.follow, x_v=slopes.x_v[count:],
+        f_q=slopes.f_q + slopes.f_x[:, :count] @ slopes.follow,
+        f_x=slopes.f_x[:, count:],
+        x_q=slopes.x_q[count:] + slopes.x_x[count:, :count] @ slopes.follow,
+        x_v=slopes.x_v[count:],
         x_x=slopes.x_x[count:, count:],
-    )  # fmt: skip
+    )
 
 
 def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
@@ -164,9 +166,12 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
     Y = free @ np.linalg.inv(free[kept])
     T = T - Y @ T[kept]
     changed = slopes._replace(
-        f_q=slopes.f_q + slopes.f_x @ T, f_x=slopes.f_x @ Y, x_q=(slopes.x_q + slopes.x_x @ T)[kept],
-        x_v=slopes.x_v[kept], x_x=(slopes.x_x @ Y)[kept],
-    )  # fmt: skip
+        f_q=slopes.f_q + slopes.f_x @ T,
+        f_x=slopes.f_x @ Y,
+        x_q=(slopes.x_q + slopes.x_x @ T)[kept],
+        x_v=slopes.x_v[kept],
+        x_x=(slopes.x_x @ Y)[kept],
+    )
     return changed, tuple(names[i] for i in kept)
 
 
@@ -174,8 +179,9 @@ def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) 
     """Angles that count turns do nothing to small motions."""
     counters = {mech.x_names[state] for state, _ in mech._program.tracer.elements.counted.values()}
     kept = [k for k, name in enumerate(names) if name not in counters]
-    changed = slopes._replace(f_x=slopes.f_x[:, kept], x_q=slopes.x_q[kept], x_v=slopes.x_v[kept],
-                              x_x=slopes.x_x[np.ix_(kept, kept)])  # fmt: skip
+    changed = slopes._replace(
+        f_x=slopes.f_x[:, kept], x_q=slopes.x_q[kept], x_v=slopes.x_v[kept], x_x=slopes.x_x[np.ix_(kept, kept)]
+    )
     return changed, tuple(names[k] for k in kept)
 
 
@@ -205,8 +211,10 @@ def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
             raise ModelError(f"There is no speed '{name}'.", remedy=near_misses(name, mech.v_names))
     chosen = [mech.v_names.index(name) for name in names]
     if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
-        raise ModelError(f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
-                         remedy="Name other coordinates, or none to let them be chosen.")  # fmt: skip
+        raise ModelError(
+            f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
+            remedy="Name other coordinates, or none to let them be chosen.",
+        )
     return chosen
 
 
@@ -250,8 +258,11 @@ def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: li
     columns, rates = [], []
     nx = slopes.x_x.shape[0]
     none, own = np.zeros((mech.nv, nx)), np.eye(nx)
-    for displacement, speed, state in ((B, D, np.zeros((nx, k))), (np.zeros_like(B), B, np.zeros((nx, k))),
-                                       (none, none, own)):  # fmt: skip
+    for displacement, speed, state in (
+        (B, D, np.zeros((nx, k))),
+        (np.zeros_like(B), B, np.zeros((nx, k))),
+        (none, none, own),
+    ):
         f = slopes.f_q @ displacement + slopes.f_v @ speed + slopes.f_x @ state
         c = particular(-(slopes.g_q @ displacement + slopes.g_v @ speed))
         columns.append(np.linalg.solve(M, -B.T @ (f + mass @ c)))

@@ -48,8 +48,9 @@ class Screw:
         return 2.0 * np.pi * self.pitch
 
 
-def relative_velocity(mech: Mechanism, q: Any, v: Any, frame: str, reference: str = "world", p: Values = None,
-                      t: float = 0.0) -> Array:  # fmt: skip
+def relative_velocity(
+    mech: Mechanism, q: Any, v: Any, frame: str, reference: str = "world", p: Values = None, t: float = 0.0
+) -> Array:
     """(6,) [ω; v] of a frame's origin as seen from a reference frame that is held still; world axes."""
     V = np.asarray(mech.frame_velocity(q, v, frame, p=p, t=t))
     if reference == "world":
@@ -59,8 +60,9 @@ def relative_velocity(mech: Mechanism, q: Any, v: Any, frame: str, reference: st
     return np.concatenate([V[:3] - V_R[:3], V[3:] - V_R[3:] - np.cross(V_R[:3], r)])
 
 
-def screw(mech: Mechanism, q: Any, v: Any, frame: str, reference: str = "world", p: Values = None,
-          t: float = 0.0) -> Screw:  # fmt: skip
+def screw(
+    mech: Mechanism, q: Any, v: Any, frame: str, reference: str = "world", p: Values = None, t: float = 0.0
+) -> Screw:
     """The instantaneous screw of a frame against a reference for speeds v (nv,) at q (nq,)."""
     V = relative_velocity(mech, q, v, frame, reference, p, t)
     return of_twist(V, np.asarray(mech.frame(q, frame, p=p, t=t))[:3, 3])

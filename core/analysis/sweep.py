@@ -112,8 +112,9 @@ def sweep(
         parameters = {**p, **{n: x for n, x in step.items() if names[n] != "coordinate"}}
         coordinates = {
             _coordinate(model, mech, n): x - _offset(promoted, moved, parameters, n)
-            for n, x in step.items() if names[n] == "coordinate"
-        }  # fmt: skip
+            for n, x in step.items()
+            if names[n] == "coordinate"
+        }
         current = _moved(moved, current, coordinates, parameters)
         poses.append(current)
         values.append(parameters)
@@ -124,8 +125,11 @@ def _together(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     counts = sorted({divisions for *_, divisions in ranges})
     if len(counts) > 1:
         told = ", ".join(f"{name}: {divisions}" for name, *_, divisions in ranges)
-        raise ModelError(f"Variables that move together need equal divisions ({told}).", where="option 'ranges'",
-                         remedy="Give all the same number, or show them one after another.")  # fmt: skip
+        raise ModelError(
+            f"Variables that move together need equal divisions ({told}).",
+            where="option 'ranges'",
+            remedy="Give all the same number, or show them one after another.",
+        )
     n = counts[0] if counts else 0
     return [
         {name: start + (stop - start) * k / n if n else start for name, start, stop, _ in ranges} for k in range(n + 1)
@@ -163,8 +167,11 @@ def _refuse(name: str, dimension: str, wanted: float, lower: float | None, upper
     def shown(value: float | None) -> str:
         return "unbounded" if value is None else f"{value / factor:.6g}{unit}"
 
-    raise ModelError(f"It cannot take the value {shown(wanted)}.", where=f"coordinate '{name}'",
-                     remedy=f"It can run from {shown(lower)} to {shown(upper)}, as far as loops allow.")  # fmt: skip
+    raise ModelError(
+        f"It cannot take the value {shown(wanted)}.",
+        where=f"coordinate '{name}'",
+        remedy=f"It can run from {shown(lower)} to {shown(upper)}, as far as loops allow.",
+    )
 
 
 def coordinate_aliases(model: Model) -> dict[str, str]:
@@ -207,8 +214,9 @@ def _own_entries(model: Model) -> dict[str, tuple[str, str, str]]:
     for chain in model.chains:
         for i, row in enumerate(chain.rows):
             own = "theta" if row.kind == "revolute" else "d"
-            found.setdefault(f"{chain.prefix}{own}{i + 1}",
-                             (f"{chain.prefix}joint{i + 1}", chain.name, f"rows.{i}.{own}"))  # fmt: skip
+            found.setdefault(
+                f"{chain.prefix}{own}{i + 1}", (f"{chain.prefix}joint{i + 1}", chain.name, f"rows.{i}.{own}")
+            )
     return found
 
 

@@ -127,8 +127,9 @@ class ClosedForms:
     def kept_rows(self) -> list[int]:
         """Rows of the closure that are left to iteration."""
         closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
-        return [k for k, row in enumerate(self.tracer.holdings.rows)
-                if row.element not in closed.get(row.collection, ())]  # fmt: skip
+        return [
+            k for k, row in enumerate(self.tracer.holdings.rows) if row.element not in closed.get(row.collection, ())
+        ]
 
     @property
     def layout(self) -> Layout:
@@ -172,8 +173,14 @@ class ClosedForms:
         """(q, p) → closed q, reach, sine: machine code."""
         q = symbols("q", self.tracer.tree.nq)
         closed = self._positions(q)
-        still = motions(self.edges, self.search.steps, self.independent, closed, [0.0] * self.tracer.tree.nv,  # type: ignore[union-attr]
-                        self.tracer.tree.nv)  # fmt: skip
+        still = motions(
+            self.edges,
+            self.search.steps,
+            self.independent,
+            closed,
+            [0.0] * self.tracer.tree.nv,  # type: ignore[union-attr]
+            self.tracer.tree.nv,
+        )
         return self._compiled([q, self.tracer.p], [*closed.q, least(closed.reaches), still.quality[0]])
 
     def _compiled(self, sources: list[list[Any]], result: list[Any]) -> MachineCode:

@@ -160,7 +160,11 @@ def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, r
 
 
 SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
-    "planar": planar, "spherical": spherical, "rod": rod, "wrist": wrist, "parallel": parallel,
+    "planar": planar,
+    "spherical": spherical,
+    "rod": rod,
+    "wrist": wrist,
+    "parallel": parallel,
     "massless": massless,
-}  # fmt: skip
+}
 """By family (`core.closed_forms.families`)."""

@@ -241,6 +241,10 @@ def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
 
 
 _CONDITIONS: dict[str, Callable[[str, list[Pose], list[Pose], float], bool]] = {
-    PLANAR: _planar, SPHERICAL: _spherical, WRIST: _wrist, ROD: _rod, PARALLEL: _parallel,
+    PLANAR: _planar,
+    SPHERICAL: _spherical,
+    WRIST: _wrist,
+    ROD: _rod,
+    PARALLEL: _parallel,
     MASSLESS: _massless,
-}  # fmt: skip
+}

@@ -78,8 +78,9 @@ def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
         leader, ratio, offset = _leader(joint, table, numbers)
         result += _parts(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
     return [edge for edge in result if not (edge.cut and edge.kind == "F")] + [
-        *_rods(topology, numbers), *_gears(topology, numbers),
-    ]  # fmt: skip
+        *_rods(topology, numbers),
+        *_gears(topology, numbers),
+    ]
 
 
 def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
@@ -136,8 +137,11 @@ def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
 def gears_of(topology: Topology) -> list[Constraint]:
     """Gears between two joints that both have a coordinate, none of which follows another."""
     tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
-    return [each for each in topology.model.constraints
-            if each.kind == "gear" and {each.joint, each.leader} <= tree and each.joint != each.leader]  # fmt: skip
+    return [
+        each
+        for each in topology.model.constraints
+        if each.kind == "gear" and {each.joint, each.leader} <= tree and each.joint != each.leader
+    ]
 
 
 def geared(edges: list[Edge], gear: Edge) -> tuple[int, int]:
@@ -179,8 +183,14 @@ def _parts(
 def _stages(law: Any) -> list[tuple[str, Pose, int]]:
     """(kind, frame whose z is the axis, coordinate) of the elementary joints of a law."""
     along_x, along_y = (Pose(from_z(axis), ZERO) for axis in (X, Y))
-    simple: dict[Any, str] = {joints.Revolute: "R", joints.Prismatic: "P", joints.Screw: "H", joints.Spherical: "S",
-              joints.Free: "F", joints.Fixed: "W"}  # fmt: skip
+    simple: dict[Any, str] = {
+        joints.Revolute: "R",
+        joints.Prismatic: "P",
+        joints.Screw: "H",
+        joints.Spherical: "S",
+        joints.Free: "F",
+        joints.Fixed: "W",
+    }
     if type(law) in simple:
         return [(simple[type(law)], IDENTITY, 0)]
     if isinstance(law, joints.Cylindrical):

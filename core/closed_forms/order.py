@@ -51,8 +51,9 @@ class Search:
 
     def copy(self) -> Search:
         """Another that may go on differently."""
-        return Search(self.topology, [s.copy() for s in self.samples], list(self.free), list(self.steps),
-                      apart=self.apart)  # fmt: skip
+        return Search(
+            self.topology, [s.copy() for s in self.samples], list(self.free), list(self.steps), apart=self.apart
+        )
 
     def together(self, i: int) -> bool:
         """True if an edge lies inside a cluster."""
@@ -219,9 +220,12 @@ def ways(search: Search, longest: int, promising: Callable[[str], bool] = lambda
 
 
 def _ways_from(
-    search: Search, around: dict[str, list[tuple[int, bool, str]]], start: str, length: int,
+    search: Search,
+    around: dict[str, list[tuple[int, bool, str]]],
+    start: str,
+    length: int,
     promising: Callable[[str], bool],
-) -> Iterator[Chain]:  # fmt: skip
+) -> Iterator[Chain]:
     stack: list[tuple[str, Chain, frozenset[str]]] = [(start, (), frozenset())]
     while stack:
         at, way, passed = stack.pop()
@@ -280,11 +284,14 @@ def _ranks(search: Search) -> dict[int, tuple[float, ...]]:
     depth = {branch.joint.name: len(topology.path(branch.outer)) for branch in topology.branches}
     return {
         i: (
-            float(edge.joint not in driven), float(edge.kind != "R"), -float(sum(edge.joint in loop for loop in loops)),
-            float(depth.get(edge.joint, 0)), float(i),
+            float(edge.joint not in driven),
+            float(edge.kind != "R"),
+            -float(sum(edge.joint in loop for loop in loops)),
+            float(depth.get(edge.joint, 0)),
+            float(i),
         )
         for i, edge in enumerate(search.edges)
-    }  # fmt: skip
+    }
 
 
 def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:

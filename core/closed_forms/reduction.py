@@ -65,9 +65,14 @@ def motions(
 
 class _Pass:
     def __init__(
-        self, edges: list[Edge], steps: Sequence[Form | int], independent: Sequence[Speed], axes: dict[int, Axis],
-        clusters: Clusters, nv: int,
-    ) -> None:  # fmt: skip
+        self,
+        edges: list[Edge],
+        steps: Sequence[Form | int],
+        independent: Sequence[Speed],
+        axes: dict[int, Axis],
+        clusters: Clusters,
+        nv: int,
+    ) -> None:
         self.edges, self.steps, self.independent, self.axes, self.nv = edges, steps, independent, axes, nv
         self.nodes = list(clusters.root)
         self.solvers = {
@@ -152,8 +157,10 @@ class _Pass:
         ratio = times(ratio, source.ratio)
         for column in columns:
             column[self.edges[i].v] = times(ratio, column[source.v])
-        flow.join(self.edges[i], [self._across(i, column[self.edges[i].v]) + more
-                                  for column, more in zip(columns, extra, strict=True)])  # fmt: skip
+        flow.join(
+            self.edges[i],
+            [self._across(i, column[self.edges[i].v]) + more for column, more in zip(columns, extra, strict=True)],
+        )
 
     def _add_spin(self, n: int, values: list[list[Any]]) -> None:
         """The rod turns about itself: both balls turn, in opposite senses along the way."""
@@ -247,9 +254,12 @@ def _met(value: Any, forward: bool) -> Any:
 
 
 def reduced(
-    tree: Tree, found: Motions, q: Scalars, forces: Callable[[list[Scalar]], list[Scalar]],
+    tree: Tree,
+    found: Motions,
+    q: Scalars,
+    forces: Callable[[list[Scalar]], list[Scalar]],
     masses: Sequence[AddedInertia] = (),
-) -> tuple[list[list[Scalar]], list[Scalar]]:  # fmt: skip
+) -> tuple[list[list[Scalar]], list[Scalar]]:
     """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
     inertia beside the links."""
     M = _mass(tree, q, found.columns)

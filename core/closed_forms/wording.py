@@ -12,8 +12,32 @@ from core.model import WORLD, Constraint
 from core.multibody.topology import Topology
 
 INDEPENDENT, TIED, ITERATION = "independent", "tied together", "iteration"
-LISTED = ("RRR", "RRP", "RPR", "PRR", "RPP", "PRP", "PPR", "SSR", "SSP", "USR", "USP", "UPS",
-          "SRS", "SPS", "RSS", "PSS", "SUR", "URS", "SUP", "SPU", "PSU", "RSU", "PUS", "RUS")  # fmt: skip
+LISTED = (
+    "RRR",
+    "RRP",
+    "RPR",
+    "PRR",
+    "RPP",
+    "PRP",
+    "PPR",
+    "SSR",
+    "SSP",
+    "USR",
+    "USP",
+    "UPS",
+    "SRS",
+    "SPS",
+    "RSS",
+    "PSS",
+    "SUR",
+    "URS",
+    "SUP",
+    "SPU",
+    "PSU",
+    "RSU",
+    "PUS",
+    "RUS",
+)
 
 
 @dataclass(frozen=True)
@@ -105,8 +129,13 @@ class _Words:
         for name in dict.fromkeys(self.edges[i].joint for i in free):
             tied = self._independent_of(loops[name].joints[:-1])
             result.append(Step((name,), ITERATION, tied, (self.numbers[name],)))
-        closed = {self.edges[i].joint for form in self.search.steps if isinstance(form, Form)
-                  for i, _ in form.chain if self.edges[i].kind in BESIDE}  # fmt: skip
+        closed = {
+            self.edges[i].joint
+            for form in self.search.steps
+            if isinstance(form, Form)
+            for i, _ in form.chain
+            if self.edges[i].kind in BESIDE
+        }
         for constraint in topology.model.constraints:
             if constraint.name not in closed:
                 tied = self._independent_of(self._held_by(constraint))
@@ -183,8 +212,12 @@ class _Words:
         rods = [self.edges[i].joint for i, _ in chain if self.edges[i].kind == LINK]
         if rods:
             return f"SS{letters.replace(LINK, '')} dyad with rod {rods[0]}"
-        names = {PLANAR: f"{letters} dyad", SPHERICAL: "spherical RRR", ROD: f"{letters} dyad",
-                 PARALLEL: "parallel axes and a ball"}  # fmt: skip
+        names = {
+            PLANAR: f"{letters} dyad",
+            SPHERICAL: "spherical RRR",
+            ROD: f"{letters} dyad",
+            PARALLEL: "parallel axes and a ball",
+        }
         return names.get(form.family, f"{letters} dyad")
 
     def _between(self, chain: Chain, k: int) -> frozenset[str]:

@@ -116,8 +116,11 @@ class Evaluator:
             leading = np.broadcast_shapes(*(a.shape[:-1] for a in arrays), values.shape[:-1])
         except ValueError:
             shapes = ", ".join(str(a.shape[:-1]) for a in (*arrays, values))
-            raise ModelError(f"The leading axes {shapes} of states and parameters do not fit together.",
-                             where=self.name, remedy="Give as many of each, or one.") from None  # fmt: skip
+            raise ModelError(
+                f"The leading axes {shapes} of states and parameters do not fit together.",
+                where=self.name,
+                remedy="Give as many of each, or one.",
+            ) from None
         count = math.prod(leading)
         flat = [
             np.ascontiguousarray(np.broadcast_to(a, (*leading, a.shape[-1])).reshape(count, a.shape[-1]))
@@ -143,9 +146,11 @@ class Evaluator:
             raise ModelError(f"{word} is not an array of numbers.", where=self.name) from None
         if array.ndim == 0 or array.shape[-1] != size:
             got = "a single number" if array.ndim == 0 else f"shape {array.shape}"
-            raise ModelError(f"{word} has {got}; {size} numbers are needed (one state, or an array of states with"
-                             f" {size} columns).", where=self.name,
-                             remedy="mech.q_names and mech.v_names list them in order.")  # fmt: skip
+            raise ModelError(
+                f"{word} has {got}; {size} numbers are needed (one state, or an array of states with {size} columns).",
+                where=self.name,
+                remedy="mech.q_names and mech.v_names list them in order.",
+            )
         return array
 
     def _bound(self, code: Code) -> Callable[..., Array]:

@@ -176,8 +176,11 @@ class _Writer:
         return self.emit(f"uitofp i1 {truth} to double")
 
 
-def straight(instructions: Sequence[Instruction], load: Callable[[int, int, str], list[str]],
-             store: Callable[[int, str, str], list[str]]) -> list[str]:  # fmt: skip
+def straight(
+    instructions: Sequence[Instruction],
+    load: Callable[[int, int, str], list[str]],
+    store: Callable[[int, str, str], list[str]],
+) -> list[str]:
     """Lines for the instructions; `load(argument, entry, name)` and `store(entry, value, fresh)` give memory access."""
     writer = _Writer(load, store)
     for instruction in instructions:

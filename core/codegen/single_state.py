@@ -59,9 +59,14 @@ def _two(
 
 
 def _three(
-    first: memoryview, second: memoryview, third: memoryview,
-    run: Callable[[], Any], copy: Callable[[], Any], general: Path, owner: int,
-) -> Path:  # fmt: skip
+    first: memoryview,
+    second: memoryview,
+    third: memoryview,
+    run: Callable[[], Any],
+    copy: Callable[[], Any],
+    general: Path,
+    owner: int,
+) -> Path:
     def call(a: Any, b: Any, c: Any) -> Any:
         try:
             if _thread() == owner:

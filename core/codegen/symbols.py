@@ -39,10 +39,8 @@ def _negated(a: ca.SX) -> ca.SX:
 
 scalar.register(
     ca.SX,
-    scalar.Arithmetic(
-        _binary(ca.OP_ADD), _binary(ca.OP_SUB), _binary(ca.OP_MUL), _binary(ca.OP_DIV), _negated
-    ),
-)  # fmt: skip
+    scalar.Arithmetic(_binary(ca.OP_ADD), _binary(ca.OP_SUB), _binary(ca.OP_MUL), _binary(ca.OP_DIV), _negated),
+)
 
 
 def symbols(name: str, size: int) -> list[ca.SX]:

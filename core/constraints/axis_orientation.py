@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_DIRECTIONS = {"revolute": (3, 5), "continuous": (3, 5), "cylindrical": (2, 4), "screw": (2, 4), "planar": (1, 3),
-               "prismatic": (2, 5), "fixed": (3, 6)}  # fmt: skip
+_DIRECTIONS = {
+    "revolute": (3, 5),
+    "continuous": (3, 5),
+    "cylindrical": (2, 4),
+    "screw": (2, 4),
+    "planar": (1, 3),
+    "prismatic": (2, 5),
+    "fixed": (3, 6),
+}
 """Kind → which rows of its residual are those of directions (`core.joints.residuals`)."""
 _ALIGNED = ("prismatic", "fixed")
 
@@ -32,8 +39,9 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
     if not cuts:
         return
     poses = mech.joint_poses(q, p)
-    first = {row.element: k for k, row in reversed([*enumerate(mech._program.closure_rows)])
-             if row.collection == "joints"}  # fmt: skip
+    first = {
+        row.element: k for k, row in reversed([*enumerate(mech._program.closure_rows)]) if row.collection == "joints"
+    }
     for joint in cuts:
         R_Wa, R_Wb = (side[:3, :3] for side in poses[joint.name])
         if joint.kind in _ALIGNED:

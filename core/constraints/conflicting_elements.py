@@ -50,9 +50,11 @@ def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = Tr
     drivers : whether they count
     """
     rows = mech._program.closure_rows
-    left = list(dict.fromkeys(
-        (row.collection, row.element) for row in rows if row.level == 0 and (drivers or row.collection != "drivers")
-    ))  # fmt: skip
+    left = list(
+        dict.fromkeys(
+            (row.collection, row.element) for row in rows if row.level == 0 and (drivers or row.collection != "drivers")
+        )
+    )
     found: list[Conflict] = []
     thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:

@@ -70,12 +70,17 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
     if worst < position_solver.ACCEPTABLE and (joint := wrong_way_round(mech, q, p)):
-        return AssemblyError("The loop closes only with the joint's sides the wrong way round.",
-                             where=f"joint '{joint}'",
-                             remedy="Turn its frame a or b round, or begin from another position.")  # fmt: skip
+        return AssemblyError(
+            "The loop closes only with the joint's sides the wrong way round.",
+            where=f"joint '{joint}'",
+            remedy="Turn its frame a or b round, or begin from another position.",
+        )
     if row.collection != "joints" and not np.isfinite(worst):
-        return AssemblyError(f"At t = {t:.6g} s its formula gives no finite number.",
-                             where=f"{WORDS[row.collection]} '{row.element}'", remedy=REMEDY)  # fmt: skip
+        return AssemblyError(
+            f"At t = {t:.6g} s its formula gives no finite number.",
+            where=f"{WORDS[row.collection]} '{row.element}'",
+            remedy=REMEDY,
+        )
     found = conflicts(mech, q, p, t, drivers) if np.isfinite(worst) else ()
     if not found:
         return _single(mech, q, row, worst, p)
@@ -92,9 +97,11 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
 def beyond_limit(q: Array, limit: CutLimit, way: float) -> AssemblyError:
     """What is said where loops close only with a joint beyond its limit."""
     amount = spoken(way, "rad") if limit.dimension == "angle" else f"{1000.0 * way:.4g} mm"
-    error = AssemblyError(f"The loop closes only with '{limit.name}' {amount} beyond its limit.",
-                          where=f"joint '{limit.joint}'",
-                          remedy="Change the limit or lengths in its loop, or begin elsewhere.")  # fmt: skip
+    error = AssemblyError(
+        f"The loop closes only with '{limit.name}' {amount} beyond its limit.",
+        where=f"joint '{limit.joint}'",
+        remedy="Change the limit or lengths in its loop, or begin elsewhere.",
+    )
     error.q = q
     return error
 
@@ -114,8 +121,11 @@ def _told(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyErro
     missing = _missing(mech, found.q, row, found.gap, p)
     what = "The loop cannot be closed" if main[0] == "joints" else "It cannot hold"
     stopped = _at_limits(mech, found, p, t)
-    return AssemblyError(f"{what} together with {others}: {missing}.{stopped}", where=_place(main),
-                         remedy="Change lengths or values so that they fit, or remove one of them.")  # fmt: skip
+    return AssemblyError(
+        f"{what} together with {others}: {missing}.{stopped}",
+        where=_place(main),
+        remedy="Change lengths or values so that they fit, or remove one of them.",
+    )
 
 
 def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyError | None:
@@ -131,8 +141,10 @@ def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> Asse
     if apart is not None and ("drivers", apart.row.element) in found.elements:
         return told(mech, apart)
     gaps = np.abs(mech.gaps(q, p=p, t=t))
-    at = max((k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
-             key=lambda k: float(gaps[k]))  # fmt: skip
+    at = max(
+        (k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
+        key=lambda k: float(gaps[k]),
+    )
     return _single(mech, q, rows[at], float(gaps[at]), p)
 
 
@@ -141,11 +153,16 @@ def _single(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> Assem
     where = _place((row.collection, row.element))
     if row.collection != "joints":
         what = f"{row.component} is" if row.component else "it is"
-        return AssemblyError(f"What is prescribed cannot be fulfilled: {what} {_amount(mech, q, row, gap, p)} away.",
-                             where=where,
-                             remedy="Change what it prescribes, lengths or limits, or begin nearer to it.")  # fmt: skip
-    return AssemblyError(f"The loop cannot be closed: {_missing(mech, q, row, gap, p)}.", where=where,
-                         remedy="Change lengths or limits in its loop, or begin nearer to closing.")  # fmt: skip
+        return AssemblyError(
+            f"What is prescribed cannot be fulfilled: {what} {_amount(mech, q, row, gap, p)} away.",
+            where=where,
+            remedy="Change what it prescribes, lengths or limits, or begin nearer to it.",
+        )
+    return AssemblyError(
+        f"The loop cannot be closed: {_missing(mech, q, row, gap, p)}.",
+        where=where,
+        remedy="Change lengths or limits in its loop, or begin nearer to closing.",
+    )
 
 
 def _missing(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> str:
@@ -182,8 +199,11 @@ def _apart(X_a: Array, X_b: Array) -> float:
 
 def _at_limits(mech: Mechanism, found: Conflict, p: Values, t: float) -> str:
     """Which joints would go on but for their limits, as a sentence; '' if none."""
-    held = [k for k, row in enumerate(mech._program.closure_rows)
-            if row.level == 0 and (row.collection, row.element) in found.elements]  # fmt: skip
+    held = [
+        k
+        for k, row in enumerate(mech._program.closure_rows)
+        if row.level == 0 and (row.collection, row.element) in found.elements
+    ]
     downhill = -mech.loop_jacobian(found.q, p=p)[held].T @ mech.gaps(found.q, p=p, t=t)[held]
     low, high = mech._coordinates.room(found.q)
     pressed = ((downhill < -PRESSES) & (low > -PRESSES)) | ((downhill > PRESSES) & (high < PRESSES))

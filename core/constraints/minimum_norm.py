@@ -49,9 +49,13 @@ def self_stresses(mech: Mechanism, q: Array, p: Values) -> Array:
 
 
 def least(
-    mech: Mechanism, q: Array, multipliers: Array, given: dict[str, Array], p: Values,
+    mech: Mechanism,
+    q: Array,
+    multipliers: Array,
+    given: dict[str, Array],
+    p: Values,
     through: Callable[[Array], dict[str, Array]],
-) -> Array:  # fmt: skip
+) -> Array:
     """(n, rows) multipliers with the least forces.
 
     q : (n, nq); multipliers (n, rows); given : joint → (n, 6) wrenches with them; through : multipliers → joint →

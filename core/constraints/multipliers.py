@@ -45,8 +45,10 @@ def _array(given: Any, size: int, word: str) -> Array:
     except (TypeError, ValueError):
         raise ModelError(f"{word} is not an array of numbers.") from None
     if array.shape[-1:] != (size,):
-        raise ModelError(f"{word} has shape {array.shape}; {size} numbers are needed.",
-                         remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
+        raise ModelError(
+            f"{word} has shape {array.shape}; {size} numbers are needed.",
+            remedy=f"mech.{word}_names lists them in order.",
+        )
     return array
 
 
@@ -131,11 +133,13 @@ def singular(
     bad = ~np.isfinite(states).all(axis=1)
     if bad.any():
         name = mech.q_names[int(np.argmax(~np.isfinite(states[bad][0])))]
-        return SimulationError("The coordinate is not a finite number.", where=f"coordinate '{name}'",
-                               remedy="Begin from a finite position.")  # fmt: skip
+        return SimulationError(
+            "The coordinate is not a finite number.",
+            where=f"coordinate '{name}'",
+            remedy="Begin from a finite position.",
+        )
     if v is not None and np.ndim(v) == 1 and (culprit := broken(mech, states[0], v, p, t, x)):
-        return SimulationError("Its formula gives no finite number.", where=culprit,
-                               remedy=REMEDY)  # fmt: skip
+        return SimulationError("Its formula gives no finite number.", where=culprit, remedy=REMEDY)
     for M in mech.mass_matrix(q, p=p).reshape(-1, mech.nv, mech.nv):
         if not np.isfinite(M).all():
             break
@@ -143,8 +147,9 @@ def singular(
         if values[0] <= 1e-12 * max(values[-1], 1e-300):
             moved = mech.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
             return massless(moved, [joint.name for joint in mech.implicit_joints])
-    return SimulationError("The accelerations are not finite numbers.",
-                           remedy="Look for extreme values of speeds, forces or parameters.")  # fmt: skip
+    return SimulationError(
+        "The accelerations are not finite numbers.", remedy="Look for extreme values of speeds, forces or parameters."
+    )
 
 
 def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
@@ -167,8 +172,10 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
             1.0, float(np.max(np.abs(force), initial=0.0))
         ):
             names = ", ".join(mech.v_names[i] for i in chosen)
-            raise SimulationError(f"Forces at {names} alone cannot produce these accelerations.",
-                                  remedy="Name one actuator for each degree of freedom.")  # fmt: skip
+            raise SimulationError(
+                f"Forces at {names} alone cannot produce these accelerations.",
+                remedy="Name one actuator for each degree of freedom.",
+            )
     return result.reshape(*leading, mech.nv)
 
 
@@ -196,17 +203,26 @@ def independent(G: Array) -> list[int]:
 
 
 def assembled(
-    mech: Mechanism, q: Any, v: Any, p: Values, fixed: Sequence[str], weights: Mapping[str, float], t: float = 0.0,
+    mech: Mechanism,
+    q: Any,
+    v: Any,
+    p: Values,
+    fixed: Sequence[str],
+    weights: Mapping[str, float],
+    t: float = 0.0,
     limits: bool = True,
-) -> Any:  # fmt: skip
+) -> Any:
     """See `Mechanism.assemble`."""
     held, cost = np.zeros(mech.nv, dtype=bool), np.ones(mech.nv)
     for name in (fixed,) if isinstance(fixed, str) else fixed:
         held[mech.joint_v(name)] = True
     for name, weight in weights.items():
         if not 0.0 < weight < math.inf:
-            raise ModelError(f"{weight} is not a positive number.", where=f"weight of joint '{name}'",
-                             remedy="Give 1 for the usual unwillingness to move, more for more.")  # fmt: skip
+            raise ModelError(
+                f"{weight} is not a positive number.",
+                where=f"weight of joint '{name}'",
+                remedy="Give 1 for the usual unwillingness to move, more for more.",
+            )
         cost[mech.joint_v(name)] = weight
     q = _array(q, mech.nq, "q")
     q = mech.clamp(q) if limits else mech.integrate(q, np.zeros(mech.nv))

@@ -120,12 +120,17 @@ def told(mech: Mechanism, found: Contradiction) -> AssemblyError:
     word, where = LEVELS[found.level], f"driver '{found.row.element}'"
     by = f"by {spoken(found.by, unit(mech, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
-        return AssemblyError(f"The joints do not allow the {word} that it prescribes here, {by}.", where=where,
-                             remedy="Begin at another position, change its function or remove it.")  # fmt: skip
+        return AssemblyError(
+            f"The joints do not allow the {word} that it prescribes here, {by}.",
+            where=where,
+            remedy="Begin at another position, change its function or remove it.",
+        )
     names = " and ".join(f"'{row.element}'" for row in found.others)
-    return AssemblyError(f"It moves what {names} move{'s' if len(found.others) == 1 else ''} already, with another "
-                         f"{word}, {by}.", where=where,
-                         remedy=f"Remove it or {names}, or give them functions of time that agree.")  # fmt: skip
+    return AssemblyError(
+        f"It moves what {names} move{'s' if len(found.others) == 1 else ''} already, with another {word}, {by}.",
+        where=where,
+        remedy=f"Remove it or {names}, or give them functions of time that agree.",
+    )
 
 
 def unit(mech: Mechanism, row: Row) -> str:
@@ -138,8 +143,9 @@ def unit(mech: Mechanism, row: Row) -> str:
         dimension = "length"
     else:
         info = mech._program.tracer.machine.member(holder.joint).info
-        kinds = dict(zip((*info.coordinates, *info.speeds), (*info.coordinate_dimensions, *info.speed_dimensions),
-                         strict=True))  # fmt: skip
+        kinds = dict(
+            zip((*info.coordinates, *info.speeds), (*info.coordinate_dimensions, *info.speed_dimensions), strict=True)
+        )
         dimension = kinds.get(row.component, "none")
     return {"angle": "rad", "angular_velocity": "rad", "length": "m", "velocity": "m"}.get(dimension, "SI")
 

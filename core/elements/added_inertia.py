@@ -54,8 +54,10 @@ def add_reduced(
     """M += Σ m (J Φ)ᵀ (J Φ), Φ given by its columns."""
     for mass in masses:
         columns = mass.columns(instant)
-        moved = [[total(times(x, c[r]) for x, c in zip(span, columns, strict=True)) for r in range(len(columns[0]))]
-                 for span in spans]  # fmt: skip
+        moved = [
+            [total(times(x, c[r]) for x, c in zip(span, columns, strict=True)) for r in range(len(columns[0]))]
+            for span in spans
+        ]
         for i, one in enumerate(moved):
             for j, other in enumerate(moved):
                 M[i][j] = add_product(M[i][j], mass.mass, one, other)

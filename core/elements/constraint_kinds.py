@@ -270,8 +270,11 @@ class Motion(Protocol):
 
 def on_level(function: Target, level: int) -> Target:
     """f of a row whose function gives position, speed or acceleration."""
-    shifted = ((function.value, function.rate, function.second), (0.0, function.value, function.rate),
-               (0.0, 0.0, function.value))  # fmt: skip
+    shifted = (
+        (function.value, function.rate, function.second),
+        (0.0, function.value, function.rate),
+        (0.0, 0.0, function.value),
+    )
     return Target(*shifted[level])
 
 

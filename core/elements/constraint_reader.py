@@ -93,11 +93,16 @@ class Holdings:
     def _hold(self, constraint: Constraint, where: str) -> Holding:
         sensor = self._geometric(constraint.sensor, f"{where}, sensor")
         value = self.numbers.scalar(constraint.value, f"{where}, value")
-        if sensor.kind in ("distance", "square_distance") and len(sensor.shares) == 1 and (
-            is_zero(value) and is_zero(sensor.offset)
-        ):  # fmt: skip
-            raise ModelError("A distance of zero has no direction in which to hold it.", where=f"{where}, value",
-                             remedy="Hold a position sensor instead.")  # fmt: skip
+        if (
+            sensor.kind in ("distance", "square_distance")
+            and len(sensor.shares) == 1
+            and (is_zero(value) and is_zero(sensor.offset))
+        ):
+            raise ModelError(
+                "A distance of zero has no direction in which to hold it.",
+                where=f"{where}, value",
+                remedy="Hold a position sensor instead.",
+            )
         components = self.model.find("sensors", constraint.sensor).info.components
         rows = tuple(Row("constraints", constraint.name, suffix) for suffix in components)
         return HeldSensor(sensor, value, self._sides_of(constraint.sensor), rows)
@@ -107,11 +112,15 @@ class Holdings:
         for field in ("joint", "leader"):
             joint = self.machine.member(getattr(constraint, field))
             if joint.info.nq != 1:
-                raise ModelError(f"'{joint.name}' has {joint.info.nq} coordinates, not one.", where=f"{where}, {field}",
-                                 remedy="Couple joints with one coordinate.")  # fmt: skip
+                raise ModelError(
+                    f"'{joint.name}' has {joint.info.nq} coordinates, not one.",
+                    where=f"{where}, {field}",
+                    remedy="Couple joints with one coordinate.",
+                )
             joints.append(self._coordinate(joint, 0))
-        ratio, offset = (self.numbers.scalar(getattr(constraint, field), f"{where}, {field}")
-                         for field in ("ratio", "offset"))  # fmt: skip
+        ratio, offset = (
+            self.numbers.scalar(getattr(constraint, field), f"{where}, {field}") for field in ("ratio", "offset")
+        )
         return Gear(joints[0], joints[1], ratio, offset, (Row("constraints", constraint.name, ""),))
 
     def _side(self, a: str, b: str) -> Side:
@@ -121,9 +130,11 @@ class Holdings:
     def _geometric(self, name: str, where: str) -> Sensor:
         info = self.model.find("sensors", name).info
         if not info.geometric:
-            raise ModelError(f"'{name}' does not measure a position or orientation, so it cannot be prescribed.",
-                             where=where,
-                             remedy="Prescribe a distance, angle, position, orientation or pose.")  # fmt: skip
+            raise ModelError(
+                f"'{name}' does not measure a position or orientation, so it cannot be prescribed.",
+                where=where,
+                remedy="Prescribe a distance, angle, position, orientation or pose.",
+            )
         return self.elements.sensors[name]
 
     def _sides_of(self, name: str) -> tuple[Side, ...]:
@@ -143,25 +154,33 @@ class Holdings:
             sensor = self._geometric(driver.sensor, f"{where}, sensor")
             words = self.model.find("sensors", driver.sensor).info.components
             k = _component(words, driver.coordinate, driver.sensor, where)
-            return DrivenSensor(sensor, k, motion, self._sides_of(driver.sensor),
-                                (Row("drivers", driver.name, words[k], level),))  # fmt: skip
+            return DrivenSensor(
+                sensor, k, motion, self._sides_of(driver.sensor), (Row("drivers", driver.name, words[k], level),)
+            )
         joint = self.machine.member(driver.joint)
         words = joint.info.coordinates
         if joint.info.nq > joint.info.nv and driver.coordinate in joint.info.speeds:
             if level == POSITION:
-                raise ModelError(f"'{driver.coordinate}' is a speed of '{joint.name}', not a coordinate.",
-                                 where=f"{where}, motion", remedy="Let the driver give the velocity.")  # fmt: skip
+                raise ModelError(
+                    f"'{driver.coordinate}' is a speed of '{joint.name}', not a coordinate.",
+                    where=f"{where}, motion",
+                    remedy="Let the driver give the velocity.",
+                )
             k, link = joint.info.speeds.index(driver.coordinate), self.elements.joint_link(joint.name)
             if link is None:
-                raise ModelError(f"'{joint.name}' closes a loop, so it has no speeds of its own.",
-                                 where=f"{where}, joint", remedy="Cut the loop at another joint.")  # fmt: skip
+                raise ModelError(
+                    f"'{joint.name}' closes a loop, so it has no speeds of its own.",
+                    where=f"{where}, joint",
+                    remedy="Cut the loop at another joint.",
+                )
             coordinate = Coordinate(joint.name, k, link)
             return DrivenJoint(coordinate, motion, (Row("drivers", driver.name, driver.coordinate, level),), speed=True)
         words = tuple(word for word in words if word not in ("qx", "qy", "qz", "qw"))
         if not words:
             remedy = "Drive an orientation sensor" + (", or a speed." if joint.info.nv else ".")
-            raise ModelError(f"'{joint.name}' has no coordinate that can be driven.", where=f"{where}, joint",
-                             remedy=remedy)  # fmt: skip
+            raise ModelError(
+                f"'{joint.name}' has no coordinate that can be driven.", where=f"{where}, joint", remedy=remedy
+            )
         k = _component(words, driver.coordinate, joint.name, where)
         row = Row("drivers", driver.name, words[k], level)
         return DrivenJoint(self._coordinate(joint, k), motion, (row,))
@@ -179,8 +198,11 @@ def _component(words: Sequence[str], wanted: str, owner: str, where: str) -> int
         return 0
     if wanted in words:
         return list(words).index(wanted)
-    raise ModelError(f"It is not said which coordinate of '{owner}' is moved.", where=f"{where}, coordinate",
-                     remedy=f"Name one of {', '.join(words)}.")  # fmt: skip
+    raise ModelError(
+        f"It is not said which coordinate of '{owner}' is moved.",
+        where=f"{where}, coordinate",
+        remedy=f"Name one of {', '.join(words)}.",
+    )
 
 
 class _Constant:

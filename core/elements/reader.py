@@ -40,8 +40,9 @@ class Elements:
         first = 3 * len(self.junctions)
         self.states = {name: first + k for k, name in enumerate(series)}
         """Where the state of a series element is in x."""
-        self.counted = {each.name: (first + len(series) + k, each) for k, each in enumerate(
-            counted_angles(model, machine))}  # fmt: skip
+        self.counted = {
+            each.name: (first + len(series) + k, each) for k, each in enumerate(counted_angles(model, machine))
+        }
         """Angles that count turns, by name: where the state of each is in x."""
         self.x_names = (
             *(f"{name}.{axis}" for name in self.junctions for axis in "xyz"),
@@ -73,8 +74,16 @@ class Elements:
     def _sensor(self, sensor: DocumentSensor) -> Sensor:
         where, count = f"sensor '{sensor.name}'", len(sensor.info.components)
         if not sensor.info.geometric:
-            return Sensor(sensor.name, sensor.kind, (), 0.0, self.place(sensor.a), self.place(sensor.b),
-                          self.place(sensor.resolve), count)  # fmt: skip
+            return Sensor(
+                sensor.name,
+                sensor.kind,
+                (),
+                0.0,
+                self.place(sensor.a),
+                self.place(sensor.b),
+                self.place(sensor.resolve),
+                count,
+            )
         shares, offset, sign, seen = [], 0.0, 1.0, [sensor.name]
         current: DocumentSensor | None = sensor
         table = {s.name: s for s in self.model.sensors}
@@ -84,19 +93,28 @@ class Elements:
             sign, previous = -sign, current
             current = table.get(current.minus) if current.minus else None
             if current is not None and current.kind != previous.kind:
-                raise ModelError(f"'{previous.name}' and '{current.name}' measure different things.",
-                                 where=f"sensor '{previous.name}', minus",
-                                 remedy="Subtract one of the same kind.")  # fmt: skip
+                raise ModelError(
+                    f"'{previous.name}' and '{current.name}' measure different things.",
+                    where=f"sensor '{previous.name}', minus",
+                    remedy="Subtract one of the same kind.",
+                )
             if current is not None and current.name in seen:
-                raise ModelError("The sensors are subtracted from each other in a circle.", where=f"{where}, minus",
-                                 remedy="Let one of them stand alone.")  # fmt: skip
+                raise ModelError(
+                    "The sensors are subtracted from each other in a circle.",
+                    where=f"{where}, minus",
+                    remedy="Let one of them stand alone.",
+                )
             seen += [current.name] if current is not None else []
         return Sensor(sensor.name, sensor.kind, tuple(shares), offset, count=count)
 
     def _chord(self, sensor: DocumentSensor) -> Chord:
         where = f"sensor '{sensor.name}'"
-        axes = [normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
-                if field in sensor.info.uses else Vector3(0.0, 0.0, 1.0) for field in ("axis", "axis_b")]  # fmt: skip
+        axes = [
+            normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
+            if field in sensor.info.uses
+            else Vector3(0.0, 0.0, 1.0)
+            for field in ("axis", "axis_b")
+        ]
         return Chord(sensor.kind, self.place(sensor.a), self.place(sensor.b), *axes)
 
     def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
@@ -161,9 +179,11 @@ class Elements:
     def line_masses(self) -> tuple[LineMass, ...]:
         """Point masses on the lines of forces."""
         return tuple(
-            self._line_mass(force, k) for force in self.model.forces if force.kind == "line"
+            self._line_mass(force, k)
+            for force in self.model.forces
+            if force.kind == "line"
             for k in range(len(force.masses))
-        )  # fmt: skip
+        )
 
     @cached_property
     def rotors(self) -> tuple[Rotor, ...]:
@@ -184,8 +204,11 @@ class Elements:
         part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
         a, b = self.end(force.a), self.end(force.b)
         if isinstance(a, int) or isinstance(b, int):
-            raise ModelError("A line with a mass cannot end at a junction, which has none.", where=where,
-                             remedy="Put a body with a mass in place of the junction.")  # fmt: skip
+            raise ModelError(
+                "A line with a mass cannot end at a junction, which has none.",
+                where=where,
+                remedy="Put a body with a mass in place of the junction.",
+            )
         mass, place = (self.numbers.scalar(value, where) for value in (part.mass, part.place))
         return LineMass(force.name, a, b, mass, part.at, place)
 
@@ -196,15 +219,19 @@ class Elements:
 
     def forces_in(self, joint: str) -> list[ForceElement]:
         """Elements that act in a cut joint: its own passive forces, and those of the document along its coordinates."""
-        named = (element for force, element in zip(self.model.forces, self.forces, strict=False)
-                 if force.kind == "joint" and force.joint == joint)  # fmt: skip
+        named = (
+            element
+            for force, element in zip(self.model.forces, self.forces, strict=False)
+            if force.kind == "joint" and force.joint == joint
+        )
         return [*named, *(element for element in self.forces[len(self.model.forces) :] if element.name == joint)]
 
     def _force(self, force: Force) -> ForceElement:
         where = f"force '{force.name}'"
         if force.kind == "wrench":
-            vectors = [tuple(self.term(x, f"{where}, {field}") for x in getattr(force, field))
-                       for field in ("force", "torque")]  # fmt: skip
+            vectors = [
+                tuple(self.term(x, f"{where}, {field}") for x in getattr(force, field)) for field in ("force", "torque")
+            ]
             return WrenchForce(force.name, self.end(force.a), self.end(force.b), self.place(force.resolve), *vectors)
         law = self._law(force, where)
         if force.kind == "line":
@@ -236,23 +263,31 @@ class Elements:
         return Latches(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
 
     def _law(self, force: Force, where: str) -> Law:
-        numbers = [self.numbers.scalar(getattr(force, field), f"{where}, {field}")
-                   for field in ("stiffness", "rest", "damping")]  # fmt: skip
+        numbers = [
+            self.numbers.scalar(getattr(force, field), f"{where}, {field}")
+            for field in ("stiffness", "rest", "damping")
+        ]
         further = 0.0 if force.law is None else self.term(force.law, f"{where}, law", force.name)
         return Law(numbers[0], numbers[1], numbers[2], further)
 
     def _series(self, force: Force, law: Law, where: str) -> ForceElement:
         for field in ("stiffness", "damping"):
             if is_zero(getattr(law, field)):
-                raise ModelError("A spring and a damper in series need both.", where=f"{where}, {field}",
-                                 remedy="Give a positive rate, or use a line force.")  # fmt: skip
+                raise ModelError(
+                    "A spring and a damper in series need both.",
+                    where=f"{where}, {field}",
+                    remedy="Give a positive rate, or use a line force.",
+                )
         return SeriesForce(force.name, self.end(force.a), self.end(force.b), law, self.states[force.name])
 
     def _along_sensor(self, force: Force, law: Law, where: str) -> ForceElement:
         sensor = self.model.find("sensors", force.sensor)
         if not sensor.info.geometric or len(sensor.info.components) != 1:
-            raise ModelError(f"The sensor '{sensor.name}' is no single measure of position.", where=f"{where}, sensor",
-                             remedy="Name a distance, an angle or a distance from a plane.")  # fmt: skip
+            raise ModelError(
+                f"The sensor '{sensor.name}' is no single measure of position.",
+                where=f"{where}, sensor",
+                remedy="Name a distance, an angle or a distance from a plane.",
+            )
         found = self.sensors[sensor.name]
         return ChordForce(force.name, found.shares, found.offset, law, 0, self._state(sensor.name))
 

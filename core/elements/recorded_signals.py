@@ -30,8 +30,12 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
     time, others = _time_of(names)
     place = _place(driver, names, others)
     if place is None:
-        raise FileError(f"There is no column '{_wanted(driver)}'.", file=path, where=f"driver '{driver.name}', column",
-                        remedy=near_misses(_wanted(driver), [names[k] for k in others]))  # fmt: skip
+        raise FileError(
+            f"There is no column '{_wanted(driver)}'.",
+            file=path,
+            where=f"driver '{driver.name}', column",
+            remedy=near_misses(_wanted(driver), [names[k] for k in others]),
+        )
     return numbers[:, time], numbers[:, place]
 
 
@@ -88,8 +92,9 @@ def _table(path: str, _changed: int, _size: int) -> tuple[tuple[str, ...], Array
     problem: FileError | None = None
     for number, line in enumerate(_text(path).splitlines(), 1):
         if len(line) > LONGEST_LINE:
-            raise FileError(f"This line has more than {LONGEST_LINE} characters.", file=path, line=number,
-                            remedy=NUMBERS)  # fmt: skip
+            raise FileError(
+                f"This line has more than {LONGEST_LINE} characters.", file=path, line=number, remedy=NUMBERS
+            )
         comment = line.lstrip().startswith(("%", "#")) or (line.lstrip().startswith('"') and line.count('"') == 1)
         cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
         if not cells or (comment and rows):
@@ -97,23 +102,31 @@ def _table(path: str, _changed: int, _size: int) -> tuple[tuple[str, ...], Array
         row, wrong = _numbers(cells)
         if comment or wrong:
             if not comment and row:  # a row that begins as one of numbers
-                problem = FileError(f"'{cells[wrong - 1][:40]}' is no number.", file=path, line=number,
-                                    where=f"column {wrong}", remedy=NUMBERS)  # fmt: skip
+                problem = FileError(
+                    f"'{cells[wrong - 1][:40]}' is no number.",
+                    file=path,
+                    line=number,
+                    where=f"column {wrong}",
+                    remedy=NUMBERS,
+                )
             if (rows or simnon) and not comment:
-                raise problem or FileError(f"'{cells[0][:40]}' is no number.", file=path, line=number,
-                                           where="column 1", remedy=NUMBERS)  # fmt: skip
+                raise problem or FileError(
+                    f"'{cells[0][:40]}' is no number.", file=path, line=number, where="column 1", remedy=NUMBERS
+                )
             if not rows and len(cells) > 1:
                 heads.append(tuple(cells))
                 simnon |= line.lstrip().startswith('"') and comment
             continue
         if rows and len(row) != width:
-            raise FileError(f"{len(row)} numbers stand here, {width} before.", file=path, line=number,
-                            remedy=NUMBERS)  # fmt: skip
+            raise FileError(f"{len(row)} numbers stand here, {width} before.", file=path, line=number, remedy=NUMBERS)
         width = len(row)
         rows.extend(row)
     if width < 2:
-        raise problem or FileError("The file holds no columns of numbers over time.", file=path,
-                                   remedy="The first column is the time, the others are signals.")  # fmt: skip
+        raise problem or FileError(
+            "The file holds no columns of numbers over time.",
+            file=path,
+            remedy="The first column is the time, the others are signals.",
+        )
     return _names(heads, width), np.array(rows).reshape(-1, width)
 
 

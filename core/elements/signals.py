@@ -43,9 +43,13 @@ class Signals:
     """Values of names at an instant: time, parameters, sensors and their rates, coordinates and speeds."""
 
     def __init__(
-        self, elements: Elements, parameters: Mapping[str, Scalar], instant: Instant, t: Sequence[Scalar] = (0.0,),
+        self,
+        elements: Elements,
+        parameters: Mapping[str, Scalar],
+        instant: Instant,
+        t: Sequence[Scalar] = (0.0,),
         x: Sequence[Scalar] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """x : states of force elements; without them angles that are measured lie within half a turn."""
         self.elements, self.parameters, self.instant, self.t, self.x = elements, parameters, instant, t, x
         self._known: dict[str, Scalar] = {}
@@ -82,17 +86,18 @@ class Signals:
             return self._sensor(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
         if found is None:
-            raise ExpressionError(f"Nothing is called '{name}'.",
-                                  remedy="Use time, parameters, joints and sensors.")  # fmt: skip
+            raise ExpressionError(f"Nothing is called '{name}'.", remedy="Use time, parameters, joints and sensors.")
         return found(self.instant)
 
     def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors[name]
         if not sensor.geometric and (of_rate or sensor.kind not in ("velocity", "angular_velocity")):
             what = "The rate of this sensor" if of_rate else "This sensor's value"
-            raise ExpressionError(f"{what} is known only after the accelerations, so no force can depend on it.",
-                                  where=f"sensor '{name}'",
-                                  remedy="Let the formula use positions, speeds and time.")  # fmt: skip
+            raise ExpressionError(
+                f"{what} is known only after the accelerations, so no force can depend on it.",
+                where=f"sensor '{name}'",
+                remedy="Let the formula use positions, speeds and time.",
+            )
         values, rates = readings_of(sensor, self.instant)
         return (rates if of_rate else values)[component]
 

@@ -56,9 +56,13 @@ class Situation:
     """
 
     def __init__(
-        self, instant: Instant, signal: Callable[[str], Scalar], x: Scalars = (), x_rate: Scalars = (),
+        self,
+        instant: Instant,
+        signal: Callable[[str], Scalar],
+        x: Scalars = (),
+        x_rate: Scalars = (),
         slip: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.instant, self.signal, self.x, self.x_rate, self.slip = instant, signal, x, x_rate, slip
         self.run = instant.run
 
@@ -180,7 +184,7 @@ def loads_of(elements: Sequence[ForceElement], s: Situation) -> Loads:
 
 def resistance(
     stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip: float, s: Scalar, v: Scalar
-) -> tuple[Scalar, Scalar]:  # fmt: skip
+) -> tuple[Scalar, Scalar]:
     """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
     stretch = minus(s, rest)
     force = plus(times(stiffness, stretch), times(damping, v))

@@ -81,15 +81,23 @@ class Clock:
             t, y = columns_of(driver, self.origin)
         else:
             read = Numbers(values).scalar
-            t, y = (np.array([read(x, f"{where}, {field}") for x in getattr(driver, field)], dtype=float)
-                    for field in ("times", "values"))  # fmt: skip
+            t, y = (
+                np.array([read(x, f"{where}, {field}") for x in getattr(driver, field)], dtype=float)
+                for field in ("times", "values")
+            )
         if not len(t) or not (np.isfinite(t).all() and np.isfinite(y).all()):
-            raise ModelError("The table has no points, or numbers that are not finite.", where=f"{where}, values",
-                             remedy="Give at least one time and value.")  # fmt: skip
+            raise ModelError(
+                "The table has no points, or numbers that are not finite.",
+                where=f"{where}, values",
+                remedy="Give at least one time and value.",
+            )
         if np.any(np.diff(t) <= 0.0):
             at = int(np.argmin(np.diff(t)))
-            raise ModelError(f"The times do not grow after {t[at]:.6g} s.", where=f"{where}, times",
-                             remedy="Sort them and remove repeated ones.")  # fmt: skip
+            raise ModelError(
+                f"The times do not grow after {t[at]:.6g} s.",
+                where=f"{where}, times",
+                remedy="Sort them and remove repeated ones.",
+            )
         return t, y
 
 

@@ -32,9 +32,11 @@ def counted_angles(model: Model, machine: Machine) -> tuple[Counted, ...]:
     called = called_by_forces(model)
     found = [
         Counted(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
-        for joint in machine.members if joint.name in machine.laws
-        for k, suffix in enumerate(joint.info.coordinates) if _winds(model, joint, k, called)
-    ]  # fmt: skip
+        for joint in machine.members
+        if joint.name in machine.laws
+        for k, suffix in enumerate(joint.info.coordinates)
+        if _winds(model, joint, k, called)
+    ]
     for sensor in model.sensors:
         along = [force for force in model.forces if force.kind == "sensor" and force.sensor == sensor.name]
         if sensor.kind == "angle" and (sensor.name in called or any(map(_elastic, along))):
@@ -65,10 +67,12 @@ def _rest(joint: Joint, k: int) -> Value:
 def formulas_of_forces(model: Model) -> list[str]:
     """Formulas of forces, those that are texts."""
     return [
-        value for force in model.forces for part in nested_elements(force)
+        value
+        for force in model.forces
+        for part in nested_elements(force)
         for value in (getattr(part, "law", None), *getattr(part, "force", ()), *getattr(part, "torque", ()))
         if isinstance(value, str)
-    ]  # fmt: skip
+    ]
 
 
 def called_by_forces(model: Model) -> set[str]:

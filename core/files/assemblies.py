@@ -27,8 +27,16 @@ MOST_BODIES = 20_000
 """Of all machines together that a file imports, each as often as it is imported."""
 
 
-def assembly(model: Model, name: str, path: str | os.PathLike[str], *, parent: str = "", pose: Pose = IDENTITY,
-             settings: Iterable[Any] = (), trusted: Iterable[Trusted] = ()) -> Model:  # fmt: skip
+def assembly(
+    model: Model,
+    name: str,
+    path: str | os.PathLike[str],
+    *,
+    parent: str = "",
+    pose: Pose = IDENTITY,
+    settings: Iterable[Any] = (),
+    trusted: Iterable[Trusted] = (),
+) -> Model:
     """The model with the machine of a file as a sub-assembly.
 
     path : of any readable file; it is kept relative to the model's own file, if that is known
@@ -84,16 +92,22 @@ def located(made: SubAssembly, importer: str) -> Path:
         raise FileError("This cannot be the name of a file.", where=where, remedy="Name a file.")
     named = Path(made.file.replace("\\", "/"))
     if not named.is_absolute() and not importer:
-        raise FileError(f"'{made.file}' is looked for beside the file of the machine, which is not known.", where=where,
-                        remedy="Give a full path, or save the machine first.")  # fmt: skip
+        raise FileError(
+            f"'{made.file}' is looked for beside the file of the machine, which is not known.",
+            where=where,
+            remedy="Give a full path, or save the machine first.",
+        )
     place = Path(os.path.dirname(os.path.abspath(importer)), named) if importer else named
     try:
         found = place.is_file()
     except (OSError, ValueError):
         found = False
     if not found:
-        raise FileError(f"There is no file '{made.file}' (looked for at {place}).", where=where,
-                        remedy="Put the file there or correct its name.")  # fmt: skip
+        raise FileError(
+            f"There is no file '{made.file}' (looked for at {place}).",
+            where=where,
+            remedy="Put the file there or correct its name.",
+        )
     return Path(os.path.realpath(place))
 
 
@@ -104,8 +118,11 @@ def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tu
     chain = options.chain or ((os.path.realpath(importer),) if importer else ())
     if key in chain or len(chain) > MAX_DEPTH:
         names = [os.path.basename(file) for file in (*chain[chain.index(key) if key in chain else 0 :], key)]
-        raise FileError(f"The files import each other in a circle: {' → '.join(names)}.",
-                        where=f"assembly '{made.name}', file", remedy="Remove one of these imports.")  # fmt: skip
+        raise FileError(
+            f"The files import each other in a circle: {' → '.join(names)}.",
+            where=f"assembly '{made.name}', file",
+            remedy="Remove one of these imports.",
+        )
     if (known := options.imported.get(key)) is not None:
         return known.model, ()
     inner = dataclasses.replace(options, floating=False, chain=(*chain, key))

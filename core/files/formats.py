@@ -28,7 +28,7 @@ from core.files.source import (
     source_of_file,
     source_of_text,
     write_whole,
-)  # fmt: skip
+)
 from core.files.urdf.reader import read_urdf
 from core.files.urdf.writer import write_urdf
 from core.files.xacro.reader import read_xacro
@@ -105,8 +105,14 @@ def _known_suffixes(*, reading: bool) -> str:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def read(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
-         packages: Mapping[str, str] | None = None, trust: bool | Iterable[Trusted] = False) -> Reading:  # fmt: skip
+def read(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    packages: Mapping[str, str] | None = None,
+    trust: bool | Iterable[Trusted] = False,
+) -> Reading:
     """The model in a file, and what its reader noticed.
 
     floating : free the root of a URDF, which is otherwise fixed to the ground
@@ -121,8 +127,14 @@ def read(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = 
     return reading_of(format_of(source), source, options)
 
 
-def load(path: str | os.PathLike[str], *, floating: bool = False, mimic: bool = True,
-         packages: Mapping[str, str] | None = None, trust: bool | Iterable[Trusted] = False) -> Model:  # fmt: skip
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    mimic: bool = True,
+    packages: Mapping[str, str] | None = None,
+    trust: bool | Iterable[Trusted] = False,
+) -> Model:
     """The model in a file of any known format (options as for `read`). Raises FileError."""
     return read(path, floating=floating, mimic=mimic, packages=packages, trust=trust).model
 
@@ -139,8 +151,9 @@ def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[T
 def reading_of(format: Format, source: Source, options: Options) -> Reading:
     """What a format's reader makes of a source. Raises FileError."""
     if format.read is None:
-        raise FileError(f"{format.title} files can be written, not read.", file=source.file,
-                        remedy=_known_suffixes(reading=True))  # fmt: skip
+        raise FileError(
+            f"{format.title} files can be written, not read.", file=source.file, remedy=_known_suffixes(reading=True)
+        )
     try:
         return format.read(source, options)
     except KinetostatError as error:
@@ -172,8 +185,11 @@ def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) ->
     needed(model)
     able = [f for f in _TABLE if f.write is not None and file.lower().endswith(f.suffixes)]
     if not able:
-        raise FileError(f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.", file=file,
-                        remedy=_known_suffixes(reading=False))  # fmt: skip
+        raise FileError(
+            f"Models cannot be written as '{Path(file).suffix or Path(file).name}' files.",
+            file=file,
+            remedy=_known_suffixes(reading=False),
+        )
     model, moved = with_files_from(model, os.path.dirname(os.path.abspath(file)))
     result = write(model, able[-1].id)
     write_whole(path, encoded(result.text, file), backup=backup)

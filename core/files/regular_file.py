@@ -38,8 +38,12 @@ MESH = Kind("mesh", 250 * MEGABYTE, "Reduce its triangles.")
 PICTURE = Kind("picture", 50 * MEGABYTE, "Reduce its size.")
 TRACE = Kind("trace", 100 * MEGABYTE, "Keep fewer rows or columns.", "Give the path of a CSV or SIMNON file.")
 TORQUES = Kind("torque file", MEGABYTE, "Choose a torque file.", "Choose another.")
-SHAPE = Kind("shape", 20 * MEGABYTE, "Make it of fewer points.",
-             "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF.")  # fmt: skip
+SHAPE = Kind(
+    "shape",
+    20 * MEGABYTE,
+    "Make it of fewer points.",
+    "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF.",
+)
 ANIMATION = Kind("animation", 200 * MEGABYTE, "Save fewer poses.", "Choose a file written by SaveAnim.")
 SCRIPT = Kind("script", 20 * MEGABYTE, "Split it.", "Choose another file.")
 REPORT = Kind("file", 200 * MEGABYTE, "Name another file.", "Name another file.")
@@ -126,5 +130,8 @@ def _check(status: os.stat_result, kind: Kind, file: str) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise FileError("This is not a regular file.", file=file, remedy="Choose a regular file.")
     if status.st_size > kind.most:
-        raise FileError(f"The {kind.name} has {status.st_size / 1e6:.0f} MB; {kind.most / 1e6:.0f} MB is the limit.",
-                        file=file, remedy=kind.smaller)  # fmt: skip
+        raise FileError(
+            f"The {kind.name} has {status.st_size / 1e6:.0f} MB; {kind.most / 1e6:.0f} MB is the limit.",
+            file=file,
+            remedy=kind.smaller,
+        )

@@ -39,13 +39,21 @@ class Source:
         if (encoding := _BOMS.get(data[:2])) is not None:
             raise FileError(f"The file is encoded in {encoding}.", file=self.file, remedy="Save it as UTF-8 text.")
         if (at := data.find(b"\0")) >= 0:
-            raise FileError(f"Byte {at} is a NUL byte: this is not a text file.", file=self.file,
-                            line=self._line(at), remedy="Choose a text file of a known format.")  # fmt: skip
+            raise FileError(
+                f"Byte {at} is a NUL byte: this is not a text file.",
+                file=self.file,
+                line=self._line(at),
+                remedy="Choose a text file of a known format.",
+            )
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise FileError(f"Byte {error.start} is not UTF-8 text.", file=self.file, line=self._line(error.start),
-                            remedy="Save the file as UTF-8 text.") from None  # fmt: skip
+            raise FileError(
+                f"Byte {error.start} is not UTF-8 text.",
+                file=self.file,
+                line=self._line(error.start),
+                remedy="Save the file as UTF-8 text.",
+            ) from None
 
     def _line(self, offset: int) -> int:
         return self.data.count(b"\n", 0, offset) + 1
@@ -121,8 +129,11 @@ def encoded(text: str, file: str = "") -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise FileError(f"Character {error.start} ({text[error.start]!r}) cannot be stored as UTF-8.", file=file,
-                        remedy="Remove it.") from None  # fmt: skip
+        raise FileError(
+            f"Character {error.start} ({text[error.start]!r}) cannot be stored as UTF-8.",
+            file=file,
+            remedy="Remove it.",
+        ) from None
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes, *, backup: bool = False) -> None:
@@ -140,8 +151,9 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, backup: bool = Fal
         _replace(target, data, mode, backup and mode is not None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"The file cannot be written: {reason}.", file=file,
-                        remedy="Save it in another folder.") from None  # fmt: skip
+        raise FileError(
+            f"The file cannot be written: {reason}.", file=file, remedy="Save it in another folder."
+        ) from None
 
 
 def append_whole(path: str | os.PathLike[str], text: str) -> None:
@@ -159,8 +171,9 @@ def _mode_of(target: Path, file: str) -> int | None:
     if not stat.S_ISREG(status.st_mode):
         raise FileError("This is not a regular file.", file=file, remedy="Give another name.")
     if not os.access(target, os.W_OK):
-        raise FileError("The file is write-protected.", file=file,
-                        remedy="Save under another name or change its permissions.")  # fmt: skip
+        raise FileError(
+            "The file is write-protected.", file=file, remedy="Save under another name or change its permissions."
+        )
     return status.st_mode & 0o7777
 
 

@@ -32,9 +32,12 @@ def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:
     if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source.text  # noqa: B018  (raises the message about NUL bytes)
     if (found := _ENTITY.search(source.data)) is not None:
-        raise FileError("The file declares XML entities; they are not expanded here.", file=source.file,
-                        line=source.data.count(b"\n", 0, found.start()) + 1,
-                        remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+        raise FileError(
+            "The file declares XML entities; they are not expanded here.",
+            file=source.file,
+            line=source.data.count(b"\n", 0, found.start()) + 1,
+            remedy="Remove the <!ENTITY …> lines and write the values out.",
+        )
     parser = _parser(source)
     try:
         return _checked(etree.fromstring(source.data, parser), source), []
@@ -44,8 +47,12 @@ def parse_xml(source: Source) -> tuple[Tag, list[Finding]]:
             text = f"The file uses a name prefix that it does not declare ({error.msg})."
             return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
         what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
-        raise FileError(f"The file is not well-formed XML: {what}.", file=source.file, line=error.lineno or None,
-                        remedy="Correct the tags there.") from None  # fmt: skip
+        raise FileError(
+            f"The file is not well-formed XML: {what}.",
+            file=source.file,
+            line=error.lineno or None,
+            remedy="Correct the tags there.",
+        ) from None
     except (ValueError, LookupError) as error:
         raise FileError(f"The file is not XML: {error}.", file=source.file, remedy="Save it as UTF-8.") from None
 
@@ -69,8 +76,11 @@ def _checked(root: Tag, source: Source) -> Tag:
         raise FileError("The file holds no XML element.", file=source.file, remedy="Choose another file.")
     info = root.getroottree().docinfo
     if info.internalDTD is not None and list(info.internalDTD.iterentities()):
-        raise FileError("The file declares XML entities; they are not expanded here.", file=source.file,
-                        remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+        raise FileError(
+            "The file declares XML entities; they are not expanded here.",
+            file=source.file,
+            remedy="Remove the <!ENTITY …> lines and write the values out.",
+        )
     return root
 
 
@@ -95,8 +105,15 @@ class Reader:
         """A message about an element."""
         return FileError(what, where=where, remedy=remedy, file=self.file, line=tag.sourceline)
 
-    def note(self, tag: Tag, severity: Severity, text: str, remedy: str = "",
-             place: tuple[str, str] = ("", ""), field: str = "") -> None:  # fmt: skip
+    def note(
+        self,
+        tag: Tag,
+        severity: Severity,
+        text: str,
+        remedy: str = "",
+        place: tuple[str, str] = ("", ""),
+        field: str = "",
+    ) -> None:
         """Remember something to look at."""
         self.findings.append(Finding(severity, text, remedy, *place, field, self.file, tag.sourceline))
 
@@ -108,8 +125,9 @@ class Reader:
         """The child element of a name, if any; more than one is noted, the first counts."""
         found = self.children(tag, name)
         if len(found) > 1:
-            self.note(found[1], "warning", f"{where} has {len(found)} <{name}>; the first one counts.",
-                      "Remove the others.")  # fmt: skip
+            self.note(
+                found[1], "warning", f"{where} has {len(found)} <{name}>; the first one counts.", "Remove the others."
+            )
         return found[0] if found else None
 
     def text(self, tag: Tag, attribute: str, where: str) -> str:
@@ -119,8 +137,16 @@ class Reader:
             raise self.error(tag, f"<{local_name(tag)}> has no '{attribute}'.", where, f'Add {attribute}="…".')
         return str(value)
 
-    def numbers(self, tag: Tag, attribute: str, count: int, default: Sequence[float] | None, where: str,
-                *, infinite: bool = False) -> tuple[float, ...]:  # fmt: skip
+    def numbers(
+        self,
+        tag: Tag,
+        attribute: str,
+        count: int,
+        default: Sequence[float] | None,
+        where: str,
+        *,
+        infinite: bool = False,
+    ) -> tuple[float, ...]:
         """`count` numbers of an attribute separated by blanks; the default if the attribute is missing or empty."""
         value = tag.get(attribute)
         if value is None or not value.strip():
@@ -129,8 +155,12 @@ class Reader:
             return tuple(default)
         words = value.split()
         if len(words) != count:
-            raise self.error(tag, f"{attribute}=\"{_clip(value)}\" has {len(words)} numbers instead of {count}.", where,
-                             f"Give {count} number{'s' * (count > 1)} separated by blanks.")  # fmt: skip
+            raise self.error(
+                tag,
+                f'{attribute}="{_clip(value)}" has {len(words)} numbers instead of {count}.',
+                where,
+                f"Give {count} number{'s' * (count > 1)} separated by blanks.",
+            )
         return tuple(self._number(tag, attribute, word, where, infinite) for word in words)
 
     def vector(self, tag: Tag, attribute: str, default: Vector3 | None, where: str) -> Vector3:

@@ -67,13 +67,15 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
     if not isinstance(id, str):
-        raise ModelError("The name of the function comes first, then the machine.",
-                         remedy='As in call("mobility", model).')  # fmt: skip
+        raise ModelError(
+            "The name of the function comes first, then the machine.", remedy='As in call("mobility", model).'
+        )
     function = find(id)
     context = Context.of(context) if isinstance(context, Model) else context
     if not isinstance(context, Context):
-        raise ModelError(f"A context is needed, not {type(context).__name__}.",
-                         remedy="Make one of a model: Context.of(model).")  # fmt: skip
+        raise ModelError(
+            f"A context is needed, not {type(context).__name__}.", remedy="Make one of a model: Context.of(model)."
+        )
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
     result = function.run(context, **values)

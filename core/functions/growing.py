@@ -66,8 +66,7 @@ class Growing:
 
     def _grow(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int, done: int) -> None:
         """Tell how far a result has got; show it from time to time."""
-        self._context.step(round(100 * (done + len(rows) / count)), 100 * self._total,
-                           f"{what} {len(rows)}/{count}")  # fmt: skip
+        self._context.step(round(100 * (done + len(rows) / count)), 100 * self._total, f"{what} {len(rows)}/{count}")
         if len(rows) < count and time.monotonic() > self._shown + SHOW_EVERY:
             self._show(done, self._unfinished(what, indices, rows, count))
 
@@ -86,9 +85,11 @@ class Growing:
         self.out_of_time = True
         if rows:
             self.parts.append(self._unfinished(what, indices, rows, count))
-        words = (f"{self._seconds:g} s were over in {what}, after {len(rows)} of {count} rows. Give more time (what is "
-                 "derived is kept, so it goes on from here), fewer symbols, or take the recursion as code "
-                 "(Write equations).")  # fmt: skip
+        words = (
+            f"{self._seconds:g} s were over in {what}, after {len(rows)} of {count} rows. Give more time (what is "
+            "derived is kept, so it goes on from here), fewer symbols, or take the recursion as code "
+            "(Write equations)."
+        )
         self.parts.append(Message(text=words, severity="warning"))
 
     def report(self) -> Report:

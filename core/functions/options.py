@@ -264,8 +264,7 @@ class Values(Option):
         else:
             numbers = [float(item) for item in value]
             if len(numbers) != len(names):
-                raise self.refuse(f"{len(names)} numbers are needed, {len(numbers)} given.",
-                                  f"Names: {listed(names)}.")  # fmt: skip
+                raise self.refuse(f"{len(names)} numbers are needed, {len(numbers)} given.", f"Names: {listed(names)}.")
             pairs = list(zip(names, numbers, strict=True))
         known = {alias: name for alias, name in self.aliases(context).items() if alias not in names}
         return {

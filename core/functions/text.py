@@ -37,9 +37,7 @@ def number(value: float, digits: int = DIGITS) -> str:
     return readable(f"{value + 0:.{digits}g}")
 
 
-def text_of(
-    result: Result, *, degrees: bool = False, millimetres: bool = False, longest: float = math.inf
-) -> str:  # fmt: skip
+def text_of(result: Result, *, degrees: bool = False, millimetres: bool = False, longest: float = math.inf) -> str:
     """A result as text a person can read in a terminal.
 
     longest : operations of an entry of formulas from which on only their number is told
@@ -64,8 +62,9 @@ def text_of(
         count = len(result.q)
         return f"{result.title}: {count} poses, {_DISPLAYS[result.display]}" if count > 1 else result.title
     if isinstance(result, Arrows):
-        return "\n".join(f"{result.title}: through ({_triple(a.origin)}) m along ({_triple(a.direction)})"
-                         for a in result.arrows)  # fmt: skip
+        return "\n".join(
+            f"{result.title}: through ({_triple(a.origin)}) m along ({_triple(a.direction)})" for a in result.arrows
+        )
     if isinstance(result, Picture):
         return f"{result.path}: {result.size[0]} × {result.size[1]} pixels"
     return result.title
@@ -110,9 +109,13 @@ def _cells(formulas: Formulas, longest: float) -> list[list[str]]:
         return texts(formulas.entries)
     kept: dict[int, int] = {}
     sizes = [[operations(form, kept) for form in row] for row in formulas.entries]
-    shown = [[form if size <= longest else Symbol(f"… {size:,} operations, on the card in Output")
-              for form, size in zip(row, counts, strict=True)]
-             for row, counts in zip(formulas.entries, sizes, strict=True)]  # fmt: skip
+    shown = [
+        [
+            form if size <= longest else Symbol(f"… {size:,} operations, on the card in Output")
+            for form, size in zip(row, counts, strict=True)
+        ]
+        for row, counts in zip(formulas.entries, sizes, strict=True)
+    ]
     return texts(shown)
 
 
@@ -236,10 +239,26 @@ def _latex_entry(entry: float | str) -> str:
     return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
-_LATEX = {"\\": "\\textbackslash{}", "&": "\\&", "%": "\\%", "$": "\\$", "#": "\\#", "_": "\\_", "{": "\\{", "}": "\\}",
-          "°": "\\textdegree{}", "−": "$-$", "∞": "$\\infty$", "²": "$^2$", "³": "$^3$",
-          "·": "$\\cdot$", "√": "$\\surd$",
-          "ᵀ": "$^T$", "α": "$\\alpha$", "θ": "$\\theta$"}  # fmt: skip
+_LATEX = {
+    "\\": "\\textbackslash{}",
+    "&": "\\&",
+    "%": "\\%",
+    "$": "\\$",
+    "#": "\\#",
+    "_": "\\_",
+    "{": "\\{",
+    "}": "\\}",
+    "°": "\\textdegree{}",
+    "−": "$-$",
+    "∞": "$\\infty$",
+    "²": "$^2$",
+    "³": "$^3$",
+    "·": "$\\cdot$",
+    "√": "$\\surd$",
+    "ᵀ": "$^T$",
+    "α": "$\\alpha$",
+    "θ": "$\\theta$",
+}
 
 
 _RAISED = re.compile(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")

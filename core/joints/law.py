@@ -302,8 +302,11 @@ def canonical(kind: str, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> 
 def _universal(first: Vector3, second: Vector3) -> tuple[Universal, Rotation]:
     along = first.dot(second)
     if isinstance(along, float) and abs(along) > 1.0 - rotation.TIDY:
-        raise ModelError("The two axes of the universal joint are parallel.", where="second_axis",
-                         remedy="Give a second axis that is not parallel to the first.")  # fmt: skip
+        raise ModelError(
+            "The two axes of the universal joint are parallel.",
+            where="second_axis",
+            remedy="Give a second axis that is not parallel to the first.",
+        )
     R_ac = from_axes(first, second)
     second = R_ac.act_back(second)
     return Universal(Vector3(*(rotation.tidy(c) for c in second))), R_ac

@@ -27,14 +27,18 @@ class Grid:
 
     def _with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
         if not isinstance(other, Grid) or other.size != self.size:
-            raise ExpressionError(f"{_said(self)} {sign} {_said(other)} has no meaning.".capitalize(),
-                                  remedy="Both need the same number of rows and columns.")  # fmt: skip
+            raise ExpressionError(
+                f"{_said(self)} {sign} {_said(other)} has no meaning.".capitalize(),
+                remedy="Both need the same number of rows and columns.",
+            )
         return Grid([list(map(act, mine, yours)) for mine, yours in zip(self.rows, other.rows, strict=True)])
 
     def _each(self, other: Any, act: Callable[[Any, Any], Any]) -> Grid:
         if isinstance(other, Grid):
-            raise ExpressionError("Matrices are not multiplied by a blank, '*' or '/'.",
-                                  remedy="The matrix product is a point: A[1] . A[2].")  # fmt: skip
+            raise ExpressionError(
+                "Matrices are not multiplied by a blank, '*' or '/'.",
+                remedy="The matrix product is a point: A[1] . A[2].",
+            )
         return Grid([[act(x, other) for x in row] for row in self.rows])
 
     def __add__(self, other: Any) -> Grid:
@@ -71,8 +75,10 @@ class Grid:
     def dot(self, other: Any) -> Grid:
         """The matrix product."""
         if not isinstance(other, Grid) or self.size[1] != other.size[0]:
-            raise ExpressionError(f"{_said(self)} . {_said(other)} has no meaning.".capitalize(),
-                                  remedy="The left one needs as many columns as the right one has rows.")  # fmt: skip
+            raise ExpressionError(
+                f"{_said(self)} . {_said(other)} has no meaning.".capitalize(),
+                remedy="The left one needs as many columns as the right one has rows.",
+            )
         columns = list(zip(*other.rows, strict=True))
         return Grid([[_sum(map(operator.mul, row, column)) for column in columns] for row in self.rows])
 
@@ -95,14 +101,17 @@ def _said(x: Any) -> str:
 def dot(left: Any, right: Any) -> Any:
     """left . right. Raises ExpressionError unless both are matrices that fit."""
     if not isinstance(left, Grid):
-        raise ExpressionError(f"{_said(left)} . {_said(right)} has no meaning.".capitalize(),
-                              remedy="The point multiplies matrices: A[1] . A[2].")  # fmt: skip
+        raise ExpressionError(
+            f"{_said(left)} . {_said(right)} has no meaning.".capitalize(),
+            remedy="The point multiplies matrices: A[1] . A[2].",
+        )
     return left.dot(right)
 
 
 def _no_function(*_: Any) -> Any:
-    raise ExpressionError("Sines and other functions take numbers, not matrices.",
-                          remedy="Name one entry, as in M[1,1].")  # fmt: skip
+    raise ExpressionError(
+        "Sines and other functions take numbers, not matrices.", remedy="Name one entry, as in M[1,1]."
+    )
 
 
 scalar.register_functions(Grid, _no_function)

@@ -13,10 +13,25 @@ from core.mathematica.syntax import Binary, Call, Items, Name, Negative, Number,
 from core.spatial.scalar import Scalar, apply
 
 FUNCTIONS = {
-    "Sin": "sin", "Cos": "cos", "Tan": "tan", "ArcSin": "asin", "ArcCos": "acos", "ArcTan": "atan", "Sinh": "sinh",
-    "Cosh": "cosh", "Tanh": "tanh", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Abs": "fabs", "Sign": "sign",
-    "Floor": "floor", "Ceiling": "ceil", "Min": "fmin", "Max": "fmax",
-}  # fmt: skip
+    "Sin": "sin",
+    "Cos": "cos",
+    "Tan": "tan",
+    "ArcSin": "asin",
+    "ArcCos": "acos",
+    "ArcTan": "atan",
+    "Sinh": "sinh",
+    "Cosh": "cosh",
+    "Tanh": "tanh",
+    "Sqrt": "sqrt",
+    "Exp": "exp",
+    "Log": "log",
+    "Abs": "fabs",
+    "Sign": "sign",
+    "Floor": "floor",
+    "Ceiling": "ceil",
+    "Min": "fmin",
+    "Max": "fmax",
+}
 """Mathematica's elementary functions, by the name of ours."""
 CONSTANTS = {"Pi": math.pi, "E": math.e, "Degree": math.pi / 180.0}
 
@@ -90,8 +105,11 @@ def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
 
 
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-}  # fmt: skip
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
 
 
 def _power(left: Scalar, right: Scalar) -> Scalar:
@@ -202,8 +220,11 @@ def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, 
         ends = [number(part, known) for part in parts[1:3]]
         count = number(parts[3], known) if len(parts) == 4 else 5.0
         if count != int(count) or not 1 <= count <= MOST_DIVISIONS:
-            raise refused(parts[3], f"{count:g} is not a number of divisions.",
-                          f"Write a whole number from 1 to {MOST_DIVISIONS}.")  # fmt: skip
+            raise refused(
+                parts[3],
+                f"{count:g} is not a number of divisions.",
+                f"Write a whole number from 1 to {MOST_DIVISIONS}.",
+            )
         found.append((parts[0].name, ends[0], ends[1], int(count)))
     return found
 

@@ -166,8 +166,7 @@ class _Token:
 
 def _tokens(source: str) -> Iterator[_Token]:
     if len(source) > MAX_LENGTH:
-        raise ExpressionError(f"The text has {len(source)} characters; {MAX_LENGTH} is the limit.",
-                              remedy="Split it.")  # fmt: skip
+        raise ExpressionError(f"The text has {len(source)} characters; {MAX_LENGTH} is the limit.", remedy="Split it.")
     position, line, start, depth = 0, 1, 0, 0
     end = len(source.rstrip())
     while position < end:

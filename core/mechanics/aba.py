@@ -101,9 +101,15 @@ def accelerate(
 
 
 def aba(
-    tree: Tree, q: Scalars, v: Scalars, tau: Scalars, *, resist: bool = True,
-    external: Sequence[Force | None] = (), run: Runner = inline,
-) -> list[Scalar]:  # fmt: skip
+    tree: Tree,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *,
+    resist: bool = True,
+    external: Sequence[Force | None] = (),
+    run: Runner = inline,
+) -> list[Scalar]:
     """(nv,) accelerations that joint forces tau produce at (q, v); the tree has no following joints.
 
     q : (nq,), v, tau : (nv,)

@@ -82,8 +82,11 @@ class Instant:
         result: list[Motion] = []
         for i, link in enumerate(self.tree.links):
             inner = link.parent < 0
-            parents = (ZERO, base_acceleration(self.tree.gravity)) if inner else (
-                self.motions[link.parent], result[link.parent])  # fmt: skip
+            parents = (
+                (ZERO, base_acceleration(self.tree.gravity))
+                if inner
+                else (self.motions[link.parent], result[link.parent])
+            )
             own = (self.coordinates[i], self.speeds[i], a[i])
             result.append(self.run(accelerating, link.law, link.placement, *own, *parents))
         return result

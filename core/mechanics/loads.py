@@ -17,9 +17,15 @@ from core.spatial.vector import ZERO, Vector3
 
 
 def passive(
-    law: Any, damping: Scalar, friction: Scalar, slip: float, stiffness: Scalar, rest: Scalars,
-    q: Scalars, v: Scalars,
-) -> tuple[Scalar, ...]:  # fmt: skip
+    law: Any,
+    damping: Scalar,
+    friction: Scalar,
+    slip: float,
+    stiffness: Scalar,
+    rest: Scalars,
+    q: Scalars,
+    v: Scalars,
+) -> tuple[Scalar, ...]:
     """Joint forces that resist: damping · v + friction · sign(v) + stiffness · (q − rest), one per speed."""
     springs = law.spring(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     return tuple(

@@ -66,9 +66,16 @@ def lead(coupling: Coupling, sum_so_far: Scalar, torque: Scalar) -> Scalar:
 
 
 def rnea(
-    tree: Tree, q: Scalars, v: Scalars, a: Scalars, *, resist: bool = True, gravity: bool = True,
-    external: Sequence[Force | None] = (), run: Runner = inline,
-) -> Wrenches:  # fmt: skip
+    tree: Tree,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    *,
+    resist: bool = True,
+    gravity: bool = True,
+    external: Sequence[Force | None] = (),
+    run: Runner = inline,
+) -> Wrenches:
     """Joint forces that produce accelerations `a` at (q, v).
 
     q : (nq,), v, a : (nv,)

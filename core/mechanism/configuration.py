@@ -24,8 +24,10 @@ def states(word: str, given: Any, size: int) -> Array:
     except (TypeError, ValueError):
         raise ModelError(f"{word} is not an array of numbers.", remedy="Give numbers in SI units.") from None
     if array.shape[-1:] != (size,):
-        raise ModelError(f"{word} has shape {array.shape}; {size} numbers are needed.",
-                         remedy=f"mech.{word}_names lists them in order.")  # fmt: skip
+        raise ModelError(
+            f"{word} has shape {array.shape}; {size} numbers are needed.",
+            remedy=f"mech.{word}_names lists them in order.",
+        )
     return array
 
 

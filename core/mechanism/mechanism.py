@@ -144,8 +144,10 @@ class Mechanism(Configuration):
         try:
             return self._call("center", p, q)
         except SimulationError:
-            raise ModelError("Nothing has mass, so there is no centre of mass.",
-                             remedy="Give a body a mass, or a density and a shape.") from None  # fmt: skip
+            raise ModelError(
+                "Nothing has mass, so there is no centre of mass.",
+                remedy="Give a body a mass, or a density and a shape.",
+            ) from None
 
     # --------------------------------------------------------------------------- dynamics
 
@@ -175,9 +177,17 @@ class Mechanism(Configuration):
         return Energy(both[..., 0][()], both[..., 1][()])
 
     def inverse_dynamics(
-        self, q: Any, v: Any, a: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True,
+        self,
+        q: Any,
+        v: Any,
+        a: Any,
+        *,
+        p: Values = None,
+        t: Any = 0.0,
+        x: Any = None,
+        passive: bool = True,
         actuators: Sequence[str] | None = None,
-    ) -> Array:  # fmt: skip
+    ) -> Array:
         """(…, nv) joint forces that produce the accelerations `a`.
 
         With loops or constraints the forces act at `actuators` (names of speeds; default: as many independent ones as
@@ -227,8 +237,15 @@ class Mechanism(Configuration):
         """A result that is not finite: say why."""
         bad = int(np.argmin(np.isfinite(out).all(axis=1)))
         v = states[1][bad] if len(states) > 2 else None
-        words = dict(zip(self._evaluators["forward_dynamics"].signature.arguments if "forward_dynamics" in
-                         self._evaluators else (), states, strict=False))  # fmt: skip
+        words = dict(
+            zip(
+                self._evaluators["forward_dynamics"].signature.arguments
+                if "forward_dynamics" in self._evaluators
+                else (),
+                states,
+                strict=False,
+            )
+        )
         t = float(words["t"][bad][0]) if "t" in words else 0.0
         x = words["x"][bad][: self.nx] if "x" in words else None
         raise multipliers.singular(self, states[0][bad], p if p.ndim == 1 else p[bad], v, t, x)
@@ -283,9 +300,16 @@ class Mechanism(Configuration):
         return self._call("closure_jacobian", p, q)
 
     def assemble(
-        self, q: Any, v: Any = None, *, p: Values = None, t: float = 0.0, fixed: Sequence[str] = (),
-        weights: Mapping[str, float] | None = None, limits: bool = True,
-    ) -> Any:  # fmt: skip
+        self,
+        q: Any,
+        v: Any = None,
+        *,
+        p: Values = None,
+        t: float = 0.0,
+        fixed: Sequence[str] = (),
+        weights: Mapping[str, float] | None = None,
+        limits: bool = True,
+    ) -> Any:
         """(…, nq) the position nearest to q that closes all loops and fulfils constraints and drivers at t, inside the
         limits of all joints; with v: (q, v), v (…, nv) made consistent.
 
@@ -311,9 +335,18 @@ class Mechanism(Configuration):
         return mobility(self, q, p, t)
 
     def _closed(
-        self, q: Array, weights: Array, fixed: Flags, p: Values, *, anywhere: bool = False, t: float = 0.0,
-        rows: Flags | None = None, limits: Sequence[CutLimit] | None = None, bounded: bool = True,
-    ) -> tuple[Array, float]:  # fmt: skip
+        self,
+        q: Array,
+        weights: Array,
+        fixed: Flags,
+        p: Values,
+        *,
+        anywhere: bool = False,
+        t: float = 0.0,
+        rows: Flags | None = None,
+        limits: Sequence[CutLimit] | None = None,
+        bounded: bool = True,
+    ) -> tuple[Array, float]:
         """(q, largest gap left) of the closed position nearest to q.
 
         anywhere : search farther where it is not found at once, and keep the limits of joints that close loops if that

@@ -201,9 +201,12 @@ class Closure:
         """Closing without limits: mobility does not depend on them."""
         free = np.full(self.mech.nv, np.inf)
         return position_solver.Problem(
-            self.residual, lambda q: self.jacobian(q)[self._positions], self.moved, lambda q: (-free, free),
+            self.residual,
+            lambda q: self.jacobian(q)[self._positions],
+            self.moved,
+            lambda q: (-free, free),
             lambda q: not wrong_way_round(self.mech, q, self.p),
-        )  # fmt: skip
+        )
 
     @cached_property
     def upright(self) -> position_solver.Problem:

@@ -45,7 +45,10 @@ def drive(closure: Closure, q: Array) -> Drive:
 def _sentence(name: str, others: list[str], level: int | None) -> str:
     """What is wrong with a driver that takes no freedom; level: on which it contradicts others, None: it does not."""
     if not others:
-        return f"Driver {name} has nothing to move: the joints hold it" if level is None else (
-            f"Driver {name} moves what the joints hold fixed")  # fmt: skip
+        return (
+            f"Driver {name} has nothing to move: the joints hold it"
+            if level is None
+            else (f"Driver {name} moves what the joints hold fixed")
+        )
     already = f"Driver {name} moves what {' and '.join(others)} drive{'s' if len(others) == 1 else ''} already"
     return already if level is None else f"{already}, but with another {LEVELS[level]}"

@@ -52,8 +52,9 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
     if found.infinitesimal:
         name = found.motions[0].joints[0][0] if found.motions else ""
         text = "The machine is shaky: a small motion is possible that ends at once."
-        result.append(Finding("hint", text, "Brace it, or change lengths so that bars do not lie in a line.", "joints",
-                              name))  # fmt: skip
+        result.append(
+            Finding("hint", text, "Brace it, or change lengths so that bars do not lie in a line.", "joints", name)
+        )
     return tuple(result)
 
 

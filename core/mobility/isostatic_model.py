@@ -84,8 +84,9 @@ def _own(model: Model, collection: str, name: str) -> Any:
     for element in getattr(model, collection):
         if element.name == name:
             return element
-    raise ModelError(f"'{name}' belongs to a sub-assembly or a chain.", where=WHERE,
-                     remedy="Open that file and change it there.")  # fmt: skip
+    raise ModelError(
+        f"'{name}' belongs to a sub-assembly or a chain.", where=WHERE, remedy="Open that file and change it there."
+    )
 
 
 def _prove(mech: Mechanism, model: Model, before: Mobility) -> None:
@@ -95,5 +96,6 @@ def _prove(mech: Mechanism, model: Model, before: Mobility) -> None:
         raise ModelError(
             f"The changed machine would have {after.degrees_of_freedom} degrees of freedom and "
             f"{len(after.redundant)} redundant constraints, not {before.degrees_of_freedom} and none.",
-            where=WHERE, remedy="Change one joint at a time and look at the findings again.",
-        )  # fmt: skip
+            where=WHERE,
+            remedy="Change one joint at a time and look at the findings again.",
+        )

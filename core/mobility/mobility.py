@@ -135,8 +135,10 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
     try:
         return _mobility(mech, q, p, t)
     except np.linalg.LinAlgError:
-        raise AssemblyError("The sizes of the machine are too large, or too unlike, to tell how it moves.",
-                            remedy="Check the numbers and their units.") from None  # fmt: skip
+        raise AssemblyError(
+            "The sizes of the machine are too large, or too unlike, to tell how it moves.",
+            remedy="Check the numbers and their units.",
+        ) from None
 
 
 def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility:
@@ -152,13 +154,23 @@ def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility
     dof = found.freedoms
     driven = drive(Closure(mech, p, t), pose)
     return Mobility(
-        degrees_of_freedom=dof, at_pose=N.shape[1], equations=tree + closure.rows,
-        rank=tree + closure.rows - surplus, count=mech.nv - closure.rows, redundant=parts[0], proposal=parts[1],
-        motions=free_motions(closure, pose, N), q=pose, ways=found.ways,
+        degrees_of_freedom=dof,
+        at_pose=N.shape[1],
+        equations=tree + closure.rows,
+        rank=tree + closure.rows - surplus,
+        count=mech.nv - closure.rows,
+        redundant=parts[0],
+        proposal=parts[1],
+        motions=free_motions(closure, pose, N),
+        q=pose,
+        ways=found.ways,
         singular=N.shape[1] > dof + found.infinitesimal or bool(found.ways),
-        infinitesimal=found.infinitesimal, driven=driven.effective, undriven=dof - len(driven.effective),
-        inconsistent=driven.inconsistent, idle_drivers=driven.superfluous,
-    )  # fmt: skip
+        infinitesimal=found.infinitesimal,
+        driven=driven.effective,
+        undriven=dof - len(driven.effective),
+        inconsistent=driven.inconsistent,
+        idle_drivers=driven.superfluous,
+    )
 
 
 def _closed(closure: Closure, q: Array) -> Array:

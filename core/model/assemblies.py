@@ -25,8 +25,18 @@ from core.model.shapes import IDENTITY, Pose
 if TYPE_CHECKING:
     from core.model.model import Model
 
-BROUGHT = ("parameters", "materials", "bodies", "frames", "joints", "junctions", "sensors", "forces", "constraints",
-           "drivers")  # fmt: skip
+BROUGHT = (
+    "parameters",
+    "materials",
+    "bodies",
+    "frames",
+    "joints",
+    "junctions",
+    "sensors",
+    "forces",
+    "constraints",
+    "drivers",
+)
 """Collections that a sub-assembly brings (chains and sub-assemblies of its own are expanded before)."""
 
 MAX_ELEMENTS = 100_000
@@ -62,8 +72,11 @@ class SubAssembly(Element):
         except ExpressionError:
             readable = False
         if not readable:
-            raise ModelError("This name cannot stand in a formula.", where=f"{where}, name",
-                             remedy="Use letters, digits and _ only, perhaps in parts joined by dots.")  # fmt: skip
+            raise ModelError(
+                "This name cannot stand in a formula.",
+                where=f"{where}, name",
+                remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
+            )
         names = [setting.parameter for setting in self.settings]
         for twice in sorted({n for n in names if names.count(n) > 1}):
             raise ModelError(f"'{twice}' is set twice.", where=f"{where}, settings", remedy="Remove one of them.")
@@ -73,8 +86,9 @@ class SubAssembly(Element):
                 close = difflib.get_close_matches(unknown, known, 3, 0.5)
                 listed = ", ".join(known[:8]) + (" …" if len(known) > 8 else "")
                 hint = f"Did you mean {', '.join(close)}?" if close else f"Its parameters: {listed or 'none'}."
-                raise ModelError(f"'{self.file}' has no parameter '{unknown}'.", where=f"{where}, settings",
-                                 remedy=hint)  # fmt: skip
+                raise ModelError(
+                    f"'{self.file}' has no parameter '{unknown}'.", where=f"{where}, settings", remedy=hint
+                )
 
     @property
     def ground(self) -> str:
@@ -91,8 +105,11 @@ class SubAssembly(Element):
             return {}
         plain, prefix = self.content.expanded, f"{self.name}."
         if sum(len(getattr(plain, collection)) for collection in BROUGHT) > MAX_ELEMENTS:
-            raise ModelError(f"The machine has more than {MAX_ELEMENTS} elements.", where=f"assembly '{self.name}'",
-                             remedy="Look for files that import each other many times.")  # fmt: skip
+            raise ModelError(
+                f"The machine has more than {MAX_ELEMENTS} elements.",
+                where=f"assembly '{self.name}'",
+                remedy="Look for files that import each other many times.",
+            )
         on_ground = self.parent in ("", WORLD) and self.pose == IDENTITY
         ground = WORLD if on_ground else self.ground
         found: dict[str, tuple[Any, ...]] = {

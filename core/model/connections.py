@@ -92,14 +92,24 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
     """A spring and damper in a joint, slack as it stands."""
     found = model.joint(joint)
     if not found.info.coordinates or found.info.nq != found.info.nv:
-        raise ModelError(f"A {found.kind} joint has no coordinate for a spring.", where=f"joint '{joint}'",
-                         remedy="Choose a turning or sliding joint, or add a spring between two points.")  # fmt: skip
+        raise ModelError(
+            f"A {found.kind} joint has no coordinate for a spring.",
+            where=f"joint '{joint}'",
+            remedy="Choose a turning or sliding joint, or add a spring between two points.",
+        )
     turns = found.info.coordinate_dimensions[0] == "angle"
     k = rounded(about.mass * GRAVITY * ARM if turns else about.mass * GRAVITY / STROKE)
     c = rounded(0.1 * k * (0.1 if turns else 0.2))
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
-    return Force(name=unused_name(model, "forces", "joint_spring1"), kind="joint", joint=joint, coordinate=coordinate,
-                 stiffness=k, damping=c, rest=without_noise(about.values[0]) if about.values else 0.0)  # fmt: skip
+    return Force(
+        name=unused_name(model, "forces", "joint_spring1"),
+        kind="joint",
+        joint=joint,
+        coordinate=coordinate,
+        stiffness=k,
+        damping=c,
+        rest=without_noise(about.values[0]) if about.values else 0.0,
+    )
 
 
 def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float]], about: Surroundings) -> Model:
@@ -144,11 +154,14 @@ def hold(model: Model, sensor: str, about: Surroundings) -> Constraint:
 def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constraint:
     """A rod as long as the distance of two points."""
     if not about.distance > 1e-9:
-        raise ModelError("The two points lie at the same place: a rod has a length.",
-                         remedy="Join them by a spherical joint instead.")  # fmt: skip
+        raise ModelError(
+            "The two points lie at the same place: a rod has a length.",
+            remedy="Join them by a spherical joint instead.",
+        )
     a, b = _ends(a, b)
-    return Constraint(name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b,
-                      length=without_noise(about.distance))  # fmt: skip
+    return Constraint(
+        name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b, length=without_noise(about.distance)
+    )
 
 
 def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
@@ -157,25 +170,41 @@ def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constrai
         raise ModelError("A joint cannot follow itself.", remedy="Point at two different joints.")
     for name in (leader, joint):
         if model.joint(name).info.nq != 1:
-            raise ModelError(f"'{name}' has {model.joint(name).info.nq} coordinates, not one.",
-                             where=f"joint '{name}'", remedy="Couple joints with one coordinate.")  # fmt: skip
+            raise ModelError(
+                f"'{name}' has {model.joint(name).info.nq} coordinates, not one.",
+                where=f"joint '{name}'",
+                remedy="Couple joints with one coordinate.",
+            )
     first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
-    return Constraint(name=unused_name(model, "constraints", "gear1"), kind="gear", joint=joint, leader=leader,
-                      ratio=-1.0, offset=without_noise(first + second))  # fmt: skip
+    return Constraint(
+        name=unused_name(model, "constraints", "gear1"),
+        kind="gear",
+        joint=joint,
+        leader=leader,
+        ratio=-1.0,
+        offset=without_noise(first + second),
+    )
 
 
 def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     """Moves the first coordinate of a joint from where it is: a turning one by 1 rad/s, a sliding one to and fro."""
     found = model.joint(joint)
     if not found.info.coordinates or found.info.nq != found.info.nv:
-        raise ModelError(f"A {found.kind} joint has no single coordinate to be driven.", where=f"joint '{joint}'",
-                         remedy="Drive a sensor, or use a turning or sliding joint.")  # fmt: skip
+        raise ModelError(
+            f"A {found.kind} joint has no single coordinate to be driven.",
+            where=f"joint '{joint}'",
+            remedy="Drive a sensor, or use a turning or sliding joint.",
+        )
     turns = found.info.coordinate_dimensions[0] == "angle"
     start = _written(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
-    return Driver(name=unused_name(model, "drivers", f"{joint}_drive"), joint=joint, coordinate=coordinate,
-                  function=f"{start} + {motion}" if start else motion)  # fmt: skip
+    return Driver(
+        name=unused_name(model, "drivers", f"{joint}_drive"),
+        joint=joint,
+        coordinate=coordinate,
+        function=f"{start} + {motion}" if start else motion,
+    )
 
 
 def _written(value: float, angle: bool) -> str:

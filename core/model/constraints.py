@@ -61,12 +61,14 @@ class Constraint(Element):
     def validate(self) -> None:
         """What the kind needs is there."""
         if "length" in self.uses and isinstance(self.length, float) and not self.length > 0.0:
-            raise ModelError("A rod needs a length.", where=f"constraint '{self.name}', length",
-                             remedy="Give a positive length.")  # fmt: skip
+            raise ModelError(
+                "A rod needs a length.", where=f"constraint '{self.name}', length", remedy="Give a positive length."
+            )
         for field in {"hold": ("sensor",), "gear": ("joint", "leader")}.get(self.kind, ("b",)):
             if not getattr(self, field):
-                raise ModelError(f"The {field} is missing.", where=f"constraint '{self.name}', {field}",
-                                 remedy="Name one.")  # fmt: skip
+                raise ModelError(
+                    f"The {field} is missing.", where=f"constraint '{self.name}', {field}", remedy="Name one."
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,16 +95,26 @@ class Driver(Element):
         """Exactly one thing is moved, by exactly one function."""
         where = f"driver '{self.name}'"
         if bool(self.joint) == bool(self.sensor):
-            raise ModelError("A driver moves either a joint or a sensor.", where=f"{where}, joint",
-                             remedy="Name one of them.")  # fmt: skip
+            raise ModelError(
+                "A driver moves either a joint or a sensor.", where=f"{where}, joint", remedy="Name one of them."
+            )
         given = [self.function is not None, bool(self.times or self.values), bool(self.file)]
         if sum(given) != 1:
-            raise ModelError("A driver needs one function of time: a formula, a table or a file.",
-                             where=f"{where}, function", remedy="Give exactly one of them.")  # fmt: skip
+            raise ModelError(
+                "A driver needs one function of time: a formula, a table or a file.",
+                where=f"{where}, function",
+                remedy="Give exactly one of them.",
+            )
         if len(self.times) != len(self.values):
-            raise ModelError(f"The table has {len(self.times)} times and {len(self.values)} values.",
-                             where=f"{where}, values", remedy="Give one value per time.")  # fmt: skip
+            raise ModelError(
+                f"The table has {len(self.times)} times and {len(self.values)} values.",
+                where=f"{where}, values",
+                remedy="Give one value per time.",
+            )
         numbers = [time for time in self.times if isinstance(time, float)]
         if any(b <= a for a, b in itertools.pairwise(numbers)):
-            raise ModelError("The times of the table do not grow.", where=f"{where}, times",
-                             remedy="Sort them and remove repeated ones.")  # fmt: skip
+            raise ModelError(
+                "The times of the table do not grow.",
+                where=f"{where}, times",
+                remedy="Sort them and remove repeated ones.",
+            )

@@ -14,8 +14,10 @@ from core.model.model import Model
 from core.model.parameters import Parameter
 from core.model.sensors import Sensor
 
-_RATES = {"angle": ("angle", "angular_velocity", "angular_acceleration"),
-          "length": ("length", "velocity", "acceleration")}  # fmt: skip
+_RATES = {
+    "angle": ("angle", "angular_velocity", "angular_acceleration"),
+    "length": ("length", "velocity", "acceleration"),
+}
 _EFFORTS = {"angle": "torque", "length": "force"}
 _MOTIONS = ("position", "velocity", "acceleration")
 

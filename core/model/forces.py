@@ -78,11 +78,15 @@ class Force(Element):
         """What the kind needs is there."""
         needed = {"wrench": "b", "line": "b", "series": "b", "sensor": "sensor", "joint": "joint"}[self.kind]
         if not getattr(self, needed):
-            raise ModelError("It is not said where the force acts.", where=f"force '{self.name}', {needed}",
-                             remedy=f"Name the {needed if needed != 'b' else 'body or frame'}.")  # fmt: skip
+            raise ModelError(
+                "It is not said where the force acts.",
+                where=f"force '{self.name}', {needed}",
+                remedy=f"Name the {needed if needed != 'b' else 'body or frame'}.",
+            )
         if self.kind in ("line", "series") and (self.a or "world") == self.b:
-            raise ModelError("Both ends are the same.", where=f"force '{self.name}', b",
-                             remedy="Connect two different points.")  # fmt: skip
+            raise ModelError(
+                "Both ends are the same.", where=f"force '{self.name}', b", remedy="Connect two different points."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,20 +140,36 @@ class Joint(Element):
         where = f"joint '{self.name}'"
         for field in ("axis", "second_axis"):
             if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):
-                raise ModelError("An axis of length zero has no direction.", where=f"{where}, {field}",
-                                 remedy="Give a direction such as (0, 0, 1).")  # fmt: skip
+                raise ModelError(
+                    "An axis of length zero has no direction.",
+                    where=f"{where}, {field}",
+                    remedy="Give a direction such as (0, 0, 1).",
+                )
         if len(self.limits) > max(self.info.nq, 0) and self.limits:
-            raise ModelError(f"A {self.kind} joint has {self.info.nq} coordinates.", where=f"{where}, limits",
-                             remedy="Give at most one bound per coordinate.")  # fmt: skip
+            raise ModelError(
+                f"A {self.kind} joint has {self.info.nq} coordinates.",
+                where=f"{where}, limits",
+                remedy="Give at most one bound per coordinate.",
+            )
         if self.rest and len(self.rest) != self.info.nq:
-            raise ModelError(f"A {self.kind} joint has {self.info.nq} coordinates.", where=f"{where}, rest",
-                             remedy="Give one number per coordinate.")  # fmt: skip
+            raise ModelError(
+                f"A {self.kind} joint has {self.info.nq} coordinates.",
+                where=f"{where}, rest",
+                remedy="Give one number per coordinate.",
+            )
         if self.start_speed and len(self.start_speed) != self.info.nv:
-            raise ModelError(f"A {self.kind} joint has {self.info.nv} speeds.", where=f"{where}, start_speed",
-                             remedy="Give one number per speed.")  # fmt: skip
+            raise ModelError(
+                f"A {self.kind} joint has {self.info.nv} speeds.",
+                where=f"{where}, start_speed",
+                remedy="Give one number per speed.",
+            )
         if self.mimic is not None and self.info.nq != 1:
-            raise ModelError("Only a joint with one coordinate can follow another.", where=f"{where}, mimic",
-                             remedy="Remove the coupling or change the kind.")  # fmt: skip
+            raise ModelError(
+                "Only a joint with one coordinate can follow another.",
+                where=f"{where}, mimic",
+                remedy="Remove the coupling or change the kind.",
+            )
         if self.parent == self.child:
-            raise ModelError("Parent and child are the same.", where=f"{where}, child",
-                             remedy="Connect two different bodies.")  # fmt: skip
+            raise ModelError(
+                "Parent and child are the same.", where=f"{where}, child", remedy="Connect two different bodies."
+            )

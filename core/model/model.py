@@ -64,14 +64,36 @@ COLLECTIONS: dict[str, type[Element]] = {
 }
 """Collections of a model, in the order of files and trees, with their element types."""
 
-WORDS = {"parameters": "parameter", "materials": "material", "bodies": "body", "frames": "frame",
-         "joints": "joint", "chains": "chain", "assemblies": "assembly", "junctions": "junction", "sensors": "sensor",
-         "forces": "force", "constraints": "constraint", "drivers": "driver"}  # fmt: skip
+WORDS = {
+    "parameters": "parameter",
+    "materials": "material",
+    "bodies": "body",
+    "frames": "frame",
+    "joints": "joint",
+    "chains": "chain",
+    "assemblies": "assembly",
+    "junctions": "junction",
+    "sensors": "sensor",
+    "forces": "force",
+    "constraints": "constraint",
+    "drivers": "driver",
+}
 """What one element of a collection is called in messages and menus."""
 
-NAMESPACES = {"bodies": "frame", "frames": "frame", "joints": "joint", "parameters": "parameter",
-              "materials": "material", "chains": "chain", "assemblies": "assembly", "junctions": "frame",
-              "sensors": "sensor", "forces": "force", "constraints": "force", "drivers": "force"}  # fmt: skip
+NAMESPACES = {
+    "bodies": "frame",
+    "frames": "frame",
+    "joints": "joint",
+    "parameters": "parameter",
+    "materials": "material",
+    "chains": "chain",
+    "assemblies": "assembly",
+    "junctions": "frame",
+    "sensors": "sensor",
+    "forces": "force",
+    "constraints": "force",
+    "drivers": "force",
+}
 """Bodies, frames and junctions share one namespace, and so do all that exert forces; the others have their own."""
 
 
@@ -133,8 +155,9 @@ class Model(Element):
             if element.name == name:
                 return element
         if (owner := owner_of(self, name)) is not None:
-            raise ModelError(f"'{name}' belongs to the sub-assembly '{owner.name}'.",
-                             remedy=f"Change it in its file, {owner.file}.")  # fmt: skip
+            raise ModelError(
+                f"'{name}' belongs to the sub-assembly '{owner.name}'.", remedy=f"Change it in its file, {owner.file}."
+            )
         close = difflib.get_close_matches(str(name), [e.name for e in getattr(self, collection)], 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "Look at the model tree for its names."
         raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=hint)
@@ -182,8 +205,11 @@ def _check_unique(model: Model, namespace: str) -> None:
         for element in getattr(model, collection):
             if element.name in seen:
                 what = "is the name of the ground" if element.name == WORLD else "is used twice"
-                raise ModelError(f"The name '{element.name}' {what}.", where=f"{WORDS[collection]} '{element.name}'",
-                                 remedy="Give each element its own name.")  # fmt: skip
+                raise ModelError(
+                    f"The name '{element.name}' {what}.",
+                    where=f"{WORDS[collection]} '{element.name}'",
+                    remedy="Give each element its own name.",
+                )
             seen.add(element.name)
 
 
@@ -209,9 +235,11 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
             if isinstance(field.kind, ReferenceKind):
                 value = getattr(inner, field.name)
                 if value and value not in known[field.kind.target] and value != WORLD:
-                    raise ModelError(f"There is no {_target_word(field.kind.target)} '{value}'.",
-                                     where=f"{title}, {field.name}",
-                                     remedy="Name an existing one or add it first.")  # fmt: skip
+                    raise ModelError(
+                        f"There is no {_target_word(field.kind.target)} '{value}'.",
+                        where=f"{title}, {field.name}",
+                        remedy="Name an existing one or add it first.",
+                    )
         for found in formulas_in(inner):
             _check_names(found.text, names.of(found.kind), f"{title}, {found.field.name}")
 
@@ -222,23 +250,31 @@ def _target_word(target: str) -> str:
 
 def _check_names(expression: str, known: frozenset[str], where: str) -> None:
     for used in sorted(names_in(parse(expression)) - known):
-        raise ModelError(f"Nothing is called '{used}' (in '{expression}').", where=where,
-                         remedy="Define a parameter of this name or correct the formula.")  # fmt: skip
+        raise ModelError(
+            f"Nothing is called '{used}' (in '{expression}').",
+            where=where,
+            remedy="Define a parameter of this name or correct the formula.",
+        )
 
 
 def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
     """No sub-assembly stands on itself, not even by way of others."""
     owners = {a.name: next((b.name for b in assemblies if a.parent.startswith(f"{b.name}.")), "") for a in assemblies}
     for circle in circles(owners):
-        raise ModelError(f"The sub-assemblies stand on each other in a circle: {' → '.join(circle)}.",
-                         where=f"assembly '{circle[0]}', parent",
-                         remedy="Put one of them on the ground or on a body of this machine.")  # fmt: skip
+        raise ModelError(
+            f"The sub-assemblies stand on each other in a circle: {' → '.join(circle)}.",
+            where=f"assembly '{circle[0]}', parent",
+            remedy="Put one of them on the ground or on a body of this machine.",
+        )
 
 
 def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
     for circle in circles({frame.name: frame.parent for frame in frames}):
-        raise ModelError(f"The frames hang on each other in a circle: {' → '.join(circle)}.",
-                         where=f"frame '{circle[0]}', parent", remedy="Fix one of them to a body.")  # fmt: skip
+        raise ModelError(
+            f"The frames hang on each other in a circle: {' → '.join(circle)}.",
+            where=f"frame '{circle[0]}', parent",
+            remedy="Fix one of them to a body.",
+        )
 
 
 def needed(given: object) -> Model:

@@ -30,15 +30,21 @@ class Parameter(Element):
         """The name must mean the parameter where it stands in a formula."""
         where = f"parameter '{self.name}', name"
         if self.name in CONSTANTS:
-            raise ModelError(f"'{self.name}' is a constant in formulas ({CONSTANTS[self.name]:.6g}).", where=where,
-                             remedy=f"Choose another name, such as '{self.name}_'.")  # fmt: skip
+            raise ModelError(
+                f"'{self.name}' is a constant in formulas ({CONSTANTS[self.name]:.6g}).",
+                where=where,
+                remedy=f"Choose another name, such as '{self.name}_'.",
+            )
         try:
             readable = parse(self.name) == Name(self.name)
         except ExpressionError:
             readable = False
         if not readable:
-            raise ModelError("This name cannot stand in a formula.", where=where,
-                             remedy="Use letters, digits and _ only, perhaps in parts joined by dots.")  # fmt: skip
+            raise ModelError(
+                "This name cannot stand in a formula.",
+                where=where,
+                remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
+            )
 
     @property
     def independent(self) -> bool:
@@ -64,13 +70,18 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
             pending = [used for used in uses[current] if used not in done]
             for used in pending:
                 if used not in table:
-                    raise ModelError(f"Nothing is called '{used}'.", where=f"parameter '{current}', value",
-                                     remedy="Define a parameter of this name or correct the formula.")  # fmt: skip
+                    raise ModelError(
+                        f"Nothing is called '{used}'.",
+                        where=f"parameter '{current}', value",
+                        remedy="Define a parameter of this name or correct the formula.",
+                    )
                 if used in stack:
                     cycle = " → ".join([*stack[stack.index(used) :], used])
-                    raise ModelError(f"The parameters depend on each other in a circle: {cycle}.",
-                                     where=f"parameter '{current}', value",
-                                     remedy="Give one of them a number.")  # fmt: skip
+                    raise ModelError(
+                        f"The parameters depend on each other in a circle: {cycle}.",
+                        where=f"parameter '{current}', value",
+                        remedy="Give one of them a number.",
+                    )
             if pending:
                 stack.append(pending[0])
             else:
@@ -111,6 +122,9 @@ def finite_value_of(value: Value, values: Mapping[str, Scalar], where: str = "")
     """The same, for fields in which an infinite number has no sense. Raises ExpressionError for one."""
     found = value_of(value, values, where)
     if isinstance(found, float) and not math.isfinite(found):
-        raise ExpressionError(f"'{str(value)[:80]}' is not a finite number.", where=where,
-                              remedy="Correct the formula, or the parameters in it.")  # fmt: skip
+        raise ExpressionError(
+            f"'{str(value)[:80]}' is not a finite number.",
+            where=where,
+            remedy="Correct the formula, or the parameters in it.",
+        )
     return found

@@ -45,9 +45,15 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
         offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
         sides[side] = body, Pose(position=turned(R_WB.T, offset), rotation=_rotation(R_WB.T @ R_Wj))
     return dataclasses.replace(
-        joint, parent=sides["parent"][0], child=sides["child"][0], a=sides["parent"][1], b=sides["child"][1],
-        axis=turned(R_Wj.T, joint.axis), second_axis=turned(R_Wj.T, joint.second_axis), given_in="frames",
-    )  # fmt: skip
+        joint,
+        parent=sides["parent"][0],
+        child=sides["child"][0],
+        a=sides["parent"][1],
+        b=sides["child"][1],
+        axis=turned(R_Wj.T, joint.axis),
+        second_axis=turned(R_Wj.T, joint.second_axis),
+        given_in="frames",
+    )
 
 
 def _carrier(name: str, frames: Mapping[str, Frame]) -> str:
@@ -64,8 +70,11 @@ def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
         return IDENTITY
     reference = bodies[body].reference
     if reference is None:
-        raise ModelError(f"The joint is given in the world, but '{body}' has no reference pose.", where=where,
-                         remedy=f"Give '{body}' a reference pose, or the joint in the bodies' frames.")  # fmt: skip
+        raise ModelError(
+            f"The joint is given in the world, but '{body}' has no reference pose.",
+            where=where,
+            remedy=f"Give '{body}' a reference pose, or the joint in the bodies' frames.",
+        )
     return reference
 
 
@@ -74,8 +83,11 @@ def _turn(pose: Pose, where: str) -> Matrix:
     numbers = []
     for value in pose.rotation:
         if isinstance(value, str) and names(parse(value)):
-            raise ModelError(f"A rotation that depends on parameters ('{value}') cannot be used here.", where=where,
-                             remedy="Give the rotation in numbers, or the joint in the bodies' frames.")  # fmt: skip
+            raise ModelError(
+                f"A rotation that depends on parameters ('{value}') cannot be used here.",
+                where=where,
+                remedy="Give the rotation in numbers, or the joint in the bodies' frames.",
+            )
         numbers.append(float(evaluate(parse(value), {})) if isinstance(value, str) else value)
     if len(numbers) == 4:
         if not any(numbers):

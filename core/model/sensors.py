@@ -43,18 +43,26 @@ _KINDS = (
     SensorKind("pose", "Pose of b in a", ("rx", "ry", "rz", "x", "y", "z"), "none", True, _PLACES),
     SensorKind("velocity", "Velocity of b relative to a", _XYZ, "velocity", False, ("a", "b", "resolve")),
     SensorKind(
-        "angular_velocity", "Angular velocity of b relative to a", _XYZ, "angular_velocity", False,
+        "angular_velocity",
+        "Angular velocity of b relative to a",
+        _XYZ,
+        "angular_velocity",
+        False,
         ("a", "b", "resolve"),
     ),
     SensorKind("acceleration", "Acceleration of b relative to a", _XYZ, "acceleration", False, ("a", "b", "resolve")),
     SensorKind(
-        "angular_acceleration", "Angular acceleration of b relative to a", _XYZ, "angular_acceleration", False,
+        "angular_acceleration",
+        "Angular acceleration of b relative to a",
+        _XYZ,
+        "angular_acceleration",
+        False,
         ("a", "b", "resolve"),
     ),
     SensorKind("cut_force", "Force in a joint", _XYZ, "force", False, ("joint", "resolve")),
     SensorKind("cut_torque", "Torque in a joint", _XYZ, "torque", False, ("joint", "resolve")),
     SensorKind("power", "Power of a joint's or force element's force", ("",), "power", False, ("joint", "force")),
-)  # fmt: skip
+)
 
 SENSOR_KINDS: dict[str, SensorKind] = {kind.name: kind for kind in _KINDS}
 
@@ -93,14 +101,20 @@ class Sensor(Element):
         where = f"sensor '{self.name}'"
         for field in ("axis", "axis_b"):
             if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):
-                raise ModelError("A vector of length zero has no direction.", where=f"{where}, {field}",
-                                 remedy="Give a direction such as (0, 0, 1).")  # fmt: skip
+                raise ModelError(
+                    "A vector of length zero has no direction.",
+                    where=f"{where}, {field}",
+                    remedy="Give a direction such as (0, 0, 1).",
+                )
         if "b" in self.info.uses and not self.b:
-            raise ModelError("The frame to which is measured is missing.", where=f"{where}, b",
-                             remedy="Name a body or frame.")  # fmt: skip
+            raise ModelError(
+                "The frame to which is measured is missing.", where=f"{where}, b", remedy="Name a body or frame."
+            )
         if "joint" in self.info.uses and not (self.joint or ("force" in self.info.uses and self.force)):
-            raise ModelError("Nothing is said whose force is measured.", where=f"{where}, joint",
-                             remedy="Name a joint.")  # fmt: skip
+            raise ModelError(
+                "Nothing is said whose force is measured.", where=f"{where}, joint", remedy="Name a joint."
+            )
         if self.minus == self.name:
-            raise ModelError("A sensor cannot be subtracted from itself.", where=f"{where}, minus",
-                             remedy="Name another sensor.")  # fmt: skip
+            raise ModelError(
+                "A sensor cannot be subtracted from itself.", where=f"{where}, minus", remedy="Name another sensor."
+            )

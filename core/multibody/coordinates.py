@@ -102,8 +102,11 @@ class Coordinates:
         """Where a joint's coordinates are in q; a follower's leader's."""
         leader = self.coupling(name)[0]
         if leader not in self.joints:
-            raise ModelError(f"'{name}' has no coordinates of its own.", where=f"joint '{name}'",
-                             remedy="Name a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …")  # fmt: skip
+            raise ModelError(
+                f"'{name}' has no coordinates of its own.",
+                where=f"joint '{name}'",
+                remedy="Name a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …",
+            )
         first = self.offsets.q[leader]
         return slice(first, first + self.joints[leader].info.nq)
 

@@ -39,8 +39,11 @@ class Numbers(evaluation.Numbers):
         try:
             return joints.canonical(joint.kind, axis, second, self.scalar(joint.pitch, f"{where}, pitch"))
         except ZeroDivisionError:
-            raise ModelError("An axis of length zero has no direction.", where=f"{where}, axis",
-                             remedy="Give a direction such as (0, 0, 1).") from None  # fmt: skip
+            raise ModelError(
+                "An axis of length zero has no direction.",
+                where=f"{where}, axis",
+                remedy="Give a direction such as (0, 0, 1).",
+            ) from None
         except ModelError as error:
             error.where = f"{where}, {error.where}" if error.where else where
             raise

@@ -28,8 +28,10 @@ def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
         return _by_name(names, own, given)
     array = _numbers(given, "p")
     if array.shape[-1:] != (len(names),):
-        raise ModelError(f"p has shape {array.shape}; {len(names)} values are needed.",
-                         remedy="mech.p_names lists them in order; or give some of them by name.")  # fmt: skip
+        raise ModelError(
+            f"p has shape {array.shape}; {len(names)} values are needed.",
+            remedy="mech.p_names lists them in order; or give some of them by name.",
+        )
     return array
 
 
@@ -41,8 +43,11 @@ def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Arra
     try:
         leading = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError:
-        raise ModelError("The parameters have arrays of different lengths.", where="p",
-                         remedy="Give one value per state, or one for all.") from None  # fmt: skip
+        raise ModelError(
+            "The parameters have arrays of different lengths.",
+            where="p",
+            remedy="Give one value per state, or one for all.",
+        ) from None
     values = np.array(np.broadcast_to(own, (*leading, len(own))))
     for name, column in columns.items():
         values[..., names.index(name)] = column

@@ -97,8 +97,11 @@ def topology_of(model: Model) -> Topology:
     for joint in plain.joints:
         inner, outer = carriers[joint.parent], carriers[joint.child]
         if inner == outer:
-            raise ModelError(f"Both sides of the joint are on '{inner}'.", where=f"joint '{joint.name}'",
-                             remedy="Connect two different bodies.")  # fmt: skip
+            raise ModelError(
+                f"Both sides of the joint are on '{inner}'.",
+                where=f"joint '{joint.name}'",
+                remedy="Connect two different bodies.",
+            )
         edges[inner].append((joint, outer, False))
         edges[outer].append((joint, inner, True))
     branches: list[Branch] = []
@@ -200,16 +203,20 @@ def _check_wishes(topology: Topology) -> None:
     for joint, loop in zip(topology.cuts, topology.loops, strict=True):
         if joint.cut == "no":
             others = ", ".join(f"'{name}'" for name in loop.joints[:-1])
-            raise ModelError("A loop must be cut somewhere, but all its joints say no.",
-                             where=f"joint '{joint.name}', cut",
-                             remedy=f"Let one of {others} or this joint be cut.")  # fmt: skip
+            raise ModelError(
+                "A loop must be cut somewhere, but all its joints say no.",
+                where=f"joint '{joint.name}', cut",
+                remedy=f"Let one of {others} or this joint be cut.",
+            )
     wanted = {branch.joint.name for branch in topology.branches if branch.joint.cut == "yes"}
     for loop in topology.loops:
         for name in loop.joints[:-1]:
             if name in wanted:
-                raise ModelError(f"The joint cannot be cut: '{loop.cut}', cut already, opens the same loop.",
-                                 where=f"joint '{name}', cut",
-                                 remedy="Cut one joint in each loop; leave the others to the program.")  # fmt: skip
+                raise ModelError(
+                    f"The joint cannot be cut: '{loop.cut}', cut already, opens the same loop.",
+                    where=f"joint '{name}', cut",
+                    remedy="Cut one joint in each loop; leave the others to the program.",
+                )
 
 
 def _check_couplings(model: Model, cut: set[str]) -> None:
@@ -218,15 +225,24 @@ def _check_couplings(model: Model, cut: set[str]) -> None:
     for name, leader in leaders.items():
         where = f"joint '{name}', mimic"
         if name in cut or leader in cut:
-            raise ModelError("A coupled joint closes a loop, so its coordinate is not free to follow.", where=where,
-                             remedy="Remove the coupling or another joint of the loop.")  # fmt: skip
+            raise ModelError(
+                "A coupled joint closes a loop, so its coordinate is not free to follow.",
+                where=where,
+                remedy="Remove the coupling or another joint of the loop.",
+            )
         if leader in kinds and kinds[leader].info.nq != 1:
-            raise ModelError(f"The leader '{leader}' has {kinds[leader].info.nq} coordinates, not one.", where=where,
-                             remedy="Let it follow a joint with one coordinate.")  # fmt: skip
+            raise ModelError(
+                f"The leader '{leader}' has {kinds[leader].info.nq} coordinates, not one.",
+                where=where,
+                remedy="Let it follow a joint with one coordinate.",
+            )
         seen = [name]
         while leader in leaders:
             if leader in seen:
-                raise ModelError(f"The joints follow each other in a circle: {' → '.join([*seen, leader])}.",
-                                 where=where, remedy="Let one of them lead.")  # fmt: skip
+                raise ModelError(
+                    f"The joints follow each other in a circle: {' → '.join([*seen, leader])}.",
+                    where=where,
+                    remedy="Let one of them lead.",
+                )
             seen.append(leader)
             leader = leaders[leader]

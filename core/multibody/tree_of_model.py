@@ -141,8 +141,15 @@ class _Builder:
         tree = Tree(links, self.offsets.nq, self.offsets.nv, gravity)
         frames = {name: self.frame(name) for name in (WORLD, *(b.name for b in model.bodies), *self.frames)}
         joints = {joint.name: self.joint_frames(joint) for joint in self.all_joints()}
-        return Machine(tree, frames, joints, {j.name: self.cut(j) for j in self.topology.cuts},
-                       _point_masses(self.bodies[-1]), self.carried, tuple(self.all_joints()))  # fmt: skip
+        return Machine(
+            tree,
+            frames,
+            joints,
+            {j.name: self.cut(j) for j in self.topology.cuts},
+            _point_masses(self.bodies[-1]),
+            self.carried,
+            tuple(self.all_joints()),
+        )
 
     def all_joints(self) -> list[Joint]:
         """The document's joints and the implicit free ones."""

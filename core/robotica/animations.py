@@ -55,8 +55,10 @@ def animation_of(result: Result) -> Animation | None:
 def _last(session: Session) -> Animation:
     found = session.state.animation
     if found is None:
-        raise ModelError("There is no animation yet.",
-                         remedy="Call ShowRobot, SeqShowRobot, RElp, Response or SimDrive, or LoadAnim.")  # fmt: skip
+        raise ModelError(
+            "There is no animation yet.",
+            remedy="Call ShowRobot, SeqShowRobot, RElp, Response or SimDrive, or LoadAnim.",
+        )
     return found
 
 
@@ -79,8 +81,14 @@ def save(session: Session, file: Tree) -> Result:
 
     found, context = _last(session), session.context()
     path = session.target(text_of(file))
-    data = {"format": FORMAT, "version": VERSION, "robot": context.model.name,
-            "coordinates": list(context.mech.q_names), "title": found.title, **_data(found)}  # fmt: skip
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "robot": context.model.name,
+        "coordinates": list(context.mech.q_names),
+        "title": found.title,
+        **_data(found),
+    }
     write_whole(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
     return Message(title="Animation", text=f"{_size(found)} written to {path}.")
 
@@ -100,15 +108,23 @@ def _data(found: Animation) -> dict[str, Any]:
         return {"times": run.time.tolist(), "poses": run.q.tolist(), "parameters": [dict(run.settings.parameters)]}
     poses = _poses(found)
     data: dict[str, Any] = {
-        "display": poses.display, "frame": poses.frame, "view": poses.view, "ranges": [list(r) for r in poses.ranges],
-        "poses": [list(q) for q in poses.q], "parameters": [dict(p) for p in poses.p],
-    }  # fmt: skip
+        "display": poses.display,
+        "frame": poses.frame,
+        "view": poses.view,
+        "ranges": [list(r) for r in poses.ranges],
+        "poses": [list(q) for q in poses.q],
+        "parameters": [dict(p) for p in poses.p],
+    }
     if isinstance(found, EllipsoidField):
         data["ellipsoids"] = {
-            "kind": found.kind, "part": found.part, "of": found.frame, "dimension": found.dimension,
-            "scaled": found.scaled, "shown": found.graphics,
+            "kind": found.kind,
+            "part": found.part,
+            "of": found.frame,
+            "dimension": found.dimension,
+            "scaled": found.scaled,
+            "shown": found.graphics,
             "each": [[e.center, e.axes, [str(r) if math.isinf(r) else r for r in e.radii]] for e in found.ellipsoids],
-        }  # fmt: skip
+        }
     return data
 
 
@@ -120,9 +136,12 @@ def load(session: Session, file: Tree) -> Result:
     if data.get("coordinates") != list(context.mech.q_names):
         names = data.get("coordinates")
         theirs = ", ".join(map(str, names)) if isinstance(names, list) and names else "none"
-        raise FileError(f"The animation belongs to another robot, '{data.get('robot', '?')}' with the coordinates "
-                        f"{theirs}; '{context.model.name}' has {', '.join(context.mech.q_names)}.", file=path,
-                        remedy="Read that robot first, with DataFile.")  # fmt: skip
+        raise FileError(
+            f"The animation belongs to another robot, '{data.get('robot', '?')}' with the coordinates "
+            f"{theirs}; '{context.model.name}' has {', '.join(context.mech.q_names)}.",
+            file=path,
+            remedy="Read that robot first, with DataFile.",
+        )
     try:
         found = _made(data, context, os.path.basename(path))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -137,15 +156,19 @@ def _read(path: str) -> dict[str, Any]:
         data = json.loads(text_content_of(path, ANIMATION))
     except json.JSONDecodeError as error:
         where = f"column {error.colno}"
-        raise FileError(f"This is no animation: {error.msg}.", file=path, line=error.lineno, where=where,
-                        remedy="Choose a file written by SaveAnim.") from None  # fmt: skip
+        raise FileError(
+            f"This is no animation: {error.msg}.",
+            file=path,
+            line=error.lineno,
+            where=where,
+            remedy="Choose a file written by SaveAnim.",
+        ) from None
     except (RecursionError, ValueError):
         raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.")
     if data.get("version") != VERSION:
-        raise FileError("The animation is of another version of this program.", file=path,
-                        remedy="Update the program.")  # fmt: skip
+        raise FileError("The animation is of another version of this program.", file=path, remedy="Update the program.")
     return data
 
 
@@ -162,10 +185,15 @@ def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
     entries = sorted({key for p in values for key in p} - set(context.mech.p_names))
     display = data["display"] if data["display"] in ("composite", "animate", "single") else "composite"
     poses = PoseSequence(
-        title=str(data["title"]), q=rows_of(q), p=tuple(values), display=display,  # type: ignore[arg-type]
-        model=_promoted(context, entries) if entries else None, frame=bool(data["frame"]), view=str(data["view"]),
+        title=str(data["title"]),
+        q=rows_of(q),
+        p=tuple(values),
+        display=display,  # type: ignore[arg-type]
+        model=_promoted(context, entries) if entries else None,
+        frame=bool(data["frame"]),
+        view=str(data["view"]),
         ranges=tuple(tuple(r) for r in data["ranges"]),
-    )  # fmt: skip
+    )
     return _field(data, poses) if "ellipsoids" in data else poses
 
 
@@ -206,9 +234,19 @@ def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
         raise ValueError("it has not as many ellipsoids as poses")
     radii = tuple(e.radii for e in found)
     table_of = Table(title="Radii", columns=tuple(Column(f"radius {k}", "length") for k in (1, 2, 3)), rows=radii)
-    return EllipsoidField(title=poses.title, kind=str(kept["kind"]), part=str(kept["part"]), frame=str(kept["of"]),
-                          dimension=int(kept["dimension"]), ellipsoids=tuple(found), measures=table_of, poses=poses,
-                          scaled=bool(kept["scaled"]), graphics=bool(kept["shown"]), listed=False)  # fmt: skip
+    return EllipsoidField(
+        title=poses.title,
+        kind=str(kept["kind"]),
+        part=str(kept["part"]),
+        frame=str(kept["of"]),
+        dimension=int(kept["dimension"]),
+        ellipsoids=tuple(found),
+        measures=table_of,
+        poses=poses,
+        scaled=bool(kept["scaled"]),
+        graphics=bool(kept["shown"]),
+        listed=False,
+    )
 
 
 # --------------------------------------------------------------------------------- ranges of views
@@ -218,11 +256,16 @@ def set_ranges(session: Session, *axes: Tree | None) -> Result:
     """The part of space that views and pictures show from now on; without arguments all of it again."""
     given = [tree for tree in axes if tree is not None]
     if len(given) not in (0, 3):
-        raise refused(given[0], f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
-                      "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.")  # fmt: skip
+        raise refused(
+            given[0],
+            f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
+            "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.",
+        )
     session.state.ranges = tuple(_range(session, name, tree) for name, tree in zip(AXES, given, strict=False))
-    words = ", ".join(f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
-                      for name, (low, high) in zip(AXES, session.state.ranges, strict=False))  # fmt: skip
+    words = ", ".join(
+        f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
+        for name, (low, high) in zip(AXES, session.state.ranges, strict=False)
+    )
     title = f"Views show {words}." if words else "Views show everything again."
     return ViewRanges(title=title, ranges=session.state.ranges)
 

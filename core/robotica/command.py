@@ -149,8 +149,9 @@ class Command:
         for item in meaning.items(tree):
             name = _word(item)
             if (name is not None and name not in known) or (isinstance(item, Number) and not bare):
-                raise refused(item, f"{self.name} has no option '{meaning.said(item)}'.",
-                              near_misses(name or "", sorted(known)))  # fmt: skip
+                raise refused(
+                    item, f"{self.name} has no option '{meaning.said(item)}'.", near_misses(name or "", sorted(known))
+                )
             if name is not None:
                 self._check_value(item, known[name])
 
@@ -162,8 +163,9 @@ class Command:
             raise refused(item, f"'{word.name}' takes no value.", f"Write {word.name} alone.")
         lacking = value is None and word.value != "" and word.name != "xprint"
         if lacking or (word.value == "text" and value is not None and not isinstance(value, Text | Name)):
-            raise refused(item, f"'{meaning.said(item)}' names no {_KINDS[word.value]}.",
-                          f"Write {word.name} -> {example}.")  # fmt: skip
+            raise refused(
+                item, f"'{meaning.said(item)}' names no {_KINDS[word.value]}.", f"Write {word.name} -> {example}."
+            )
 
 
 def _word(item: Tree) -> str | None:

@@ -28,8 +28,10 @@ def data_file(session: Session, name: Tree | None = None) -> Result:
     path = session.path(text_of(name))
     session.host.open(path)
     session.reset()
-    return Report(title="Data file", parts=(Message(text=f"{text_of(name)} is loaded. State Reset."),
-                                            *parts_of(print_input(session))))  # fmt: skip
+    return Report(
+        title="Data file",
+        parts=(Message(text=f"{text_of(name)} is loaded. State Reset."), *parts_of(print_input(session))),
+    )
 
 
 def print_input(session: Session) -> Result:
@@ -53,8 +55,10 @@ def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
         inertia = (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)
         rows.append((f"{chain.prefix}link{number}", _written(row.mass), _listed(row.center_of_mass), _listed(inertia)))
     against = (0.0, 0.0, 0.0) if gravity.kind == "none" else tuple(negative(x) for x in gravity.acceleration)
-    note = (f"gravity vector {_listed(against)}, against the pull, m/s²; kg, m, kg·m²; inertia "
-            "{xx, xy, xz, yy, yz, zz} about the centre of mass, axes of the link")  # fmt: skip
+    note = (
+        f"gravity vector {_listed(against)}, against the pull, m/s²; kg, m, kg·m²; inertia "
+        "{xx, xy, xz, yy, yz, zz} about the centre of mass, axes of the link"
+    )
     columns = tuple(map(Column, ("Link", "Mass", "Centre of mass", "Inertia")))
     return Table(title=f"Dynamics of {chain.name}", columns=columns, rows=tuple(rows), note=note)
 

@@ -18,8 +18,16 @@ if TYPE_CHECKING:
 
 Rows = list[list[Any]]
 WHOLE = {"J": "J", "M": "M", "MU": "M", "CM": "C", "C": "C", "G": "G", "tau": "tau", "K": "K", "P": "P"}
-INDEXED = {"A": ("A", 1), "T": ("T", 2), "c": ("c", 3), "Jvc": ("Jvc", 1), "Jwc": ("Jwc", 1), "R": ("T", 2),
-           "z": ("T", 1), "o": ("T", 1)}  # fmt: skip
+INDEXED = {
+    "A": ("A", 1),
+    "T": ("T", 2),
+    "c": ("c", 3),
+    "Jvc": ("Jvc", 1),
+    "Jwc": ("Jwc", 1),
+    "R": ("T", 2),
+    "z": ("T", 1),
+    "o": ("T", 1),
+}
 """Name → (result, number of indices)."""
 
 
@@ -40,8 +48,7 @@ def exact_of(session: Session, tree: Tree) -> Rows | None:
         if len(indices) != 2:
             raise refused(tree, f"{name} takes 2 indices, {len(indices)} given.", f"Write {name}[1, 1].")
         if not (1 <= indices[0] <= len(rows) and 1 <= indices[1] <= len(rows[0])):
-            raise refused(tree, f"'{said(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).",
-                          "Count from 1.")  # fmt: skip
+            raise refused(tree, f"'{said(tree)}' is outside of {name} ({len(rows)} × {len(rows[0])}).", "Count from 1.")
         return [[rows[indices[0] - 1][indices[1] - 1]]]
     return None
 
@@ -51,8 +58,11 @@ def _indexed(session: Session, tree: Call) -> Rows:
     what, count = INDEXED[name]
     indices = _whole_numbers(session, tree)
     if len(indices) != count:
-        raise refused(tree, f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
-                      f"Write {name}[{', '.join('1' * count)}].")  # fmt: skip
+        raise refused(
+            tree,
+            f"{name} takes {count} ind{'ices' if count > 1 else 'ex'}, {len(indices)} given.",
+            f"Write {name}[{', '.join('1' * count)}].",
+        )
     try:
         rows = session.equations.exact(what, *((0, indices[0]) if name in ("z", "o") else indices))
     except ModelError as error:

@@ -30,8 +30,16 @@ def ellipsoids(session: Session, over: Tree | None = None, wishes: Tree | None =
 
     found = meaning.options(wishes)
     alone = "monly" in found
-    field = _call("manipulability", session.context(), over, ranges=_ranges(session, over), display=_display(found),
-                  scale="scale" in found, graphics=not alone, measures=alone or "measures" in found)  # fmt: skip
+    field = _call(
+        "manipulability",
+        session.context(),
+        over,
+        ranges=_ranges(session, over),
+        display=_display(found),
+        scale="scale" in found,
+        graphics=not alone,
+        measures=alone or "measures" in found,
+    )
     assert isinstance(field, EllipsoidField)
     done = finished(session, field, found, "relp")
     if "file" not in found:
@@ -69,8 +77,11 @@ def show_robot(session: Session, over: Tree | None = None, wishes: Tree | None =
     found = meaning.options(wishes)
     found_ranges = _ranges(session, over)
     if over is not None and len({count for *_, count in found_ranges}) > 1:
-        raise refused(over, "The ranges have different numbers of divisions, so they cannot run together.",
-                      "Give the same number to all, or use SeqShowRobot.")  # fmt: skip
+        raise refused(
+            over,
+            "The ranges have different numbers of divisions, so they cannot run together.",
+            "Give the same number to all, or use SeqShowRobot.",
+        )
     shown = _call("show_robot", session.context(), over, ranges=found_ranges, display=_display(found))
     return finished(session, shown, found, "robotplot")
 
@@ -100,8 +111,16 @@ def finished(
     if not files:
         return result
     paths = [session.target(file) for file in files]
-    prints = [Print(title=f"Picture written to {path}{_pixels(path)}.", path=path, of=result, ways=ways,
-                    ranges=session.state.ranges) for path in paths]  # fmt: skip
+    prints = [
+        Print(
+            title=f"Picture written to {path}{_pixels(path)}.",
+            path=path,
+            of=result,
+            ways=ways,
+            ranges=session.state.ranges,
+        )
+        for path in paths
+    ]
     return Report(title=result.title, parts=(result, *prints))
 
 

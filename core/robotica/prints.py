@@ -24,8 +24,11 @@ def formulas(session: Session, tree: Tree, label: str = "") -> Formulas:
     if found is None and isinstance(tree, Binary | Negative | Part | Call):
         found = written(session, tree, forms_of(session, tree))
     if found is None:
-        raise refused(tree, f"'{meaning.said(tree)}' is no matrix.",
-                      "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].")  # fmt: skip
+        raise refused(
+            tree,
+            f"'{meaning.said(tree)}' is no matrix.",
+            "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].",
+        )
     return dataclasses.replace(found, title=label or found.title, label=label or found.label)
 
 

@@ -89,8 +89,11 @@ def _times(session: Session, tree: Tree) -> tuple[float, float, int]:
     parts = [session.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
         form = "Write {start, end} or {start, end, steps}."
-        raise refused(tree, f"'{meaning.said(tree)}' is no range of times.",
-                      "It must end after it starts." if len(parts) in (2, 3) else form)  # fmt: skip
+        raise refused(
+            tree,
+            f"'{meaning.said(tree)}' is no range of times.",
+            "It must end after it starts." if len(parts) in (2, 3) else form,
+        )
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
         raise refused(tree, f"{steps:g} is no limit of steps.", f"Write a whole number such as {STEPS}.")
@@ -109,8 +112,11 @@ def _conditions(session: Session, tree: Tree | None, robot: Robot, begin: float)
     for condition in meaning.items(tree) if tree is not None else ():
         for name, primes, amount in _condition(session, condition, begin):
             if (name, primes) in met:
-                raise refused(condition, f"'{meaning.said(condition)}' is the second condition for {name}"
-                              f"{chr(39) * primes}.", "Give one of each.")  # fmt: skip
+                raise refused(
+                    condition,
+                    f"'{meaning.said(condition)}' is the second condition for {name}{chr(39) * primes}.",
+                    "Give one of each.",
+                )
             met.add((name, primes))
             if name not in places:
                 raise refused(condition, f"'{name}' is no joint coordinate.", f"There are {_symbols(robot)}.")
@@ -127,14 +133,20 @@ def _condition(session: Session, tree: Tree, begin: float) -> Sequence[tuple[str
         if len(tree.left.arguments) == 1 and head.primes <= 1:
             if session.number(tree.left.arguments[0]) != begin:
                 name = head.name + "'" * head.primes
-                raise refused(tree, f"'{meaning.said(tree)}' is not where the response begins, at t = {begin:g}.",
-                              f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.")  # fmt: skip
+                raise refused(
+                    tree,
+                    f"'{meaning.said(tree)}' is not where the response begins, at t = {begin:g}.",
+                    f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.",
+                )
             return [(head.name, head.primes, session.number(tree.right))]
     if isinstance(tree, Items) and 2 <= len(tree.items) <= 3 and isinstance(tree.items[0], Name):
         numbers = [session.number(item) for item in tree.items[1:]]
         return [(tree.items[0].name, primes, amount) for primes, amount in enumerate(numbers)]
-    raise refused(tree, f"'{meaning.said(tree)}' is no initial condition.",
-                  "Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.")  # fmt: skip
+    raise refused(
+        tree,
+        f"'{meaning.said(tree)}' is no initial condition.",
+        "Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.",
+    )
 
 
 def _run(session: Session) -> Run:
@@ -163,8 +175,13 @@ def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None
     if file is not None and text_of(file) != "*":
         session.state.run = read_trace(session, session.path(text_of(file)))
     run = _run(session)
-    motion = Motion(title="Trace", run=run, trace="trace" in found, animate="animate" in found,
-                    text=f"{len(run.time)} rows from {run.time[0]:g} to {run.time[-1]:g} s.")  # fmt: skip
+    motion = Motion(
+        title="Trace",
+        run=run,
+        trace="trace" in found,
+        animate="animate" in found,
+        text=f"{len(run.time)} rows from {run.time[0]:g} to {run.time[-1]:g} s.",
+    )
     if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
         return motion
     poses = _arms(session, run, found) if "arm" in found else _end(run)
@@ -174,8 +191,9 @@ def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None
 
 def _end(run: Run) -> PoseSequence:
     """The arm where the trace ends."""
-    return PoseSequence(title="End of the trace", q=(tuple(map(float, run.q[-1])),), p=(run.settings.parameters,),
-                        display="single")  # fmt: skip
+    return PoseSequence(
+        title="End of the trace", q=(tuple(map(float, run.q[-1])),), p=(run.settings.parameters,), display="single"
+    )
 
 
 def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequence:
@@ -185,8 +203,10 @@ def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequenc
     if not isinstance(step, float):
         step = session.number(step)
     if not step > 0.0:
-        raise ExpressionError(f"{step:g} is no step between pictures.",
-                              remedy="Write a positive number: seconds, or metres of the tool's way.")  # fmt: skip
+        raise ExpressionError(
+            f"{step:g} is no step between pictures.",
+            remedy="Write a positive number: seconds, or metres of the tool's way.",
+        )
     times = _each_distance(run, step) if by_way else _each_time(run, step)
     q = tuple(tuple(map(float, run.at(t))) for t in times)
     title = f"Arm every {step:g} m of the tool's way" if by_way else f"Arm every {step:g} s"
@@ -247,8 +267,9 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
     stride = max(1, count // ROWS)
     rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, count, stride))
     note = f"a row for every {stride} of {count} samples" if stride > 1 else ""
-    return Table(title=f"{', '.join(labels[1:])} over {labels[0]}", columns=tuple(map(Column, labels)), rows=rows,
-                 note=note)  # fmt: skip
+    return Table(
+        title=f"{', '.join(labels[1:])} over {labels[0]}", columns=tuple(map(Column, labels)), rows=rows, note=note
+    )
 
 
 def _channel(session: Session, tree: Tree) -> str:
@@ -274,5 +295,8 @@ def _channel(session: Session, tree: Tree) -> str:
     if tree.name in run.channels:
         return tree.name
     first = session.robot.chain.variables[0].symbol
-    raise refused(named, f"There is no variable '{meaning.said(named)}'.",
-                  f"There are t, {_symbols(session.robot)}, their rates such as {first}', and tau1.")  # fmt: skip
+    raise refused(
+        named,
+        f"There is no variable '{meaning.said(named)}'.",
+        f"There are t, {_symbols(session.robot)}, their rates such as {first}', and tau1.",
+    )

@@ -22,8 +22,20 @@ Point = tuple[float, float, float]
 DEEPEST = 50
 """Braces within one another."""
 PRIMITIVES = ("Line", "Polygon", "Point")
-SKIPPED = ("RGBColor", "GrayLevel", "Hue", "CMYKColor", "Thickness", "AbsoluteThickness", "PointSize", "EdgeForm",
-           "AbsolutePointSize", "FaceForm", "Dashing", "SurfaceColor")  # fmt: skip
+SKIPPED = (
+    "RGBColor",
+    "GrayLevel",
+    "Hue",
+    "CMYKColor",
+    "Thickness",
+    "AbsoluteThickness",
+    "PointSize",
+    "EdgeForm",
+    "AbsolutePointSize",
+    "FaceForm",
+    "Dashing",
+    "SurfaceColor",
+)
 """Directives: how a primitive is drawn, which is the scene's matter here."""
 WRAPPERS = ("Graphics3D", "List", "Graphics")
 _SPACE = re.compile(r"(?:\s|\(\*.*?\*\))*", re.DOTALL)
@@ -75,8 +87,13 @@ class _Reader:
         place = self.at if at is None else at
         line = self.text.count("\n", 0, place) + 1
         column = place - self.text.rfind("\n", 0, place)
-        return FileError(f"{what}.", file=self.path, line=line, where=f"column {column}",
-                         remedy=remedy or "Write for example Line[{{0, 0, 0}, {1, 0, 0}}].")  # fmt: skip
+        return FileError(
+            f"{what}.",
+            file=self.path,
+            line=line,
+            where=f"column {column}",
+            remedy=remedy or "Write for example Line[{{0, 0, 0}, {1, 0, 0}}].",
+        )
 
     def skip(self) -> None:
         found = _SPACE.match(self.text, self.at)

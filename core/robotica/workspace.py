@@ -158,12 +158,18 @@ class Session:
         from core.robotica.matrices import INDEXED
 
         if name.name in COMMANDS:
-            raise refused(name, f"'{name.name}' is a function; its arguments stand in square brackets.",
-                          f"Write {COMMANDS[name.name].usage}.")  # fmt: skip
+            raise refused(
+                name,
+                f"'{name.name}' is a function; its arguments stand in square brackets.",
+                f"Write {COMMANDS[name.name].usage}.",
+            )
         if name.name in INDEXED:
             count = INDEXED[name.name][1]
-            raise refused(name, f"'{name.name}' takes {count} ind{'ices' if count > 1 else 'ex'}.",
-                          f"Write {name.name}[{', '.join('1' * count)}].")  # fmt: skip
+            raise refused(
+                name,
+                f"'{name.name}' takes {count} ind{'ices' if count > 1 else 'ex'}.",
+                f"Write {name.name}[{', '.join('1' * count)}].",
+            )
         meant = next((each for each in COMMANDS if each.lower() == name.name.lower()), "")
         if meant:
             raise refused(name, f"There is no function '{name.name}'.", f"Did you mean {meant}?")
@@ -180,8 +186,9 @@ class Session:
         if not isinstance(tree.left, Name) or tree.left.primes:
             raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
         if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
-            raise refused(tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.",
-                          "Use another name.")  # fmt: skip
+            raise refused(
+                tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.", "Use another name."
+            )
         amount = number(tree.right, self.value_of)
         self.state.given[tree.left.name] = self.state.valued[tree.left.name] = amount
         return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
@@ -250,8 +257,11 @@ class Session:
         except ModelError:  # there is no robot yet
             return dict(state.given)
         coordinates, values = self.coordinates(context), context.values
-        return {name: x for name, x in state.valued.items() if name not in coordinates
-                and (values[name] if name in values else state.given.get(name)) == x}  # fmt: skip
+        return {
+            name: x
+            for name, x in state.valued.items()
+            if name not in coordinates and (values[name] if name in values else state.given.get(name)) == x
+        }
 
     @property
     def equations(self) -> Robot:
@@ -301,8 +311,9 @@ class Session:
             context = self.context()
             return float(context.q[context.mech.q_names.index(coordinates[name])])
         meant = next((constant for constant in CONSTANTS if constant.lower() == name.lower()), "")
-        raise ExpressionError(f"'{name}' has no value.",
-                              remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1.")  # fmt: skip
+        raise ExpressionError(
+            f"'{name}' has no value.", remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1."
+        )
 
     def path(self, name: str) -> str:
         """A file to read as a path; relative ones lie in the session's folder, where it writes, or beside the robot."""

@@ -23,8 +23,18 @@ from core.simulation.stepping.step_state import END, LIMIT, TIME
 class Slices:
     """A machine that goes on from any state."""
 
-    def __init__(self, mech: Mechanism, q: Array, v: Array, h: float, *, parameters: Mapping[str, float] | None = None,
-                 rtol: float, atol: float, max_steps: int) -> None:  # fmt: skip
+    def __init__(
+        self,
+        mech: Mechanism,
+        q: Array,
+        v: Array,
+        h: float,
+        *,
+        parameters: Mapping[str, float] | None = None,
+        rtol: float,
+        atol: float,
+        max_steps: int,
+    ) -> None:
         """q (nq,), v (nv,): a state like those to come; h: length, s; max_steps: in each slice.
 
         Raises KinetostatError if the state or the machine does not fit.

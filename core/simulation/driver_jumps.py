@@ -83,11 +83,11 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
 
 
 def _told(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
-    row = next(row for row in mech._program.closure_rows
-               if row.collection == "drivers" and row.element == driver.name)  # fmt: skip
+    row = next(row for row in mech._program.closure_rows if row.collection == "drivers" and row.element == driver.name)
     error = SimulationError(
-        f"At t = {t:.6g} s its position jumps by {spoken(by, unit(mech, row))}.", where=f"driver '{driver.name}'",
+        f"At t = {t:.6g} s its position jumps by {spoken(by, unit(mech, row))}.",
+        where=f"driver '{driver.name}'",
         remedy="A position may not jump: let it run there, e.g. min(max(t - 1, 0), 1), or prescribe the speed.",
-    )  # fmt: skip
+    )
     error.time = t
     return error

@@ -50,9 +50,16 @@ class Live:
     """State of a machine that goes on. q (nq,), v (nv,), time (s); x (nx,) states of force elements, None: at rest."""
 
     def __init__(
-        self, mech: Mechanism, q: Array, v: Array | None = None, *, time: float = 0.0,
-        parameters: Mapping[str, float] | None = None, torque: Torque = None, damping: float = 0.0,
-    ) -> None:  # fmt: skip
+        self,
+        mech: Mechanism,
+        q: Array,
+        v: Array | None = None,
+        *,
+        time: float = 0.0,
+        parameters: Mapping[str, float] | None = None,
+        torque: Torque = None,
+        damping: float = 0.0,
+    ) -> None:
         """damping : 1/s; joint forces −damping · M v that slow all motion down at this rate, like a thick fluid.
 
         Raises KinetostatError if the state or the forces do not fit the machine.
@@ -126,8 +133,16 @@ class Live:
     def _slice(self, h: float) -> None:
         tau = self._forces(h)
         if self._slices is None:
-            self._slices = Slices(self.mech, self.q, self.v, h, parameters=self.parameters or None, rtol=RTOL,
-                                  atol=ATOL, max_steps=MOST_STEPS)  # fmt: skip
+            self._slices = Slices(
+                self.mech,
+                self.q,
+                self.v,
+                h,
+                parameters=self.parameters or None,
+                rtol=RTOL,
+                atol=ATOL,
+                max_steps=MOST_STEPS,
+            )
         if self.x is None:
             self.x = self._at_rest(self.q, self.v)
         run = self._slices.go(np.concatenate([self.q, self.v, self.x]), self.time, h, tau)
@@ -192,8 +207,9 @@ class Live:
         }
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)
-        settings = dataclasses.replace(first.settings, duration=float(arrays["time"][-1] - arrays["time"][0]),
-                                       output=SLICE, torque=None)  # fmt: skip
+        settings = dataclasses.replace(
+            first.settings, duration=float(arrays["time"][-1] - arrays["time"][0]), output=SLICE, torque=None
+        )
         done = Statistics(steps=steps, evaluations=evaluations, seconds=self.seconds)
         return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
 

@@ -70,13 +70,21 @@ class Settings:
 
 
 def settings(
-    mech: Mechanism, duration: float, method: str, step: float | None, rtol: float, atol: float,
-    output: float | None, start: float, parameters: Values, torque: Any, max_steps: int,
-) -> Settings:  # fmt: skip
+    mech: Mechanism,
+    duration: float,
+    method: str,
+    step: float | None,
+    rtol: float,
+    atol: float,
+    output: float | None,
+    start: float,
+    parameters: Values,
+    torque: Any,
+    max_steps: int,
+) -> Settings:
     """Checked settings. Raises ModelError naming the one that is wrong."""
     if method not in METHODS:
-        raise ModelError(f"There is no method '{method}'.", where="method",
-                         remedy=f"Use one of {', '.join(METHODS)}.")  # fmt: skip
+        raise ModelError(f"There is no method '{method}'.", where="method", remedy=f"Use one of {', '.join(METHODS)}.")
     positive = {"duration": duration, "step": step, "rtol": rtol, "atol": atol, "output": output}
     for name, value in positive.items():
         if value is None and name in ("step", "output"):
@@ -85,8 +93,11 @@ def settings(
             remedy = "Give a tolerance above zero." if name in ("rtol", "atol") else "Give seconds above zero."
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy=remedy)
     if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
-        raise ModelError(f"{max_steps!r} is not a whole number above zero.", where="max_steps",
-                         remedy="Give the most steps that a run may take, or leave it out.")  # fmt: skip
+        raise ModelError(
+            f"{max_steps!r} is not a whole number above zero.",
+            where="max_steps",
+            remedy="Give the most steps that a run may take, or leave it out.",
+        )
     if not (_is_number(start) and math.isfinite(start)):
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
     if not METHODS[method].adaptive and step is None:
@@ -100,8 +111,18 @@ def settings(
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
     kept = _plain(torque)
-    return Settings(method, float(duration), step, rtol, atol, float(output), float(start),
-                    dict(zip(mech.p_names, map(float, p), strict=True)), kept, int(max_steps))  # fmt: skip
+    return Settings(
+        method,
+        float(duration),
+        step,
+        rtol,
+        atol,
+        float(output),
+        float(start),
+        dict(zip(mech.p_names, map(float, p), strict=True)),
+        kept,
+        int(max_steps),
+    )
 
 
 def _plain(torque: Any) -> Any:
@@ -150,19 +171,28 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     if isinstance(v0, Mapping):
         for name, value in v0.items():
             if name not in mech.v_names:
-                raise ModelError(f"There is no speed '{name}'.", where="v0",
-                                 remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
+                raise ModelError(
+                    f"There is no speed '{name}'.",
+                    where="v0",
+                    remedy="There are: " + ", ".join(mech.v_names[:12]) + ".",
+                )
             v[mech.v_names.index(name)] = number(f"v0 of '{name}'", value)
     elif v0 is not None:
         v = numbers("v0", v0)
     for label, array, names in (("q0", q, mech.q_names), ("v0", v, mech.v_names)):
         if array.shape != (len(names),):
-            raise ModelError(f"{label} has shape {array.shape}; {len(names)} numbers are needed.", where=label,
-                             remedy="In order: " + ", ".join(names[:12]) + ".")  # fmt: skip
+            raise ModelError(
+                f"{label} has shape {array.shape}; {len(names)} numbers are needed.",
+                where=label,
+                remedy="In order: " + ", ".join(names[:12]) + ".",
+            )
         if not np.isfinite(array).all():
             name = names[int(np.argmin(np.isfinite(array)))]
-            raise SimulationError("The initial value is not a finite number.", where=f"{label} of '{name}'",
-                                  remedy="Begin from a finite state.")  # fmt: skip
+            raise SimulationError(
+                "The initial value is not a finite number.",
+                where=f"{label} of '{name}'",
+                remedy="Begin from a finite state.",
+            )
     q = mech.integrate(q, np.zeros(mech.nv))
     if mech.held:
         held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
@@ -182,8 +212,9 @@ def _by_coordinate(mech: Mechanism, q0: Mapping[str, Any]) -> dict[str, float]:
         elif np.shape(value) == (len(own),):
             wanted |= {each: number(f"q0 of '{each}'", x) for each, x in zip(own, value, strict=True)}
         else:
-            raise ModelError(f"{len(own)} numbers are needed.", where=f"q0 of '{name}'",
-                             remedy="In order: " + ", ".join(own) + ".")  # fmt: skip
+            raise ModelError(
+                f"{len(own)} numbers are needed.", where=f"q0 of '{name}'", remedy="In order: " + ", ".join(own) + "."
+            )
     return wanted
 
 
@@ -195,8 +226,11 @@ def _refuse_negative_masses(mech: Mechanism, p: Array) -> None:
         field = "density" if body.density is not None else "mass"
         value = read.scalar(getattr(body, field), f"body '{body.name}', {field}")
         if value < 0.0:
-            raise SimulationError(f"The {field} {value:g} is negative.", where=f"body '{body.name}'",
-                                  remedy=f"Give a positive {field}, or change its parameters.")  # fmt: skip
+            raise SimulationError(
+                f"The {field} {value:g} is negative.",
+                where=f"body '{body.name}'",
+                remedy=f"Give a positive {field}, or change its parameters.",
+            )
 
 
 def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
@@ -210,8 +244,11 @@ def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: 
     else:
         x = mech.x_rest(q, p=p, t=t, v=v) if x0 is None else numbers("x0", x0)
     if x.shape != (mech.nx,):
-        raise ModelError(f"x0 has shape {x.shape}; {mech.nx} numbers are needed.", where="x0",
-                         remedy="In order: " + ", ".join(mech.x_names[:12]) + ".")  # fmt: skip
+        raise ModelError(
+            f"x0 has shape {x.shape}; {mech.nx} numbers are needed.",
+            where="x0",
+            remedy="In order: " + ", ".join(mech.x_names[:12]) + ".",
+        )
     return x
 
 

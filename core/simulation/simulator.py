@@ -67,13 +67,28 @@ class Recorder(Protocol):
 
 
 def simulate(
-    model: Model | Mechanism, duration: float = 10.0, *, method: str = "rk54", step: float | None = None,
-    rtol: float = 1e-8, atol: float = 1e-9, q0: Values = None, v0: Values = None, x0: Values = None,
-    parameters: Values = None, torque: Torque = None, output: float | None = None, start: float = 0.0,
-    max_steps: int = 10_000_000, file: str | None = None, channels: Sequence[str] = (),
-    progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None,
-    closed_forms: bool = True, watch: Callable[[Run], None] | None = None,
-) -> Run:  # fmt: skip
+    model: Model | Mechanism,
+    duration: float = 10.0,
+    *,
+    method: str = "rk54",
+    step: float | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-9,
+    q0: Values = None,
+    v0: Values = None,
+    x0: Values = None,
+    parameters: Values = None,
+    torque: Torque = None,
+    output: float | None = None,
+    start: float = 0.0,
+    max_steps: int = 10_000_000,
+    file: str | None = None,
+    channels: Sequence[str] = (),
+    progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    closed_forms: bool = True,
+    watch: Callable[[Run], None] | None = None,
+) -> Run:
     """Let a machine move.
 
     duration, step, output : s; step: length of fixed steps (default 1 ms), longest of variable ones; output: between
@@ -201,14 +216,25 @@ class Job:
 
     def run(self, ended: str) -> Run:
         """What there is so far."""
-        t, q, v, a, tau, x = (np.concatenate([getattr(piece, name) for piece in self.pieces])
-                              for name in ("time", "q", "v", "a", "tau", "x"))  # fmt: skip
+        t, q, v, a, tau, x = (
+            np.concatenate([getattr(piece, name) for piece in self.pieces])
+            for name in ("time", "q", "v", "a", "tau", "x")
+        )
         counts, numbers = self.state.counts, self.state.numbers
         steps = int(counts[ACCEPTED])
-        statistics = Statistics(steps, int(counts[REJECTED]), int(counts[CALLS]),
-                                float(numbers[SHORTEST]) if steps else 0.0, float(numbers[LONGEST]),
-                                self.seconds, self.prepared, ended, int(counts[JACOBIANS]),
-                                int(counts[FACTORISATIONS]), self.cpu)  # fmt: skip
+        statistics = Statistics(
+            steps,
+            int(counts[REJECTED]),
+            int(counts[CALLS]),
+            float(numbers[SHORTEST]) if steps else 0.0,
+            float(numbers[LONGEST]),
+            self.seconds,
+            self.prepared,
+            ended,
+            int(counts[JACOBIANS]),
+            int(counts[FACTORISATIONS]),
+            self.cpu,
+        )
         return Run(self.mech, self.chosen, t, q, v, a, tau, statistics, x)
 
     def error(self, happened: int) -> SimulationError:
@@ -242,8 +268,11 @@ class Job:
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
             error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}", remedy=remedy)
         else:
-            error = SimulationError(at + f"the limit of {self.chosen.max_steps} steps was reached.", where=worst,
-                                    remedy="Raise max_steps, or loosen the tolerances.")  # fmt: skip
+            error = SimulationError(
+                at + f"the limit of {self.chosen.max_steps} steps was reached.",
+                where=worst,
+                remedy="Raise max_steps, or loosen the tolerances.",
+            )
         error.time = t
         return error
 
@@ -252,8 +281,17 @@ class Job:
         for k, t in enumerate(piece.time):
             error = self.differing(float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:
-                return Run(self.mech, self.chosen, piece.time[:k], piece.q[:k], piece.v[:k], piece.a[:k],
-                           piece.tau[:k], Statistics(), piece.x[:k]), error  # fmt: skip
+                return Run(
+                    self.mech,
+                    self.chosen,
+                    piece.time[:k],
+                    piece.q[:k],
+                    piece.v[:k],
+                    piece.a[:k],
+                    piece.tau[:k],
+                    Statistics(),
+                    piece.x[:k],
+                ), error
         return piece, None
 
     def differing(self, t: float, y: Array) -> SimulationError | None:

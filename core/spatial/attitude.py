@@ -57,8 +57,12 @@ def quaternion_of(R: Rotation) -> tuple[Scalar, ...]:
     for row in rows[:3]:
         side = apply("sign", plus(apply("sign", row[3]), 0.5))
         sums = [plus(x, times(side, y)) for x, y in zip(sums, row, strict=True)]
-    length = sqrt(plus(plus(times(sums[0], sums[0]), times(sums[1], sums[1])),
-                       plus(times(sums[2], sums[2]), times(sums[3], sums[3]))))  # fmt: skip
+    length = sqrt(
+        plus(
+            plus(times(sums[0], sums[0]), times(sums[1], sums[1])),
+            plus(times(sums[2], sums[2]), times(sums[3], sums[3])),
+        )
+    )
     return tuple(over(x, length) for x in sums)
 
 

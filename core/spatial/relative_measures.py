@@ -99,9 +99,16 @@ def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
 
 
 CHORDS: dict[str, Measure] = {
-    "distance": distance, "square_distance": square_distance, "point_plane": point_plane, "plane_point": plane_point,
-    "plane_plane": plane_plane, "angle": angle, "position": position, "orientation": orientation, "pose": pose,
-}  # fmt: skip
+    "distance": distance,
+    "square_distance": square_distance,
+    "point_plane": point_plane,
+    "plane_point": plane_point,
+    "plane_plane": plane_plane,
+    "angle": angle,
+    "position": position,
+    "orientation": orientation,
+    "pose": pose,
+}
 
 
 def relative(X_a: Pose, X_b: Pose, V_a: Motion, V_b: Motion) -> Motion:

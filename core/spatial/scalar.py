@@ -86,10 +86,17 @@ _PYTHON: dict[str, Callable[..., float]] = {
 
 
 _TRUTHS: dict[str, Callable[..., Any]] = {
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
-    "logic_and": lambda a, b: bool(a) and bool(b), "logic_or": lambda a, b: bool(a) or bool(b),
-    "logic_not": operator.not_, "if_else": lambda condition, a, b: a if condition else b,
-}  # fmt: skip
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "logic_and": lambda a, b: bool(a) and bool(b),
+    "logic_or": lambda a, b: bool(a) or bool(b),
+    "logic_not": operator.not_,
+    "if_else": lambda condition, a, b: a if condition else b,
+}
 """Comparisons and what is made of them, of Python's numbers; 1.0 stands for true, 0.0 for false."""
 
 

@@ -94,8 +94,9 @@ class ExactNumbers(Numbers):
 class Chain:
     """The recursions over one ring. Entries are elements of the ring or floats."""
 
-    def __init__(self, model: Model, tip: str = "", given: Mapping[str, float] | None = None, *, recognise: bool = True
-                 ) -> None:  # fmt: skip
+    def __init__(
+        self, model: Model, tip: str = "", given: Mapping[str, float] | None = None, *, recognise: bool = True
+    ) -> None:
         model, own = with_own_symbols(model)
         self.model = model
         self.given = dict(given or {})
@@ -104,12 +105,17 @@ class Chain:
         self.tip = tip or tool_frame(model)
         self.topology = topology_of(model)
         if self.tip not in self.topology.carriers:
-            raise ModelError(f"There is no body or frame '{self.tip}'.", where="tip",
-                             remedy=near_misses(self.tip, self.topology.carriers))  # fmt: skip
+            raise ModelError(
+                f"There is no body or frame '{self.tip}'.",
+                where="tip",
+                remedy=near_misses(self.tip, self.topology.carriers),
+            )
         if self.topology.cuts:
-            raise ModelError("The machine has closed loops; symbols are for chains.",
-                             where=f"joint '{self.topology.cuts[0].name}'",
-                             remedy="Open the loop, or use the numeric functions.")  # fmt: skip
+            raise ModelError(
+                "The machine has closed loops; symbols are for chains.",
+                where=f"joint '{self.topology.cuts[0].name}'",
+                remedy="Open the loop, or use the numeric functions.",
+            )
         self.variables = _variables(model, self.topology, self.tip)
         values = model.values()
         free = [p.name for p in model.parameters if p.independent and p.name not in (given or {})]
@@ -245,8 +251,10 @@ class Chain:
     def coriolis(self) -> Rows:
         """C with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
         speeds = [self.ring.symbol(name) for name in self.rates]
-        return [[total(times(self.christoffel(i, j, k), speeds[i]) for i in range(self.n)) for j in range(self.n)]
-                for k in range(self.n)]  # fmt: skip
+        return [
+            [total(times(self.christoffel(i, j, k), speeds[i]) for i in range(self.n)) for j in range(self.n)]
+            for k in range(self.n)
+        ]
 
     @cached_property
     def potential(self) -> Scalar:
@@ -257,8 +265,9 @@ class Chain:
     def kinetic(self) -> Scalar:
         """½ q̇ᵀ M q̇."""
         speeds = [self.ring.symbol(name) for name in self.rates]
-        terms = (times(times(speeds[i], speeds[j]), self.mass_matrix[i][j]) for i in range(self.n)
-                 for j in range(self.n))  # fmt: skip
+        terms = (
+            times(times(speeds[i], speeds[j]), self.mass_matrix[i][j]) for i in range(self.n) for j in range(self.n)
+        )
         return times(0.5, total(terms))
 
     @cached_property
@@ -345,8 +354,11 @@ def _moving_path(topology: Topology, tip: str) -> list[str]:
         path.pop(0)
     for name in path:
         if kinds[name].info.nq != kinds[name].info.nv:
-            raise ModelError(f"A {kinds[name].kind} joint has a quaternion, which has no textbook form.",
-                             where=f"joint '{name}'", remedy="Replace it by three revolute joints.")  # fmt: skip
+            raise ModelError(
+                f"A {kinds[name].kind} joint has a quaternion, which has no textbook form.",
+                where=f"joint '{name}'",
+                remedy="Replace it by three revolute joints.",
+            )
     if not path:
         raise ModelError(f"No joint moves '{tip}'.", where="tip", remedy="Choose another frame.")
     return path

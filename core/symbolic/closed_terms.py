@@ -52,8 +52,11 @@ def _is_whole_sum(node: Node) -> bool:
 def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
     """The model with a parameter in place of every formula of a field that is no polynomial, and the names of all
     parameters, new and old, that are to be symbols although they follow from others."""
-    own = [p.name for p in model.parameters
-           if isinstance(p.value, str) and not p.independent and not is_polynomial(parse(p.value))]  # fmt: skip
+    own = [
+        p.name
+        for p in model.parameters
+        if isinstance(p.value, str) and not p.independent and not is_polynomial(parse(p.value))
+    ]
     taken = {p.name for p in model.parameters}
     made: dict[str, Parameter] = {}
     for _, element in model.elements():

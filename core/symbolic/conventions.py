@@ -19,9 +19,19 @@ PRODUCTS = {
     "modified": "Modified Denavit–Hartenberg: A = Rot(x, α) Trans(x, a) Rot(z, θ) Trans(z, d).",
 }
 OWN_FRAMES = "Frames are those of the bodies, as the file states them."
-_PLAIN = {"ω": "w", "q̈": "qdd", "q̇": "qd", "τ": "tau", "−∫xy dm": "-int(x y dm)", "∂P/∂q": "dP/dq",
-          "²": "^2", "−": "-", "–": "-", "θ": "theta",
-          "α": "alpha"}  # fmt: skip
+_PLAIN = {
+    "ω": "w",
+    "q̈": "qdd",
+    "q̇": "qd",
+    "τ": "tau",
+    "−∫xy dm": "-int(x y dm)",
+    "∂P/∂q": "dP/dq",
+    "²": "^2",
+    "−": "-",
+    "–": "-",
+    "θ": "theta",
+    "α": "alpha",
+}
 
 
 def conventions(robot: Robot, *, code: bool = False) -> tuple[str, ...]:

@@ -65,13 +65,23 @@ def steps(robot: Robot) -> tuple[Step, ...]:
     made += [
         Step("Energies", "Kinetic energy", "K = Σ K_i = ½ q̇ᵀ M(q) q̇, of all links.", "K"),
         Step("Energies", "Potential energy", "P = Σ P_i, of all links and of the springs in their joints.", "P"),
-        Step("Dynamics", "Mass matrix", "M(q) = Σ m_i Jvcᵀ Jvc + Jwcᵀ R I_i Rᵀ Jwc, symmetric and positive definite; "
-             "rotor inertias stand on the diagonal.", "M"),
-        Step("Dynamics", "Coriolis and centrifugal matrix", "C_kj = Σ_i c_ijk q̇_i with Christoffel symbols "
-             "c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k); Ṁ − 2C is skew-symmetric.", "C"),
+        Step(
+            "Dynamics",
+            "Mass matrix",
+            "M(q) = Σ m_i Jvcᵀ Jvc + Jwcᵀ R I_i Rᵀ Jwc, symmetric and positive definite; "
+            "rotor inertias stand on the diagonal.",
+            "M",
+        ),
+        Step(
+            "Dynamics",
+            "Coriolis and centrifugal matrix",
+            "C_kj = Σ_i c_ijk q̇_i with Christoffel symbols "
+            "c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k); Ṁ − 2C is skew-symmetric.",
+            "C",
+        ),
         Step("Dynamics", "Gravity vector", "G_j = ∂P/∂q_j: what the joints must hold at rest.", "G"),
         Step("Dynamics", "Equations of motion", "M q̈ + C q̇ + G = τ.", "tau"),
-    ]  # fmt: skip
+    ]
     return tuple(made)
 
 
@@ -97,10 +107,15 @@ def _row_text(robot: Robot, joint: str) -> str:
             theta, d = (row.theta, symbol) if row.kind == "prismatic" else (symbol, row.d)
             constant = row.d if row.kind == "prismatic" else row.theta
             more = f", constant {_shown(constant)}" if constant else ""
-            product = "Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)" if table.convention == "standard" else (
-                "Rot(x, α) Trans(x, a) Rot(z, θ) Trans(z, d)")  # fmt: skip
-            return (f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_shown(theta)}, "
-                    f"d = {_shown(d)}, a = {_shown(row.a)}, α = {_shown(row.alpha)}{more}.")  # fmt: skip
+            product = (
+                "Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)"
+                if table.convention == "standard"
+                else ("Rot(x, α) Trans(x, a) Rot(z, θ) Trans(z, d)")
+            )
+            return (
+                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_shown(theta)}, "
+                f"d = {_shown(d)}, a = {_shown(row.a)}, α = {_shown(row.alpha)}{more}."
+            )
     return ""
 
 
@@ -150,8 +165,10 @@ def _center_step(robot: Robot, i: int) -> Step:
 def _kinetic_step(robot: Robot, i: int) -> Step:
     body, link = robot.chain.link_body(i), robot.chain.machine.tree.links[robot.chain.links[i - 1]]
     rotor = ", and that of the rotor of its joint" if link.armature != 0.0 else ""
-    text = (f"Kinetic energy of {body}: the motion of its centre of mass and its turning about it, "
-            f"K{i} = ½ m vᵀ v + ½ ωᵀ R I Rᵀ ω with v = Jvc q̇ and ω = Jwc q̇{rotor}.")  # fmt: skip
+    text = (
+        f"Kinetic energy of {body}: the motion of its centre of mass and its turning about it, "
+        f"K{i} = ½ m vᵀ v + ½ ωᵀ R I Rᵀ ω with v = Jvc q̇ and ω = Jwc q̇{rotor}."
+    )
     return Step("Energies", f"K{i} of {body}", text, "Ki", (i,), link=i)
 
 

@@ -179,5 +179,7 @@ class _Draw:
         """What the joints hold, along their axes."""
         held = self.mech.gravity(self.q, p=self.p)
         axes = [self.axis(k) for k in range(1, self.robot.n + 1)]
-        return [Arrow("torque", axis.origin, held[variable.v] * axis.vector)
-                for variable, axis in zip(self.chain.variables, axes, strict=True)]  # fmt: skip
+        return [
+            Arrow("torque", axis.origin, held[variable.v] * axis.vector)
+            for variable, axis in zip(self.chain.variables, axes, strict=True)
+        ]

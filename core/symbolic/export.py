@@ -90,10 +90,17 @@ def python(forms: Forms, label: str) -> str:
     definitions, rows, used = _code(forms, "python")
     body = [f"    {name} = {value}" for name, value in definitions]
     shown = ",\n        ".join("[" + ", ".join(row) + "]" for row in rows)
-    return "\n".join([
-        "from numpy import array, cos, sin, sqrt", "", "",
-        f"def {identifier(label)}({', '.join(used)}):", *body, f"    return array([\n        {shown},\n    ])", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "from numpy import array, cos, sin, sqrt",
+            "",
+            "",
+            f"def {identifier(label)}({', '.join(used)}):",
+            *body,
+            f"    return array([\n        {shown},\n    ])",
+            "",
+        ]
+    )
 
 
 def c_source(forms: Forms, label: str) -> str:
@@ -149,11 +156,15 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
     Raises ModelError for an unknown language.
     """
     if language not in EXPORTS:
-        raise ModelError(f"There is no export '{language}'.", where="language",
-                         remedy=f"Use one of {', '.join(EXPORTS)}.")  # fmt: skip
+        raise ModelError(
+            f"There is no export '{language}'.", where="language", remedy=f"Use one of {', '.join(EXPORTS)}."
+        )
     _, sign, write = EXPORTS[language]
-    name = label or (f"{what}{''.join(map(str, indices))}" if language in ("python", "c", "sympy", "mathematica")
-                     else what + (f"[{','.join(map(str, indices))}]" if indices else ""))  # fmt: skip
+    name = label or (
+        f"{what}{''.join(map(str, indices))}"
+        if language in ("python", "c", "sympy", "mathematica")
+        else what + (f"[{','.join(map(str, indices))}]" if indices else "")
+    )
     end = " *)" if sign == "(*" else ""
     told = [robot.model.name, *map(plain, conventions(robot, code=language not in READ))]
     head = [f"{sign} {line}{end}" for line in told] if notes else []

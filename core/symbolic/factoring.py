@@ -103,8 +103,10 @@ class _Sum:
         outside = [i for i in group if chosen not in self.marks[i]]
         fewer = self._counts(min(inside, outside, key=len))
         found = [fewer, counts - fewer] if len(inside) <= len(outside) else [counts - fewer, fewer]
-        return product(*front, summed([self._form(part, its, out, content) for part, its in
-                                        zip((inside, outside), found, strict=True)]))  # fmt: skip
+        return product(
+            *front,
+            summed([self._form(part, its, out, content) for part, its in zip((inside, outside), found, strict=True)]),
+        )
 
     def _powers(self, marks: list[int]) -> list[Form]:
         """The product of marks as powers of atoms."""

@@ -104,16 +104,22 @@ def torque_parts(chain: Chain, k: int) -> list[Part]:
     """τ_k = Σ_j M_kj q̈_j + Σ_ij c_ijk q̇_i q̇_j + G_k."""
     n, v = chain.n, chain.rates
     made = [Part(ONE, chain.mass_matrix[k][j], (chain.accelerations[j],)) for j in range(n)]
-    made += [Part(Fraction(1 if i == j else 2), chain.christoffel(i, j, k), (v[i], v[j]))
-             for i in range(n) for j in range(i + 1)]  # fmt: skip
+    made += [
+        Part(Fraction(1 if i == j else 2), chain.christoffel(i, j, k), (v[i], v[j]))
+        for i in range(n)
+        for j in range(i + 1)
+    ]
     return [*made, Part(ONE, chain.gravity[k], ())]
 
 
 def kinetic_parts(chain: Chain) -> list[Part]:
     """K = ½ Σ_i M_ii q̇_i² + Σ_i>j M_ij q̇_i q̇_j."""
     v = chain.rates
-    return [Part(HALF if i == j else ONE, chain.mass_matrix[i][j], (v[i], v[j]))
-            for i in range(chain.n) for j in range(i + 1)]  # fmt: skip
+    return [
+        Part(HALF if i == j else ONE, chain.mass_matrix[i][j], (v[i], v[j]))
+        for i in range(chain.n)
+        for j in range(i + 1)
+    ]
 
 
 def parts_of(chain: Chain, what: str, row: int, column: int) -> list[Part]:

@@ -107,12 +107,18 @@ class _Namer:
 
     def mass(self, part: Any, i: Any) -> dict[str, Any]:
         """Mass, centre and inertia of a body or row."""
-        inertia = {field.name: self.named(getattr(part.inertia, field.name), f"I{i}{field.name[1:]}", "inertia")
-                   for field in fields_of(type(part.inertia))}  # fmt: skip
-        center = tuple(self.named(x, f"r{i}{axis}", "length") for axis, x in zip("xyz", part.center_of_mass,
-                                                                                strict=True))  # fmt: skip
-        return {"mass": self.named(part.mass, f"m{i}", "mass"), "center_of_mass": center,
-                "inertia": dataclasses.replace(part.inertia, **inertia)}  # fmt: skip
+        inertia = {
+            field.name: self.named(getattr(part.inertia, field.name), f"I{i}{field.name[1:]}", "inertia")
+            for field in fields_of(type(part.inertia))
+        }
+        center = tuple(
+            self.named(x, f"r{i}{axis}", "length") for axis, x in zip("xyz", part.center_of_mass, strict=True)
+        )
+        return {
+            "mass": self.named(part.mass, f"m{i}", "mass"),
+            "center_of_mass": center,
+            "inertia": dataclasses.replace(part.inertia, **inertia),
+        }
 
     def chain(self, chain: DHChain) -> DHChain:
         prefix = chain.prefix.replace(".", "_")
@@ -122,16 +128,23 @@ class _Namer:
     def row(self, row: DHRow, i: str) -> DHRow:
         d = row.d if row.kind == "prismatic" else self.named(row.d, f"d{i}", "length")
         return dataclasses.replace(
-            row, a=self.named(row.a, f"a{i}", "length"), d=d,
-            armature=self.named(row.armature, f"J{i}", "inertia"), **self.mass(row, i),
-        )  # fmt: skip
+            row,
+            a=self.named(row.a, f"a{i}", "length"),
+            d=d,
+            armature=self.named(row.armature, f"J{i}", "inertia"),
+            **self.mass(row, i),
+        )
 
     def body(self, body: Body, i: int) -> Body:
         return body if body.density is not None else dataclasses.replace(body, **self.mass(body, i))
 
     def joint(self, joint: Joint, i: int) -> Joint:
-        return dataclasses.replace(joint, a=self.pose(joint.a, f"p{i}"), b=self.pose(joint.b, f"s{i}"),
-                                   armature=self.named(joint.armature, f"J{i}", "inertia"))  # fmt: skip
+        return dataclasses.replace(
+            joint,
+            a=self.pose(joint.a, f"p{i}"),
+            b=self.pose(joint.b, f"s{i}"),
+            armature=self.named(joint.armature, f"J{i}", "inertia"),
+        )
 
     def pose(self, pose: Pose, stem: str) -> Pose:
         x, y, z = (self.named(x, f"{stem}{axis}", "length") for axis, x in zip("xyz", pose.position, strict=True))

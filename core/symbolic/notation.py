@@ -18,8 +18,25 @@ from core.symbolic.legible import Kept, is_short, legible
 
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
-GREEK = {"alpha", "beta", "gamma", "delta", "theta", "phi", "psi", "omega", "rho", "sigma", "tau", "lambda", "mu",
-          "eta", "kappa", "xi", "chi"}  # fmt: skip
+GREEK = {
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "theta",
+    "phi",
+    "psi",
+    "omega",
+    "rho",
+    "sigma",
+    "tau",
+    "lambda",
+    "mu",
+    "eta",
+    "kappa",
+    "xi",
+    "chi",
+}
 
 
 class _Wish:
@@ -226,15 +243,24 @@ LANGUAGES: dict[str, Language] = {
     "text": Language(_readable, str, _text_trig, lambda base, n: f"{base}^{n}", " "),
     "latex": Language(_latex_fraction, latex_symbol, _latex_trig, lambda base, n: f"{base}^{{{n}}}", r"\,"),
     "mathematica": Language(
-        _fraction, _mathematica_name, lambda trig: f"{trig.function.title()}[{_mathematica_angle(trig)}]",
-        lambda base, n: f"{base}^{n}", " "),
-    "python": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})",
-                       lambda base, n: f"{base}**{n}", "*"),
+        _fraction,
+        _mathematica_name,
+        lambda trig: f"{trig.function.title()}[{_mathematica_angle(trig)}]",
+        lambda base, n: f"{base}^{n}",
+        " ",
+    ),
+    "python": Language(
+        _decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", lambda base, n: f"{base}**{n}", "*"
+    ),
     "c": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated, "*"),
-    "sympy": Language(lambda x: f"Rational({x.numerator}, {x.denominator})" if x.denominator != 1 else str(x),
-                      lambda name: name if name.startswith("sqrt(") else _identifier(name),
-                      lambda trig: f"{trig.function}({_code_angle(trig)})", lambda base, n: f"{base}**{n}", "*"),
-}  # fmt: skip
+    "sympy": Language(
+        lambda x: f"Rational({x.numerator}, {x.denominator})" if x.denominator != 1 else str(x),
+        lambda name: name if name.startswith("sqrt(") else _identifier(name),
+        lambda trig: f"{trig.function}({_code_angle(trig)})",
+        lambda base, n: f"{base}**{n}",
+        "*",
+    ),
+}
 """One entry per language a form can be written in."""
 
 

@@ -41,8 +41,10 @@ class Proof(NamedTuple):
         shown = readable(f"{self.deviation:.1e}")
         if self.passed:
             return f"{self.what} agrees with the compiled kernel within {shown} ({self.states} random states)"
-        return (f"{self.what} DIFFERS from the compiled kernel by up to {shown} ({self.states} random states): "
-                "do not rely on it.")  # fmt: skip
+        return (
+            f"{self.what} DIFFERS from the compiled kernel by up to {shown} ({self.states} random states): "
+            "do not rely on it."
+        )
 
 
 CHECKED = ("A", "T", "J", "Jvc", "Jwc", "M", "c", "C", "G", "tau", "K", "P", "Ki", "Pi")
@@ -89,8 +91,11 @@ class _Judge:
     def state(self, rng: np.random.Generator) -> dict[str, float]:
         """Random values of all symbols."""
         chain = self.chain
-        drawn = {name: x * rng.uniform(0.7, 1.3) if x else rng.uniform(0.5, 1.5)
-                 for name, x in chain.values.items() if name in self.mech.p_names}  # fmt: skip
+        drawn = {
+            name: x * rng.uniform(0.7, 1.3) if x else rng.uniform(0.5, 1.5)
+            for name, x in chain.values.items()
+            if name in self.mech.p_names
+        }
         follows = chain.model.values({**_known(self.robot), **chain.given, **drawn})
         values = {name: follows[name] for name in chain.values}
         for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):

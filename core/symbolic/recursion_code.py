@@ -30,10 +30,20 @@ RESULTS = ("tau", "M", "G", "bias")
 """What a recursion gives: M q̈ + C q̇ + G; M; G; C q̇ + G."""
 
 _PYTHON: dict[int, str] = {
-    ca.OP_ADD: "{0} + {1}", ca.OP_SUB: "{0} - {1}", ca.OP_MUL: "{0}*{1}", ca.OP_DIV: "{0}/{1}", ca.OP_NEG: "-{0}",
-    ca.OP_SQ: "{0}*{0}", ca.OP_TWICE: "2.0*{0}", ca.OP_INV: "1.0/{0}", ca.OP_SQRT: "sqrt({0})",
-    ca.OP_SIN: "sin({0})", ca.OP_COS: "cos({0})", ca.OP_ATAN2: "arctan2({0}, {1})", ca.OP_TAN: "tan({0})",
-}  # fmt: skip
+    ca.OP_ADD: "{0} + {1}",
+    ca.OP_SUB: "{0} - {1}",
+    ca.OP_MUL: "{0}*{1}",
+    ca.OP_DIV: "{0}/{1}",
+    ca.OP_NEG: "-{0}",
+    ca.OP_SQ: "{0}*{0}",
+    ca.OP_TWICE: "2.0*{0}",
+    ca.OP_INV: "1.0/{0}",
+    ca.OP_SQRT: "sqrt({0})",
+    ca.OP_SIN: "sin({0})",
+    ca.OP_COS: "cos({0})",
+    ca.OP_ATAN2: "arctan2({0}, {1})",
+    ca.OP_TAN: "tan({0})",
+}
 _C = _PYTHON | {ca.OP_ATAN2: "atan2({0}, {1})"}
 _FREE = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_NEG}
 
@@ -91,8 +101,9 @@ def code(traced: Recursion, language: str = "python", label: str = "") -> str:
     Raises ModelError for another language.
     """
     if language not in ("python", "c"):
-        raise ModelError(f"Recursions are written in Python or C, not in '{language}'.", where="language",
-                         remedy="Use python or c.")  # fmt: skip
+        raise ModelError(
+            f"Recursions are written in Python or C, not in '{language}'.", where="language", remedy="Use python or c."
+        )
     name = label or traced.what
     names = [identifier(n) for n in traced.names]
     lines, outputs = _statements(traced, names, _PYTHON if language == "python" else _C)
@@ -103,10 +114,17 @@ def code(traced: Recursion, language: str = "python", label: str = "") -> str:
         return "\n".join(["#include <math.h>", "", head, "{", *body, "}", ""])
     rows = [outputs[i : i + traced.columns] for i in range(0, len(outputs), traced.columns)]
     shown = ",\n        ".join("[" + ", ".join(row) + "]" for row in rows)
-    return "\n".join([
-        "from numpy import arctan2, array, cos, sin, sqrt, tan", "", "", f"def {name}({', '.join(names)}):",
-        *(f"    {line}" for line in lines), f"    return array([\n        {shown},\n    ])", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "from numpy import arctan2, array, cos, sin, sqrt, tan",
+            "",
+            "",
+            f"def {name}({', '.join(names)}):",
+            *(f"    {line}" for line in lines),
+            f"    return array([\n        {shown},\n    ])",
+            "",
+        ]
+    )
 
 
 def _statements(traced: Recursion, names: Sequence[str], table: dict[int, str]) -> tuple[list[str], list[str]]:

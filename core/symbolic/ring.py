@@ -54,8 +54,9 @@ class Ring:
         n = len(self.angles)
         self.sines, self.cosines = gens[:n], gens[n : 2 * n]
         self._plain = dict(zip(self.plain, gens[2 * n :], strict=True))
-        self._relations = [(i, 2, s * s + c * c - 1) for i, (s, c) in enumerate(zip(self.sines, self.cosines,
-                                                                                    strict=True))]  # fmt: skip
+        self._relations = [
+            (i, 2, s * s + c * c - 1) for i, (s, c) in enumerate(zip(self.sines, self.cosines, strict=True))
+        ]
         first = 2 * n + len(self.plain) - len(ROOTS)
         for k, square in enumerate(ROOTS):
             root = gens[first + k]
@@ -107,8 +108,11 @@ class Ring:
         sine, cosine = self._of_constant(x)
         for (name, times), index in ((pair, self._angle_index.get(pair[0])) for pair in self._linear(x).items()):
             if index is None or times.denominator != 1:
-                raise ModelError(f"The sine of '{times}·{name}' has no exact form here.", where="symbolic",
-                                 remedy="Only whole multiples of angles can stand in a rotation.")  # fmt: skip
+                raise ModelError(
+                    f"The sine of '{times}·{name}' has no exact form here.",
+                    where="symbolic",
+                    remedy="Only whole multiples of angles can stand in a rotation.",
+                )
             s1, c1 = self.sines[index], self.cosines[index]
             if times < 0:
                 s1 = -s1
@@ -122,8 +126,11 @@ class Ring:
         factors: dict[str, Fraction] = {}
         for powers, coefficient in x.polynomial.terms():
             if sum(powers) > 1 or any(powers[:first]):
-                raise ModelError(f"The sine of '{x}' has no exact form here.", where="symbolic",
-                                 remedy="Only sums of angles can stand in a rotation.")  # fmt: skip
+                raise ModelError(
+                    f"The sine of '{x}' has no exact form here.",
+                    where="symbolic",
+                    remedy="Only sums of angles can stand in a rotation.",
+                )
             if any(powers):
                 factors[self.plain[powers.index(1) - first]] = Fraction(int(coefficient.p), int(coefficient.q))
         return factors
@@ -195,8 +202,11 @@ class Element:
         if isinstance(other, Element):
             quotient, rest = divmod(self.polynomial, other.polynomial)
             if not rest.is_zero():
-                raise ModelError(f"The quotient by '{other}' is no polynomial.", where="symbolic",
-                                 remedy="Give the divisor a value, or a parameter of its own.")  # fmt: skip
+                raise ModelError(
+                    f"The quotient by '{other}' is no polynomial.",
+                    where="symbolic",
+                    remedy="Give the divisor a value, or a parameter of its own.",
+                )
             return self.ring.wrapped(quotient)
         return Element(self.ring, self.polynomial / self.ring.number(other))
 
@@ -206,8 +216,11 @@ class Element:
     def __pow__(self, exponent: Any) -> Any:
         n = int(exponent)
         if n != exponent or n < 0:
-            raise ModelError(f"The power {exponent} of '{self}' is no polynomial.", where="symbolic",
-                             remedy="Give the base a value, or a parameter of its own.")  # fmt: skip
+            raise ModelError(
+                f"The power {exponent} of '{self}' is no polynomial.",
+                where="symbolic",
+                remedy="Give the base a value, or a parameter of its own.",
+            )
         result: Any = 1.0
         for _ in range(n):
             result = self * result
@@ -240,8 +253,10 @@ class Element:
         return ring.wrapped(ring.reduced(result))
 
 
-_AS_WRITTEN = {**{ours: sign for sign, ours in (COMPARISONS | LOGIC).items()},
-               **{ours: written for written, (ours, _) in FUNCTIONS.items()}}  # fmt: skip
+_AS_WRITTEN = {
+    **{ours: sign for sign, ours in (COMPARISONS | LOGIC).items()},
+    **{ours: written for written, (ours, _) in FUNCTIONS.items()},
+}
 """Elementary function → how formulas write it."""
 
 
@@ -253,8 +268,11 @@ def _function(name: str, *arguments: Any) -> Any:
     if name == "sqrt" and isinstance(x, Element) and (root := _root(x)) is not None:
         return root
     name = _AS_WRITTEN.get(name, name)
-    raise ModelError(f"'{name}' of a symbol has no exact form here.", where="symbolic",
-                     remedy="Give the symbol a value, or the whole formula a parameter of its own.")  # fmt: skip
+    raise ModelError(
+        f"'{name}' of a symbol has no exact form here.",
+        where="symbolic",
+        remedy="Give the symbol a value, or the whole formula a parameter of its own.",
+    )
 
 
 def _root(x: Element) -> Any:

@@ -25,8 +25,14 @@ from core.symbolic.terms import Groups
 Forms = tuple[tuple[Form, ...], ...]
 
 
-def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = None,
-          values: Mapping[str, float] | None = None, recognise: bool = True) -> Robot:  # fmt: skip
+def robot(
+    model: Model,
+    *,
+    tip: str = "",
+    symbols: str | Iterable[str] | None = None,
+    values: Mapping[str, float] | None = None,
+    recognise: bool = True,
+) -> Robot:
     """The serial chain of a model in symbols.
 
     tip : frame at its end; default: the tool
@@ -40,8 +46,9 @@ def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = 
     named = with_gravity_symbol(needed(model))
     if symbols == "all":
         named = with_symbols(named)
-    known = {name: x for name, x in named.values().items()
-             if any(p.name == name and p.independent for p in named.parameters)}  # fmt: skip
+    known = {
+        name: x for name, x in named.values().items() if any(p.name == name and p.independent for p in named.parameters)
+    }
     for name, value in (values or {}).items():
         if value is None or isinstance(value, str | list | tuple):
             raise ModelError(f"{value!r} is not a number.", where=f"value of '{name}'", remedy="Give a number in SI.")
@@ -49,13 +56,15 @@ def robot(model: Model, *, tip: str = "", symbols: str | Iterable[str] | None = 
         symbols = tuple(symbols)
     wished = (symbols,) if isinstance(symbols, str) and symbols not in ("named", "all", "none") else symbols
     if isinstance(wished, tuple) and (missing := [name for name in wished if name not in known]):
-        raise ModelError(f"There is no parameter '{missing[0]}'.", where="symbols",
-                         remedy="There are: " + ", ".join(known) + ".")  # fmt: skip
+        raise ModelError(
+            f"There is no parameter '{missing[0]}'.", where="symbols", remedy="There are: " + ", ".join(known) + "."
+        )
     given = kept_symbols(wished)(known) | dict(values or {})
     unknown = sorted(given.keys() - known.keys())
     if unknown:
-        raise ModelError(f"There is no parameter '{unknown[0]}'.", where="values",
-                         remedy="There are: " + ", ".join(known) + ".")  # fmt: skip
+        raise ModelError(
+            f"There is no parameter '{unknown[0]}'.", where="values", remedy="There are: " + ", ".join(known) + "."
+        )
     return Robot(Chain(named, tip, given, recognise=recognise))
 
 
@@ -242,8 +251,10 @@ class Robot:
             if not isinstance(index, int | np.integer):
                 raise ModelError(f"The index {index!r} of '{what}' is no whole number.", remedy="Count from 1.")
             if not lowest <= index <= highest:
-                raise ModelError(f"The index {index} of '{what}' is outside {lowest} … {highest}.",
-                                 remedy=f"The robot has {self.n} joints.")  # fmt: skip
+                raise ModelError(
+                    f"The index {index} of '{what}' is outside {lowest} … {highest}.",
+                    remedy=f"The robot has {self.n} joints.",
+                )
 
     @cached_property
     def _writer(self) -> Writer:

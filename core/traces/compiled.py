@@ -77,8 +77,10 @@ class Evaluation:
             q, v = (np.asarray(state, dtype=float) for state in states[:2])
             own = self.x_rest(q, p=p, t=t, v=v) if x is None else np.asarray(x, dtype=float)
             if own.shape[-1:] != (self.nx,):
-                raise ModelError(f"x has shape {own.shape}; {self.nx} numbers are needed.",
-                                 remedy="mech.x_names lists them in order.")  # fmt: skip
+                raise ModelError(
+                    f"x has shape {own.shape}; {self.nx} numbers are needed.",
+                    remedy="mech.x_names lists them in order.",
+                )
             speed = self.x_rate(q, v, own, p=p, t=t)
             own, speed = np.broadcast_arrays(own, speed)
             result.append(np.concatenate([own, speed], axis=-1))

@@ -84,8 +84,10 @@ def closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> lis
 
 def closure_time(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
-    return [0.0 if row.level == ACCELERATION else negated(target.rate)
-            for row, target in zip(tracer.holdings.rows, targets(tracer, x), strict=True)]  # fmt: skip
+    return [
+        0.0 if row.level == ACCELERATION else negated(target.rate)
+        for row, target in zip(tracer.holdings.rows, targets(tracer, x), strict=True)
+    ]
 
 
 def closure_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:

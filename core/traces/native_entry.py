@@ -61,5 +61,4 @@ def entry(mech: Mechanism, function: str, p: Array) -> Entry:
         words = [TABLE, code.library.address("run"), table, rows, places, count, result]
         return Entry(np.array(words, dtype=np.int64), np.concatenate([workspace, np.zeros(max(count, 1))]), code)
     reason = mech._program.failures.get(function, "unknown reason")
-    raise SimulationError(f"There is no machine code of {function}: {reason}.",
-                          remedy="Report this with the model.")  # fmt: skip
+    raise SimulationError(f"There is no machine code of {function}: {reason}.", remedy="Report this with the model.")

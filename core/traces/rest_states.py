@@ -82,8 +82,11 @@ def _check_held(mech: Evaluation, q: Array, v: Array, p: Array, t: float, x: Arr
     J = mech._call("junctions", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t)
     names = list(mech._program.tracer.elements.junctions)
     if not np.isfinite(J).all():
-        raise SimulationError("The forces at the junction are not finite numbers.", where=f"junction '{names[0]}'",
-                              remedy="Look at the laws of the forces that meet there.")  # fmt: skip
+        raise SimulationError(
+            "The forces at the junction are not finite numbers.",
+            where=f"junction '{names[0]}'",
+            remedy="Look at the laws of the forces that meet there.",
+        )
     _, sizes, rows = np.linalg.svd(J)
     if sizes[-1] > UNHELD * sizes[0] and sizes[0] > 0.0:
         return
@@ -92,6 +95,8 @@ def _check_held(mech: Evaluation, q: Array, v: Array, p: Array, t: float, x: Arr
     d = blocks[worst] / np.max(np.abs(blocks[worst]))
     d = d * np.sign(d[int(np.argmax(np.abs(d)))])
     direction = ", ".join(f"{round(float(e), 3) + 0.0:g}" for e in d)
-    raise SimulationError(f"Nothing holds the junction in the direction ({direction}).",
-                          where=f"junction '{names[worst]}'",
-                          remedy="Let another spring or damper meet it there, or use a body.")  # fmt: skip
+    raise SimulationError(
+        f"Nothing holds the junction in the direction ({direction}).",
+        where=f"junction '{names[worst]}'",
+        remedy="Let another spring or damper meet it there, or use a body.",
+    )

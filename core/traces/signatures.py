@@ -16,8 +16,14 @@ Shapes = dict[str, tuple[str, tuple[int, ...]]]
 
 _CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_slip", "center"}
 _LOADED = {
-    "inverse_dynamics", "forward_dynamics", "bias", "forward_dynamics_slip", "bias_slip", "wrenches", "energy",
-}  # fmt: skip
+    "inverse_dynamics",
+    "forward_dynamics",
+    "bias",
+    "forward_dynamics_slip",
+    "bias_slip",
+    "wrenches",
+    "energy",
+}
 """Functions in which force elements count."""
 
 

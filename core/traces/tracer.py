@@ -41,9 +41,23 @@ LONG = 24
 VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
-    "rate", "closure", "closure_jacobian", "closure_bias", "closure_time", "closure_motion", "closure_origins",
-    "frame_acceleration", "states", "settle", "junctions", "balance", "stretched", "sensor", "slopes", "conditions",
-}  # fmt: skip
+    "rate",
+    "closure",
+    "closure_jacobian",
+    "closure_bias",
+    "closure_time",
+    "closure_motion",
+    "closure_origins",
+    "frame_acceleration",
+    "states",
+    "settle",
+    "junctions",
+    "balance",
+    "stretched",
+    "sensor",
+    "slopes",
+    "conditions",
+}
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
 
@@ -194,10 +208,12 @@ def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
     of its speeds."""
     body = next((name for name in free if moved == name or moved.startswith(f"{name}.")), "")
     if body:
-        return SimulationError("It moves freely but has no mass or no inertia, so a force on it gives no finite "
-                               "acceleration.", where=f"body '{body}'",
-                               remedy="Give it a mass and an inertia (a point mass any: nothing turns it), "
-                               "or fix it to a body that has them.")  # fmt: skip
+        return SimulationError(
+            "It moves freely but has no mass or no inertia, so a force on it gives no finite acceleration.",
+            where=f"body '{body}'",
+            remedy="Give it a mass and an inertia (a point mass any: nothing turns it), "
+            "or fix it to a body that has them.",
+        )
     return SimulationError(
         "The joint moves no mass or inertia, so a force on it gives no finite acceleration.",
         where=f"joint '{moved}'",

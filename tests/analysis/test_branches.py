@@ -38,8 +38,10 @@ def test_values_can_be_given_and_may_be_out_of_reach():
     found = branches(mech, {"J1": 0.7})
     assert [q[0] for q in found] == [0.7, 0.7]
     narrow = machines.planar_fourbar()
-    joints = [dataclasses.replace(j, a=dataclasses.replace(j.a, position=(5.0, 0.0, 0.0))) if j.name == "J3" else j
-              for j in narrow.joints]  # fmt: skip
+    joints = [
+        dataclasses.replace(j, a=dataclasses.replace(j.a, position=(5.0, 0.0, 0.0))) if j.name == "J3" else j
+        for j in narrow.joints
+    ]
     with pytest.raises(AssemblyError, match="No pose closes the loops"):
         branches(Mechanism(dataclasses.replace(narrow, joints=tuple(joints))), ["J1"], starts=40)
 

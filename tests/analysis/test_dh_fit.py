@@ -71,9 +71,11 @@ def test_what_no_table_can_hold_is_named():
     assert error.value.where == "joint 'ball'"
     follower = Model(
         bodies=(Body(name="a"), Body(name="b")),
-        joints=(Joint(name="one", parent="world", child="a"),
-                Joint(name="two", parent="a", child="b", mimic=Mimic(leader="one"))),
-    )  # fmt: skip
+        joints=(
+            Joint(name="one", parent="world", child="a"),
+            Joint(name="two", parent="a", child="b", mimic=Mimic(leader="one")),
+        ),
+    )
     with pytest.raises(ModelError, match="follows another"):
         fit(Mechanism(follower), "b")
     with pytest.raises(ModelError, match="closed loop"):

@@ -28,10 +28,19 @@ def chain(masses, lengths, rods):
     for i, (mass, length) in enumerate(zip(masses, lengths, strict=True)):
         center = (0.0, 0.0, -0.5 * length if rods else -1.0 * length)
         inertia = mass * length**2 / 12.0 if rods else 0.0
-        bodies.append(Body(name=f"link{i}", mass=float(mass), center_of_mass=center,
-                           inertia=Inertia(ixx=inertia, iyy=inertia, izz=0.0)))  # fmt: skip
-        joints.append(Joint(name=f"j{i}", parent=inner, child=f"link{i}", a=Pose(position=(0.0, 0.0, -offset)),
-                            axis=(0.0, 1.0, 0.0)))  # fmt: skip
+        bodies.append(
+            Body(
+                name=f"link{i}",
+                mass=float(mass),
+                center_of_mass=center,
+                inertia=Inertia(ixx=inertia, iyy=inertia, izz=0.0),
+            )
+        )
+        joints.append(
+            Joint(
+                name=f"j{i}", parent=inner, child=f"link{i}", a=Pose(position=(0.0, 0.0, -offset)), axis=(0.0, 1.0, 0.0)
+            )
+        )
         inner, offset = f"link{i}", float(length)
     gravity = Gravity(acceleration=(0.0, 0.0, -read("lin_pendulum_chains")["parameters"]["g"]))
     return Model(name="chain", bodies=tuple(bodies), joints=tuple(joints), world=World(gravity=gravity))
@@ -72,17 +81,27 @@ def spring_fourbar():
     def pin(name, parent, child, x, y=0.0):
         return Joint(name=name, parent=parent, child=child, a=Pose(position=(x, y, 0.0)))
 
-    end = Joint(name="D", parent="coupler", child="right", a=Pose(position=(L, 0.0, 0.0)),
-                b=Pose(position=(L, 0.0, 0.0)))  # fmt: skip
+    end = Joint(
+        name="D", parent="coupler", child="right", a=Pose(position=(L, 0.0, 0.0)), b=Pose(position=(L, 0.0, 0.0))
+    )
     return Model(
         name="fourbar",
         world=World(gravity=Gravity(acceleration=(0.0, -data["g"], 0.0))),
         bodies=(bar("left"), bar("coupler"), bar("right")),
         frames=(Frame(name="tip", parent="coupler", pose=Pose(position=(L, 0.0, 0.0))),),
         joints=(pin("A", "world", "left", 0.0), pin("B", "left", "coupler", L), pin("C", "world", "right", L), end),
-        forces=(Force(name="spring", kind="line", a="world", b="tip", stiffness=data["k"], rest=data["rest_length"],
-                      damping=data["c"]),),
-    )  # fmt: skip
+        forces=(
+            Force(
+                name="spring",
+                kind="line",
+                a="world",
+                b="tip",
+                stiffness=data["k"],
+                rest=data["rest_length"],
+                damping=data["c"],
+            ),
+        ),
+    )
 
 
 def parallelogram_at(phi):
@@ -135,8 +154,9 @@ def test_what_nothing_holds_falls():
 def test_a_damped_oscillator_in_closed_form():
     m, k, c = 2.0, 50.0, 3.0
     body = Body(name="cart", mass=m, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
-    slide = Joint(name="x", kind="prismatic", parent="world", child="cart", axis=(1.0, 0.0, 0.0), stiffness=k,
-                  damping=c)  # fmt: skip
+    slide = Joint(
+        name="x", kind="prismatic", parent="world", child="cart", axis=(1.0, 0.0, 0.0), stiffness=k, damping=c
+    )
     found = linearise(Mechanism(Model(name="cart", bodies=(body,), joints=(slide,))), np.array([0.0]))
     np.testing.assert_allclose(found.A, [[0.0, 1.0], [-k / m, -c / m]], atol=1e-12)
     (mode,) = found.modes
@@ -153,8 +173,11 @@ def test_a_spring_and_damper_in_series_add_a_state():
     mech = Mechanism(Model(name="cart", bodies=(body,), joints=(slide,), forces=(force,)))
     found = linearise(mech, np.array([1.0]))
     expected = np.roots([1.0, k / c, k / m, 0.0])
-    np.testing.assert_allclose(sorted(found.eigenvalues, key=lambda z: (z.real, z.imag)),
-                               sorted(expected, key=lambda z: (z.real, z.imag)), atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        sorted(found.eigenvalues, key=lambda z: (z.real, z.imag)),
+        sorted(expected, key=lambda z: (z.real, z.imag)),
+        atol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -179,8 +202,9 @@ def test_the_state_matrix_is_the_derivative_of_the_motion(seed):
 def test_a_top_with_quaternions_in_motion():
     """Spherical joint, moving: exact derivative against central differences on the manifold."""
     body = Body(name="top", mass=1.5, center_of_mass=(0.1, 0.2, 0.5), inertia=Inertia(ixx=0.2, iyy=0.3, izz=0.1))
-    mech = Mechanism(Model(name="top", bodies=(body,), joints=(Joint(name="s", kind="spherical", parent="world",
-                                                                     child="top"),)))  # fmt: skip
+    mech = Mechanism(
+        Model(name="top", bodies=(body,), joints=(Joint(name="s", kind="spherical", parent="world", child="top"),))
+    )
     q = mech.integrate(mech.neutral(), np.array([0.3, -0.5, 0.4]), 1.0)
     v = np.array([1.0, -0.7, 2.0])
     A = linearise(mech, q, v).A
@@ -283,8 +307,9 @@ def test_a_loop_rests_against_a_limit():
     model = spring_fourbar()
     data = FOURBAR["parameters"]
     crank = dataclasses.replace(model.joint("A"), limits=(Limit(lower=-1.0, upper=2.0),))
-    mech = Mechanism(dataclasses.replace(model, forces=(), joints=tuple(
-        crank if j.name == "A" else j for j in model.joints)))  # fmt: skip
+    mech = Mechanism(
+        dataclasses.replace(model, forces=(), joints=tuple(crank if j.name == "A" else j for j in model.joints))
+    )
     found = equilibrium(mech, parallelogram_at(0.3))
     assert mech.coordinate(found.q, "A")[0] == pytest.approx(-1.0, abs=1e-12)
     assert np.max(np.abs(mech.gaps(found.q))) < 1e-9
@@ -308,9 +333,15 @@ def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_
     stop, rate = at[-1.0][limited_joint], (at[-1.0 + 1e-6][limited_joint] - at[-1.0][limited_joint]) / 1e-6
     lower = at[0.3][limited_joint] > stop
     limit = Limit(lower=stop) if lower else Limit(upper=stop)
-    joints = tuple(dataclasses.replace(j, cut="yes" if j.name == cut else "auto",
-                                       limits=(limit,) if j.name == limited_joint else (), rest=(at[0.3][j.name],))
-                   for j in plain.joints)  # fmt: skip
+    joints = tuple(
+        dataclasses.replace(
+            j,
+            cut="yes" if j.name == cut else "auto",
+            limits=(limit,) if j.name == limited_joint else (),
+            rest=(at[0.3][j.name],),
+        )
+        for j in plain.joints
+    )
     mech = Mechanism(dataclasses.replace(plain, joints=joints))
     assert mech.loops[0].cut == cut
     found = equilibrium(mech, np.array([at[0.3][name] for name in mech.q_names]))
@@ -331,11 +362,24 @@ def maxwell(damping, *further):
     frames = [Frame(name=f"s{k}", parent="world", pose=Pose(position=p)) for k, p in enumerate(sides)]
     wall = Frame(name="wall", parent="world", pose=Pose(position=(-0.5, 0.0, 0.0)))
     across = [Force(name=f"f{k}", kind="line", a=f"s{k}", b="knot", stiffness=50.0, rest=1.0) for k in range(4)]
-    forces = (Force(name="spring", kind="line", a="wall", b="knot", stiffness=300.0, rest=1.0),
-              Force(name="damper", kind="line", a="knot", b="block", damping=damping), *across, *further)  # fmt: skip
+    forces = (
+        Force(name="spring", kind="line", a="wall", b="knot", stiffness=300.0, rest=1.0),
+        Force(name="damper", kind="line", a="knot", b="block", damping=damping),
+        *across,
+        *further,
+    )
     knot = Junction(name="knot", guess=(0.5, 0.0, 0.0))
-    return Mechanism(Model(name="maxwell", bodies=(block,), joints=(slide,), junctions=(knot,), forces=forces,
-                           frames=(*frames, wall), world=World(gravity=Gravity(kind="none"))))  # fmt: skip
+    return Mechanism(
+        Model(
+            name="maxwell",
+            bodies=(block,),
+            joints=(slide,),
+            junctions=(knot,),
+            forces=forces,
+            frames=(*frames, wall),
+            world=World(gravity=Gravity(kind="none")),
+        )
+    )
 
 
 @pytest.mark.parametrize("damping", [5.0, 20.0, 1e4])
@@ -368,8 +412,9 @@ def test_a_damper_and_springs_along_the_same_knot():
 def test_massless_bodies_of_a_loop_do_not_matter():
     """Bars of a parallelogram without mass carry a heavy coupler: a pendulum of the cranks' length."""
     model = spring_fourbar()
-    light = tuple(dataclasses.replace(b, mass=0.0, inertia=Inertia()) if b.name != "coupler" else b
-                  for b in model.bodies)  # fmt: skip
+    light = tuple(
+        dataclasses.replace(b, mass=0.0, inertia=Inertia()) if b.name != "coupler" else b for b in model.bodies
+    )
     mech = Mechanism(dataclasses.replace(model, bodies=light, forces=()))
     found = linearise(mech, parallelogram_at(-0.5 * np.pi))
     assert found.stability == "stable"

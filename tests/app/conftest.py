@@ -111,8 +111,14 @@ class Bench:
     def move(self, x, y, keys=Qt.KeyboardModifier.NoModifier):
         """The pointer moves. (QTest would move the screen's own pointer and not wait for what comes of it.)"""
         place = QPoint(round(x), round(y))
-        event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), QPointF(self.view.mapToGlobal(place)),
-                            Qt.MouseButton.NoButton, Qt.MouseButton.NoButton, keys)  # fmt: skip
+        event = QMouseEvent(
+            QEvent.Type.MouseMove,
+            QPointF(place),
+            QPointF(self.view.mapToGlobal(place)),
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.NoButton,
+            keys,
+        )
         QApplication.sendEvent(self.view, event)
         pump(seconds=0.01)
 

@@ -93,8 +93,10 @@ def seeds() -> dict[str, tuple[Seed, ...]]:
     found += [Seed("csv", ".csv", CSV.encode()), Seed("toml", ".toml", TOML.encode())]
     found += meshes()
     found += runs()
-    found += [Seed("table", suffix, text.encode()) for suffix, text in
-              ((".csv", TABLE), (".sim", SIMNON), (".csv", GERMAN), (".t", SIMNON))]  # fmt: skip
+    found += [
+        Seed("table", suffix, text.encode())
+        for suffix, text in ((".csv", TABLE), (".sim", SIMNON), (".csv", GERMAN), (".t", SIMNON))
+    ]
     found += [Seed("torques", ".tau", path.read_bytes()) for path in sorted((EXAMPLES / "torques").glob("*.tau"))]
     found += [Seed("imports", ".kst", text.encode()) for text in (IMPORTER, HAND_WRITTEN)]
     kinds = dict.fromkeys(seed.kind for seed in found)

@@ -21,19 +21,33 @@ from tests.campaign.trials import Unexpected, told
 from tests.files.native.test_native import HAND_WRITTEN
 
 SHARES = {
-    "kst": 34, "urdf": 14, "mjcf": 14, "robotica": 7, "csv": 5, "toml": 5, "mesh": 8, "run": 2, "table": 4,
-    "torques": 4, "imports": 4, "xacro": 0.5,
-}  # fmt: skip
+    "kst": 34,
+    "urdf": 14,
+    "mjcf": 14,
+    "robotica": 7,
+    "csv": 5,
+    "toml": 5,
+    "mesh": 8,
+    "run": 2,
+    "table": 4,
+    "torques": 4,
+    "imports": 4,
+    "xacro": 0.5,
+}
 """How many trials of each kind, in parts of all; running another program is slow."""
 MECHANISMS = 0.1
 """Share of the models that are made machines of."""
 LARGE = 30
 """Bodies and joints of a machine that would take long."""
 TREES = {
-    "kst": tree_mutations.yaml_spoiled, "imports": tree_mutations.yaml_spoiled, "urdf": tree_mutations.xml_spoiled,
-    "xacro": tree_mutations.xml_spoiled, "mjcf": tree_mutations.xml_spoiled, ".dae": tree_mutations.xml_spoiled,
+    "kst": tree_mutations.yaml_spoiled,
+    "imports": tree_mutations.yaml_spoiled,
+    "urdf": tree_mutations.xml_spoiled,
+    "xacro": tree_mutations.xml_spoiled,
+    "mjcf": tree_mutations.xml_spoiled,
+    ".dae": tree_mutations.xml_spoiled,
     ".gltf": tree_mutations.json_spoiled,
-}  # fmt: skip
+}
 """What spoils the tree of a file of a kind or suffix."""
 
 
@@ -181,6 +195,10 @@ def importing_file(path: Path, luck: random.Random) -> None:
 
 
 READERS: dict[str, Callable[[Path, random.Random], None]] = {
-    "mesh": mesh_file, "run": run_file, "table": table_file, "torques": torque_file, "imports": importing_file,
-}  # fmt: skip
+    "mesh": mesh_file,
+    "run": run_file,
+    "table": table_file,
+    "torques": torque_file,
+    "imports": importing_file,
+}
 """What is done with a file of a kind that is not simply a model."""

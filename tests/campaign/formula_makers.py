@@ -71,12 +71,20 @@ def power(a: Dual, b: Dual) -> Dual:
 
 
 OPERATORS: dict[str, tuple[int, Callable[[Dual, Dual], Dual]]] = {
-    "+": (SUM, add), "-": (SUM, subtract), "*": (PRODUCT, multiply), "/": (PRODUCT, divide), "^": (POWER, power),
-}  # fmt: skip
+    "+": (SUM, add),
+    "-": (SUM, subtract),
+    "*": (PRODUCT, multiply),
+    "/": (PRODUCT, divide),
+    "^": (POWER, power),
+}
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
-}  # fmt: skip
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
 
 # ------------------------------------------------------------------------------------------- functions
 

@@ -41,19 +41,50 @@ WAITING = 80
 LEFT_OUT = {"file.quit", "view.full_screen"}
 """Commands that end the campaign, or only hinder it."""
 KEYS = (
-    Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Delete, Qt.Key.Key_F2,
-    Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_PageUp, Qt.Key.Key_Home,
-    Qt.Key.Key_Space, Qt.Key.Key_A, Qt.Key.Key_1, Qt.Key.Key_Minus, Qt.Key.Key_F1, Qt.Key.Key_Menu,
-)  # fmt: skip
+    Qt.Key.Key_Escape,
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Tab,
+    Qt.Key.Key_Backtab,
+    Qt.Key.Key_Delete,
+    Qt.Key.Key_F2,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_Space,
+    Qt.Key.Key_A,
+    Qt.Key.Key_1,
+    Qt.Key.Key_Minus,
+    Qt.Key.Key_F1,
+    Qt.Key.Key_Menu,
+)
 CHORDS = (Qt.Key.Key_Z, Qt.Key.Key_Y, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_A, Qt.Key.Key_D, Qt.Key.Key_S)
 """Keys that are pressed with Ctrl."""
 MODIFIERS = (
-    Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.NoModifier,
-    Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier,
-)  # fmt: skip
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
 BUTTONS = (Qt.MouseButton.LeftButton,) * 4 + (Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton)
-SMALL = ("pendulum", "double_pendulum", "four_bar", "slider_crank", "scara", "two_link", "joint_kinds", "three_springs",
-         "forces", "stewart", "puma560", "damped_pendulum")  # fmt: skip
+SMALL = (
+    "pendulum",
+    "double_pendulum",
+    "four_bar",
+    "slider_crank",
+    "scara",
+    "two_link",
+    "joint_kinds",
+    "three_springs",
+    "forces",
+    "stewart",
+    "puma560",
+    "damped_pendulum",
+)
 """Examples that open in no time."""
 
 
@@ -206,8 +237,16 @@ class Hands:
 
     def use(self, place: QWidget) -> None:
         """One of the parts of a place that a hand can reach."""
-        kinds = (QLineEdit, QPlainTextEdit, QAbstractButton, QComboBox, QAbstractSlider, QTabBar, QAbstractItemView,
-                 QAbstractSpinBox)  # fmt: skip
+        kinds = (
+            QLineEdit,
+            QPlainTextEdit,
+            QAbstractButton,
+            QComboBox,
+            QAbstractSlider,
+            QTabBar,
+            QAbstractItemView,
+            QAbstractSpinBox,
+        )
         found = [each for kind in kinds for each in place.findChildren(kind) if each.isVisible() and each.isEnabled()]
         if found:
             self.handle(self.luck.choice(found))
@@ -249,10 +288,16 @@ class Hands:
     def text(self) -> str:
         """Something to type."""
         names = [element.name for each in COLLECTIONS for element in getattr(self.window.session.model, each)]
-        return self.luck.choice((
-            self.luck.choice(NUMBERS)[:80], self.luck.choice(NAMES)[:80], self.luck.choice(names or ["x"]),
-            formula(self.luck, 2).text[:120], f"{self.luck.uniform(-3, 3):.3g}", f"{self.luck.randint(-90, 90)} deg",
-        ))  # fmt: skip
+        return self.luck.choice(
+            (
+                self.luck.choice(NUMBERS)[:80],
+                self.luck.choice(NAMES)[:80],
+                self.luck.choice(names or ["x"]),
+                formula(self.luck, 2).text[:120],
+                f"{self.luck.uniform(-3, 3):.3g}",
+                f"{self.luck.randint(-90, 90)} deg",
+            )
+        )
 
     def type_into(self, part: QWidget) -> None:
         """Type over what is there, and finish or give up."""
@@ -274,8 +319,10 @@ class Hands:
         """Somewhere in the picture, mostly near its middle, where the machine is."""
         view = self.bench.view
         if self.luck.random() < 0.7:
-            return (round(self.luck.gauss(view.width() / 2, view.width() / 8)),
-                    round(self.luck.gauss(view.height() / 2, view.height() / 8)))  # fmt: skip
+            return (
+                round(self.luck.gauss(view.width() / 2, view.width() / 8)),
+                round(self.luck.gauss(view.height() / 2, view.height() / 8)),
+            )
         return self.luck.randrange(view.width()), self.luck.randrange(view.height())
 
     def click(self) -> None:
@@ -306,8 +353,16 @@ class Hands:
         turn = QPoint(0, self.luck.choice((-240, -120, 120, 240)))
         self.note(f"wheel {turn.y()}")
         view = self.bench.view
-        event = QWheelEvent(place, QPointF(view.mapToGlobal(place.toPoint())), QPoint(), turn, Qt.MouseButton.NoButton,
-                            self.luck.choice(MODIFIERS), Qt.ScrollPhase.NoScrollPhase, False)  # fmt: skip
+        event = QWheelEvent(
+            place,
+            QPointF(view.mapToGlobal(place.toPoint())),
+            QPoint(),
+            turn,
+            Qt.MouseButton.NoButton,
+            self.luck.choice(MODIFIERS),
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
         QApplication.sendEvent(view, event)
 
     def key(self) -> None:
@@ -342,10 +397,21 @@ class Hands:
 
 
 ACTIONS: dict[Callable[[Hands], None], int] = {
-    Hands.command: 8, Hands.add: 5, Hands.back_and_forth: 5, Hands.files: 3, Hands.simulate: 5, Hands.select: 4,
-    Hands.delete: 4, Hands.rename: 3, Hands.edit: 14, Hands.anything: 10, Hands.click: 10, Hands.drag: 10,
-    Hands.wheel: 1, Hands.key: 6,
-}  # fmt: skip
+    Hands.command: 8,
+    Hands.add: 5,
+    Hands.back_and_forth: 5,
+    Hands.files: 3,
+    Hands.simulate: 5,
+    Hands.select: 4,
+    Hands.delete: 4,
+    Hands.rename: 3,
+    Hands.edit: 14,
+    Hands.anything: 10,
+    Hands.click: 10,
+    Hands.drag: 10,
+    Hands.wheel: 1,
+    Hands.key: 6,
+}
 """Actions and how often each is drawn beside the others."""
 
 
@@ -354,8 +420,11 @@ def answer_questions(luck: Callable[[], random.Random], folder: Callable[[], Pat
     button = QMessageBox.StandardButton
 
     def box(self: QMessageBox) -> int:
-        offered = [each for each in (button.Save, button.Discard, button.Cancel, button.Yes, button.No, button.Ok)
-                   if self.standardButtons() & each]  # fmt: skip
+        offered = [
+            each
+            for each in (button.Save, button.Discard, button.Cancel, button.Yes, button.No, button.Ok)
+            if self.standardButtons() & each
+        ]
         return luck().choice(offered or [button.Ok])
 
     def saved(*_: object, **__: object) -> tuple[str, str]:

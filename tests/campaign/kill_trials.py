@@ -100,8 +100,11 @@ def files_whole(folder: Path, lines: list[Line]) -> None:
 def recovered(folder: Path, lines: list[Line], killed: float) -> str:
     """Whether the copy holds a state that was open in the last seconds, where there must be a copy."""
     states = [line for line in lines if line["what"] == "state" and line["time"] <= killed]
-    recent = [line for line, after in zip(states, [*states[1:], None], strict=True)
-              if after is None or after["time"] >= killed - OLDEST]  # fmt: skip
+    recent = [
+        line
+        for line, after in zip(states, [*states[1:], None], strict=True)
+        if after is None or after["time"] >= killed - OLDEST
+    ]
     copies = sorted(folder.glob("*.kst"), key=lambda path: path.stat().st_mtime) if folder.is_dir() else []
     if not all(line["unsaved"] for line in recent):
         return "killed, saved shortly before"
@@ -114,7 +117,8 @@ def recovered(folder: Path, lines: list[Line], killed: float) -> str:
     except KinetostatError as error:
         raise Unexpected("The recovery copy is torn") from error
     if found not in {line["hash"] for line in recent}:
-        age = next((killed - after["time"] for line, after in itertools.pairwise(states)
-                    if line["hash"] == found), None)  # fmt: skip
+        age = next(
+            (killed - after["time"] for line, after in itertools.pairwise(states) if line["hash"] == found), None
+        )
         raise Unexpected("The recovery copy holds what was open " + ("never" if age is None else "too long ago"))
     return "killed, recovered"

@@ -95,8 +95,14 @@ class Process:
     def __init__(self, part: str, seed: int, folder: Path) -> None:
         self.part, self.seed, self.folder, self.count = part, seed, folder, 0
         command = [sys.executable, "-m", "tests.campaign.worker", part, str(seed), str(folder)]
-        self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=private(folder), start_new_session=True)  # fmt: skip
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=private(folder),
+            start_new_session=True,
+        )
         self.rest = b""
         first = self.line(START)
         if "patience" not in first:
@@ -181,8 +187,9 @@ def private(folder: Path) -> dict[str, str]:
 class Runner:
     """Hands out chunks of trials to processes until all are done or time is over."""
 
-    def __init__(self, part: str, seed: int, *, processes: int = 1, minutes: float = 60.0, resume: bool = True,
-                 keep: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self, part: str, seed: int, *, processes: int = 1, minutes: float = 60.0, resume: bool = True, keep: bool = True
+    ) -> None:
         self.report = Report.load(part, seed) if resume and keep else Report(part, seed)
         self.keep = keep
         self.processes, self.end = processes, time.monotonic() + 60.0 * minutes

@@ -142,8 +142,18 @@ def _scalar(luck: random.Random, tree: Any, found: list[Place], place: Place) ->
 
 
 CHANGES: tuple[Callable[..., Any], ...] = (
-    _remove, _replace, _borrow, _borrow, _name_for_value, _rename, _nest, _repeat, _scalar, _scalar, _scalar,
-)  # fmt: skip
+    _remove,
+    _replace,
+    _borrow,
+    _borrow,
+    _name_for_value,
+    _rename,
+    _nest,
+    _repeat,
+    _scalar,
+    _scalar,
+    _scalar,
+)
 
 
 # ------------------------------------------------------------------------------------------- XML
@@ -227,5 +237,15 @@ def _storable(text: str) -> str:
 
 
 XML_CHANGES: tuple[Callable[..., None], ...] = (
-    _drop, _move, _move, _again, _within, _called, _attribute, _attribute, _attribute, _attribute, _attribute,
-)  # fmt: skip
+    _drop,
+    _move,
+    _move,
+    _again,
+    _within,
+    _called,
+    _attribute,
+    _attribute,
+    _attribute,
+    _attribute,
+    _attribute,
+)

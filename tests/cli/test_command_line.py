@@ -190,9 +190,26 @@ def test_torques_get_their_values_and_initial_conditions(run, tmp_path):
     assert code == 1
     assert "without a value: k1, k2" in error
     saved = tmp_path / "sine.sim"
-    code, out, error = run("response", robot.path, "--torques", torques, "--set", "k1=100", "--values", "k2=20",
-                           "--initial", "q1=30 deg", "--speeds", "q1=3", "--end", "1", "--file", saved,
-                           "--increment", "0.01234")  # fmt: skip
+    code, out, error = run(
+        "response",
+        robot.path,
+        "--torques",
+        torques,
+        "--set",
+        "k1=100",
+        "--values",
+        "k2=20",
+        "--initial",
+        "q1=30 deg",
+        "--speeds",
+        "q1=3",
+        "--end",
+        "1",
+        "--file",
+        saved,
+        "--increment",
+        "0.01234",
+    )
     assert code == 0, error
     assert "Response from 0 to 1 s" in out
     lines = saved.read_text().splitlines()
@@ -300,10 +317,26 @@ def test_ctrl_c_keeps_what_a_run_did_until_then(tmp_path, suffix):
 
     ours, terminal = pty.openpty()
     program = subprocess.Popen(
-        [sys.executable, "-m", "app", "run", str(EXAMPLES / "damped_pendulum.kst"), "--duration", "1e5", "--method",
-         "rk4", "--sample", "0.1", "-o", str(output)],
-        stdout=subprocess.PIPE, stderr=terminal, text=True, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "app",
+            "run",
+            str(EXAMPLES / "damped_pendulum.kst"),
+            "--duration",
+            "1e5",
+            "--method",
+            "rk4",
+            "--sample",
+            "0.1",
+            "-o",
+            str(output),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
     os.close(terminal)
     seen = b""
     try:
@@ -335,11 +368,23 @@ def test_a_full_disk_is_one_message_and_what_was_written_can_be_read(tmp_path, l
 
     output = tmp_path / "run.h5"
     done = subprocess.run(
-        [sys.executable, "-m", "app", "run", str(EXAMPLES / "damped_pendulum.kst"), "--duration", "1000", "-o",
-         str(output)],
-        capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120,
+        [
+            sys.executable,
+            "-m",
+            "app",
+            "run",
+            str(EXAMPLES / "damped_pendulum.kst"),
+            "--duration",
+            "1000",
+            "-o",
+            str(output),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        timeout=120,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )  # fmt: skip
+    )
     assert done.returncode == 1, done.stderr
     assert "report" not in done.stderr
     if limit < 10_000:
@@ -367,8 +412,9 @@ def test_what_cannot_be_written_is_told_before_a_long_run(run, more, words):
 
 def test_where_a_run_that_fails_is_kept_is_said(run, tmp_path):
     for name in ("run.h5", "run.csv"):
-        code, _, complained = run("run", EXAMPLES / "damped_pendulum.kst", "--torque", "pin=sqrt(0.2-t)", "-o",
-                                  tmp_path / name)  # fmt: skip
+        code, _, complained = run(
+            "run", EXAMPLES / "damped_pendulum.kst", "--torque", "pin=sqrt(0.2-t)", "-o", tmp_path / name
+        )
         assert code == 1
         assert f"The motion until then is in {tmp_path / name}" in complained
         assert (tmp_path / name).stat().st_size > 500

@@ -26,8 +26,7 @@ def run_file(tmp_path_factory):
     v = 2.4 * np.outer(np.cos(4.0 * t), np.ones(mech.nv))
     still = at_rest(mech, q[0])
     path = tmp_path_factory.mktemp("runs") / "run.h5"
-    dataclasses.replace(still, time=t, q=q, v=v, a=-16.0 * q, tau=np.zeros_like(v),
-                        x=np.zeros((51, 0))).save(path)  # fmt: skip
+    dataclasses.replace(still, time=t, q=q, v=v, a=-16.0 * q, tau=np.zeros_like(v), x=np.zeros((51, 0))).save(path)
     return path
 
 

@@ -22,8 +22,15 @@ def run_of(folder, name, amplitude):
     mech = Mechanism(load(next(each.path for each in examples() if each.name == "pendulum")))
     q, v = (np.outer(f(4.0 * TIME), np.ones(1)) for f in (np.sin, np.cos))
     path = folder / f"{name}.h5"
-    dataclasses.replace(at_rest(mech, amplitude * q[0]), time=TIME, q=amplitude * q, v=4.0 * amplitude * v,
-                        a=-16.0 * amplitude * q, tau=0.0 * v, x=np.zeros((51, 0))).save(path)  # fmt: skip
+    dataclasses.replace(
+        at_rest(mech, amplitude * q[0]),
+        time=TIME,
+        q=amplitude * q,
+        v=4.0 * amplitude * v,
+        a=-16.0 * amplitude * q,
+        tau=0.0 * v,
+        x=np.zeros((51, 0)),
+    ).save(path)
     return str(path)
 
 
@@ -45,8 +52,23 @@ def test_numbers_are_written_in_the_units_asked_for(runs, tmp_path):
     np.testing.assert_array_equal(found["time [s]"], TIME)
     np.testing.assert_allclose(found["pin.q [°]"], np.degrees(0.6 * np.sin(4.0 * TIME)), atol=1e-12)
     np.testing.assert_allclose(found["pin.q*pin.v"], 1.44 * np.sin(4.0 * TIME) * np.cos(4.0 * TIME), atol=1e-12)
-    assert cli(["plot", runs[0], "pin.q", "bob.position", "-o", str(tmp_path / "b.csv"), "--angles", "rad",
-                "--lengths", "mm"]) == 0  # fmt: skip
+    assert (
+        cli(
+            [
+                "plot",
+                runs[0],
+                "pin.q",
+                "bob.position",
+                "-o",
+                str(tmp_path / "b.csv"),
+                "--angles",
+                "rad",
+                "--lengths",
+                "mm",
+            ]
+        )
+        == 0
+    )
     found = numbers(tmp_path / "b.csv")
     np.testing.assert_allclose(found["pin.q [rad]"], 0.6 * np.sin(4.0 * TIME), atol=1e-12)
     place = [found[f"bob.position.{axis} [mm]"] for axis in "xz"]
@@ -86,12 +108,18 @@ def test_without_channels_they_are_listed(runs, capsys):
     assert {"pin.q", "energy.total", "bob.position"} <= set(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["pin.w", "-o", "{}/a.png"], "pin.v"), (["pin.q", "-o", "{}/a.bmp"], ".svg"), (["pin.q"], "-o"),
-    (["pin.q", "--x", "pin.qq", "-o", "{}/a.png"], "pin.q"), (["pin.q", "-o", "{}/nowhere/a.png"], "nowhere"),
-    (["pin.q", "--from", "2", "--to", "1", "-o", "{}/a.png"], "ends"),
-    (["sqrt(", "-o", "{}/a.png"], "sqrt("),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["pin.w", "-o", "{}/a.png"], "pin.v"),
+        (["pin.q", "-o", "{}/a.bmp"], ".svg"),
+        (["pin.q"], "-o"),
+        (["pin.q", "--x", "pin.qq", "-o", "{}/a.png"], "pin.q"),
+        (["pin.q", "-o", "{}/nowhere/a.png"], "nowhere"),
+        (["pin.q", "--from", "2", "--to", "1", "-o", "{}/a.png"], "ends"),
+        (["sqrt(", "-o", "{}/a.png"], "sqrt("),
+    ],
+)
 def test_what_cannot_be_plotted_is_said(runs, tmp_path, capsys, arguments, words):
     assert cli(["plot", runs[0], *(each.format(tmp_path) for each in arguments)]) != 0
     assert words in capsys.readouterr().err

@@ -54,8 +54,14 @@ def test_unreadable_script_is_a_message(tmp_path, capsys):
 
 @pytest.mark.parametrize(("lines", "code"), [("FKin[]\n", 0), ("Oops[]\nFKin[]\n", 1), ("FKin[]\nQuit[]\nOops[]\n", 0)])
 def test_lines_of_a_stream_go_on_after_an_error(lines, code):
-    done = subprocess.run([sys.executable, "-m", "app", "robotica", TWO_LINK], input=lines, text=True,
-                          capture_output=True, timeout=120, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "robotica", TWO_LINK],
+        input=lines,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == code
     assert "Jacobian Formed: J (6×2)" in done.stdout
     assert ("Oops" in done.stderr) == (code == 1)

@@ -19,31 +19,49 @@ from resources import EXAMPLES as FOLDER
 PENDULUM = str(FOLDER / "pendulum.kst")
 
 
-@pytest.mark.parametrize(("text", "dimension", "si"), [
-    ("2", "time", 2.0), ("500 ms", "time", 0.5), ("1 min", "time", 60.0), ("180 deg/s", "angular_velocity", pi),
-    ("36 km/h", "velocity", 10.0), ("0,5", "length", 0.5), ("2*l1", "length", 0.8), ("pi/2", "angle", pi / 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "dimension", "si"),
+    [
+        ("2", "time", 2.0),
+        ("500 ms", "time", 0.5),
+        ("1 min", "time", 60.0),
+        ("180 deg/s", "angular_velocity", pi),
+        ("36 km/h", "velocity", 10.0),
+        ("0,5", "length", 0.5),
+        ("2*l1", "length", 0.8),
+        ("pi/2", "angle", pi / 2),
+    ],
+)
 def test_numbers_take_units_and_formulas(text: str, dimension: str, si: float) -> None:
     assert quantity(text, dimension, {"l1": 0.4}) == pytest.approx(si, rel=1e-14)
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("3 kg", "--x: 'kg' measures a mass"), ("3 apples", "'apples'"), ("", "--x"), ("nan", "Nothing is called 'nan'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("3 kg", "--x: 'kg' measures a mass"),
+        ("3 apples", "'apples'"),
+        ("", "--x"),
+        ("nan", "Nothing is called 'nan'"),
+    ],
+)
 def test_what_is_no_time_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(click.UsageError) as refused:
         quantity(text, "time", where="--x")
     assert said in refused.value.message
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["--duration", "-1 s"], "'-1 s' is not above zero"),
-    (["--duration", "2 mm"], "'mm' measures a length"),
-    (["--sample", "0"], "not above zero"),
-    (["--v0", "pin=1 m"], "--v0 pin: 'm' measures a length"),
-    (["--v0", "crank=1"], "There is no speed 'crank'. There are: "),
-    (["--v0", "pin"], "not of the form NAME=VALUE"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--duration", "-1 s"], "'-1 s' is not above zero"),
+        (["--duration", "2 mm"], "'mm' measures a length"),
+        (["--sample", "0"], "not above zero"),
+        (["--v0", "pin=1 m"], "--v0 pin: 'm' measures a length"),
+        (["--v0", "crank=1"], "There is no speed 'crank'. There are: "),
+        (["--v0", "pin"], "not of the form NAME=VALUE"),
+    ],
+)
 def test_wrong_numbers_are_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli(["run", PENDULUM, *arguments]) == 2
     assert said in capsys.readouterr().err

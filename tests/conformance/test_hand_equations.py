@@ -42,7 +42,8 @@ def lagrangian(T, V, Q, q, t):
 @pytest.mark.parametrize(("at", "place"), [("fraction", 0.3), ("from_a", 0.25), ("from_b", 0.2)])
 def test_a_spring_that_carries_two_masses(at, place) -> None:
     """A bob in a plane on a damped spring with point masses on its line."""
-    run = simulate(machine(f"""
+    run = simulate(
+        machine(f"""
 bodies: {{h: {{}}, s: {{mass: 2}}}}
 joints:
   x: {{kind: prismatic, parent: world, child: h, axis: [1, 0, 0], rest: [0.8]}}
@@ -52,7 +53,12 @@ forces:
   f:
     {{a: o, b: s, stiffness: 80, rest: 0.7, damping: 0.5,
      masses: [{{mass: 0.7, at: {at}, place: {place}}}, {{mass: 0.3, at: from_b, place: 0.1}}]}}
-"""), 1.5, v0={"x": 0.5, "y": -1.0}, output=0.05, **TIGHT)  # fmt: skip
+"""),
+        1.5,
+        v0={"x": 0.5, "y": -1.0},
+        output=0.05,
+        **TIGHT,
+    )
     t = sp.Symbol("t")
     x, y = sp.Function("x")(t), sp.Function("y")(t)
     r, length = sp.Matrix([x, y]), sp.sqrt(x**2 + y**2)
@@ -100,15 +106,26 @@ def test_wrenches_between_free_bodies_keep_momentum_whatever_axes_they_are_given
 
 
 def test_a_spring_law_along_an_angle_over_many_turns() -> None:
-    run = simulate(machine("""
+    run = simulate(
+        machine("""
 world: {gravity: {kind: none}}
 bodies: {w: {mass: 1, inertia: {ixx: 0.1, iyy: 0.1, izz: 0.1}}}
 joints: {j: {parent: world, child: w, kind: continuous}}
 sensors: {turned: {kind: angle, b: w, axis: [0, 0, 1]}}
 forces: {s: {kind: sensor, sensor: turned, damping: 0.01, law: "0.3*sin(2*turned)"}}
-"""), 10.0, v0={"j": 15.0}, output=0.1, **TIGHT)  # fmt: skip
-    by_hand = solve_ivp(lambda _, y: [y[1], (-0.01 * y[1] - 0.3 * np.sin(2 * y[0])) / 0.1], (0.0, 10.0), [0.0, 15.0],
-                        t_eval=run.time, **SOLVER)  # fmt: skip
+"""),
+        10.0,
+        v0={"j": 15.0},
+        output=0.1,
+        **TIGHT,
+    )
+    by_hand = solve_ivp(
+        lambda _, y: [y[1], (-0.01 * y[1] - 0.3 * np.sin(2 * y[0])) / 0.1],
+        (0.0, 10.0),
+        [0.0, 15.0],
+        t_eval=run.time,
+        **SOLVER,
+    )
     assert by_hand.y[0, -1] > 10 * 2 * np.pi
     np.testing.assert_allclose(run["j.q"], by_hand.y[0], atol=1e-6)
     np.testing.assert_allclose(run["turned"], run["j.q"], atol=1e-9)
@@ -129,12 +146,23 @@ def test_orbits_close_after_keplers_period(body) -> None:
 
 def test_a_body_that_turns_over_follows_eulers_equations() -> None:
     """Spun about its middle axis (Dzhanibekov); the centre of mass goes straight on, the quaternion stays unit."""
-    run = simulate(machine("""
+    run = simulate(
+        machine("""
 world: {gravity: {kind: none}}
 bodies: {b: {mass: 1, inertia: {ixx: 1, iyy: 2, izz: 3}}}
-"""), 12.0, v0=[1e-3, 5.0, 1e-3, 0.1, 0.2, 0.3], output=0.1, **TIGHT)  # fmt: skip
-    euler = solve_ivp(lambda _, w: [-w[1] * w[2], w[2] * w[0], -w[0] * w[1] / 3], (0.0, 12.0), [1e-3, 5.0, 1e-3],
-                      t_eval=run.time, **SOLVER)  # fmt: skip
+"""),
+        12.0,
+        v0=[1e-3, 5.0, 1e-3, 0.1, 0.2, 0.3],
+        output=0.1,
+        **TIGHT,
+    )
+    euler = solve_ivp(
+        lambda _, w: [-w[1] * w[2], w[2] * w[0], -w[0] * w[1] / 3],
+        (0.0, 12.0),
+        [1e-3, 5.0, 1e-3],
+        t_eval=run.time,
+        **SOLVER,
+    )
     assert euler.y[1].min() < -4.9, "it turns over"
     np.testing.assert_allclose(run.v[:, :3], euler.y.T, atol=1e-6)
     np.testing.assert_allclose(run["b.position"], run.time[:, None] * np.array([0.1, 0.2, 0.3]), atol=1e-8)
@@ -181,13 +209,22 @@ def test_a_geared_wheel_on_the_crank_of_a_loop_is_inertia_of_the_crank() -> None
 @pytest.mark.parametrize("rest", [1.3, -1.6])
 def test_a_rod_between_crank_and_rocker_on_either_side(rest) -> None:
     """Open and crossed: the multiplier's equations written out for both angles."""
-    run = simulate(machine(BARS + f"""
+    run = simulate(
+        machine(
+            BARS
+            + f"""
 frames: {{p: {{parent: c, pose: {{position: [0.2, 0, 0]}}}}, q: {{parent: r, pose: {{position: [0.5, 0, 0]}}}}}}
 joints:
   A: {{parent: world, child: c, axis: [0, -1, 0], rest: [1.2]}}
   D: {{parent: world, child: r, axis: [0, -1, 0], a: {{position: [0.7, 0, 0]}}, rest: [{rest}]}}
 constraints: {{rod: {{kind: rod, a: p, b: q, length: 0.8}}}}
-"""), 2.0, v0={"A": 4.0}, output=0.1, **TIGHT)  # fmt: skip
+"""
+        ),
+        2.0,
+        v0={"A": 4.0},
+        output=0.1,
+        **TIGHT,
+    )
     assert np.sign(run["D.q"][0]) == np.sign(rest)
 
     def by_hand(_, y):
@@ -202,8 +239,9 @@ constraints: {{rod: {{kind: rod, a: p, b: q, length: 0.8}}}}
         weight = 9.81 * np.array([0.1 * np.cos(a), 1.5 * 0.25 * np.cos(d)])
         return [va, vd, *np.linalg.solve(K, [*-weight, -bias])[:2]]
 
-    exact = solve_ivp(by_hand, (0.0, 2.0), [run[f"{x}"][0] for x in ("A.q", "D.q", "A.v", "D.v")], t_eval=run.time,
-                      **SOLVER)  # fmt: skip
+    exact = solve_ivp(
+        by_hand, (0.0, 2.0), [run[f"{x}"][0] for x in ("A.q", "D.q", "A.v", "D.v")], t_eval=run.time, **SOLVER
+    )
     np.testing.assert_allclose(np.stack([run["A.q"], run["D.q"]]), exact.y[:2], atol=1e-7)
 
 
@@ -231,15 +269,17 @@ joints:
     half = 0.5 * (0.01 + 1.0 * 0.1**2) * q.diff(t) ** 2 + 0.25 * (middle.diff(t).T * middle.diff(t))[0]
     T = half + 0.005 * lift.diff(t) ** 2
     V = 9.81 * (0.1 * sp.sin(q) + 0.5 * middle[1])
-    exact = solve_ivp(lagrangian(T, V, [0], (q,), t), (0.0, 0.4), [run["L.q"][0], run["L.v"][0]], t_eval=run.time,
-                      **SOLVER)  # fmt: skip
+    exact = solve_ivp(
+        lagrangian(T, V, [0], (q,), t), (0.0, 0.4), [run["L.q"][0], run["L.v"][0]], t_eval=run.time, **SOLVER
+    )
     np.testing.assert_allclose(run["L.q"], exact.y[0], atol=1e-8)
     np.testing.assert_allclose(run["R.q"], np.pi - run["L.q"], atol=1e-12)
 
 
-@pytest.mark.parametrize(("motion", "function"), [("position", "1.2 + 2*t + 0.3*sin(3*t)"),
-                                                  ("velocity", "2 + 0.9*cos(3*t)"),
-                                                  ("acceleration", "-2.7*sin(3*t)")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("motion", "function"),
+    [("position", "1.2 + 2*t + 0.3*sin(3*t)"), ("velocity", "2 + 0.9*cos(3*t)"), ("acceleration", "-2.7*sin(3*t)")],
+)
 def test_a_driven_loop_needs_the_torque_of_inverse_dynamics(motion, function) -> None:
     driver = f'drivers: {{m: {{joint: A, motion: {motion}, function: "{function}"}}}}\n'
     mech = Mechanism(machine(BARS + COUPLER + LOOP + driver))

@@ -54,8 +54,9 @@ def test_loops_of_an_imported_urdf(name, tmp_path):
     assert mech.nv - rank == reference["mobility"]
     free = rows[rank:].T
     eigenvalues = np.linalg.eigvalsh(free.T @ mech.mass_matrix(q) @ free)
-    np.testing.assert_allclose(eigenvalues, reference["reduced_mass_matrix_eigenvalues"],
-                               rtol=tolerances["eigenvalues_rel"])  # fmt: skip
+    np.testing.assert_allclose(
+        eigenvalues, reference["reduced_mass_matrix_eigenvalues"], rtol=tolerances["eigenvalues_rel"]
+    )
     gravity = np.linalg.norm(free.T @ mech.gravity(q))
     np.testing.assert_allclose(gravity, reference["projected_gravity_norm"], rtol=1e-7)
 

@@ -24,8 +24,11 @@ def read(name: str) -> tuple[dict[str, Any], dict[str, np.ndarray], float]:
     """Parameters, columns, tolerance."""
     case = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     reference = case["reference"]
-    return (case["parameters"], dict(zip(reference["columns"], np.array(reference["rows"]).T, strict=True)),
-            case["tolerances"]["abs"])  # fmt: skip
+    return (
+        case["parameters"],
+        dict(zip(reference["columns"], np.array(reference["rows"]).T, strict=True)),
+        case["tolerances"]["abs"],
+    )
 
 
 def floats(values: Any) -> Numbers:
@@ -48,8 +51,12 @@ def cardan(p: dict[str, Any]) -> Model:
         Joint(name="pin2", parent="cross", child="output", axis=(0.0, 1.0, 0.0), b=Pose(rotation=(0.0, -beta, 0.0))),
         Joint(name="theta_out", parent="world", child="output", a=Pose(rotation=(0.0, beta, 0.0))),
     )
-    return Model(name="cardan", bodies=bodies, joints=joints,
-                 drivers=(Driver(name="turn", joint="theta_in", function=f"{p['omega_in']!r}*t"),))  # fmt: skip
+    return Model(
+        name="cardan",
+        bodies=bodies,
+        joints=joints,
+        drivers=(Driver(name="turn", joint="theta_in", function=f"{p['omega_in']!r}*t"),),
+    )
 
 
 @pytest.mark.parametrize("how", ["pins", "universal"])
@@ -58,10 +65,18 @@ def test_cardan_joint(how: str) -> None:
     beta = p["beta"]
     model = cardan(p)
     if how == "universal":
-        knuckle = Joint(name="knuckle", kind="universal", parent="input", child="output", axis=(1.0, 0.0, 0.0),
-                        second_axis=(0.0, 1.0, 0.0), b=Pose(rotation=(0.0, -beta, 0.0)))  # fmt: skip
-        model = dataclasses.replace(model, bodies=(model.bodies[0], model.bodies[2]),
-                                    joints=(model.joints[0], knuckle, model.joints[3]))  # fmt: skip
+        knuckle = Joint(
+            name="knuckle",
+            kind="universal",
+            parent="input",
+            child="output",
+            axis=(1.0, 0.0, 0.0),
+            second_axis=(0.0, 1.0, 0.0),
+            b=Pose(rotation=(0.0, -beta, 0.0)),
+        )
+        model = dataclasses.replace(
+            model, bodies=(model.bodies[0], model.bodies[2]), joints=(model.joints[0], knuckle, model.joints[3])
+        )
     mech = Mechanism(model)
     q = mech.assemble(mech.neutral())
     angles = table["theta_in"]
@@ -99,8 +114,14 @@ def rssr(p: dict[str, Any], how: str) -> Model:
             Joint(name="ball_a", kind="spherical", parent="A", child="bar"),
             Joint(name="ball_b", kind=second, parent="bar", child="B", cut="yes", a=Pose(position=(p["b"], 0.0, 0.0))),
         ]
-    return Model(name="rssr", bodies=tuple(bodies), joints=tuple(joints), frames=frames, constraints=constraints,
-                 drivers=(Driver(name="turn", joint="theta", function="t"),))  # fmt: skip
+    return Model(
+        name="rssr",
+        bodies=tuple(bodies),
+        joints=tuple(joints),
+        frames=frames,
+        constraints=constraints,
+        drivers=(Driver(name="turn", joint="theta", function="t"),),
+    )
 
 
 @pytest.mark.parametrize("how", ["rod", "spherical", "universal"])

@@ -60,8 +60,7 @@ def test_spring_mass_system() -> None:
     )
     model = Model(bodies=bodies, joints=joints, forces=forces, world=earth(p["g"]))
     t = table["t"]
-    run = simulate(model, t[-1], q0={"s1": table["s1"][0], "s2": table["s2"][0]}, rtol=1e-10, atol=1e-11,
-                   output=t[1])  # fmt: skip
+    run = simulate(model, t[-1], q0={"s1": table["s1"][0], "s2": table["s2"][0]}, rtol=1e-10, atol=1e-11, output=t[1])
     for i in "12":
         agree(run[f"s{i}.q"], table[f"s{i}"])
         agree(run[f"s{i}.v"], table[f"v{i}"])
@@ -76,8 +75,7 @@ def test_revolute_constraint(how: str) -> None:
     p, table, _ = read("msl_RevoluteConstraint")
     turn = floats(Rotation.from_matrix(p["R0"]).as_quat())
     ixx, iyy, izz = floats(p["I_com"])
-    body = Body(name="body", mass=p["m"], center_of_mass=floats(p["r_CM"]),
-                inertia=Inertia(ixx=ixx, iyy=iyy, izz=izz))  # fmt: skip
+    body = Body(name="body", mass=p["m"], center_of_mass=floats(p["r_CM"]), inertia=Inertia(ixx=ixx, iyy=iyy, izz=izz))
     place = at(*p["joint_point"], rotation=turn)
     frames = (
         Frame(name="anchor", parent="world", pose=at(*p["spring"]["anchor"])),
@@ -92,8 +90,14 @@ def test_revolute_constraint(how: str) -> None:
             Joint(name="phi", parent="world", child="body", a=place, axis=(0.0, 1.0, 0.0), cut="yes"),
         ]
     spin = Sensor(name="spin", kind="angular_velocity", b="body", resolve="body")
-    model = Model(bodies=(body,), frames=frames, joints=tuple(joints), sensors=(spin,), world=earth(p["g"]),
-                  forces=(Force(name="spring", a="anchor", b="hook", stiffness=p["spring"]["c"]),))  # fmt: skip
+    model = Model(
+        bodies=(body,),
+        frames=frames,
+        joints=tuple(joints),
+        sensors=(spin,),
+        world=earth(p["g"]),
+        forces=(Force(name="spring", a="anchor", b="hook", stiffness=p["spring"]["c"]),),
+    )
     mech = Mechanism(model)
     t = table["t"]
     run = simulate(mech, t[-1], rtol=1e-10, atol=1e-11, output=t[1])
@@ -165,8 +169,17 @@ def test_engine_v6_turns_as_published(closed_forms: bool) -> None:
     )
     model = Model(name="engine", bodies=plain.bodies, joints=plain.joints, world=plain.world, forces=forces)
     t = table["t"]
-    run = simulate(model, t[-1], q0={"shaft": 0.0}, v0={"shaft": p["w0"]}, torque={"shaft": "-100*(shaft.v/200)^2"},
-                   rtol=1e-8, atol=1e-8, output=1e-4, closed_forms=closed_forms)  # fmt: skip
+    run = simulate(
+        model,
+        t[-1],
+        q0={"shaft": 0.0},
+        v0={"shaft": p["w0"]},
+        torque={"shaft": "-100*(shaft.v/200)^2"},
+        rtol=1e-8,
+        atol=1e-8,
+        output=1e-4,
+        closed_forms=closed_forms,
+    )
     w, phi = (np.interp(t, run.time, run[f"shaft.{what}"]) for what in "vq")
     relative = case["tolerances"]["load_w_rel"]
     np.testing.assert_allclose(w, table["load.w"], rtol=relative)

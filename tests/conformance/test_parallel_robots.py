@@ -92,8 +92,9 @@ def test_leg_forces_of_the_stewart_platform():
         qv, qa = motion_of(mech, q, twist, rate)
         tau = mech.inverse_dynamics(q, qv, qa, p=light, actuators=actuators)
         found = [tau[mech.joint_v(name)][0] for name in actuators]
-        np.testing.assert_allclose(found, [table[f"f{i}"][k] for i in range(1, 7)],
-                                   atol=data["tolerances"]["force_abs"])  # fmt: skip
+        np.testing.assert_allclose(
+            found, [table[f"f{i}"][k] for i in range(1, 7)], atol=data["tolerances"]["force_abs"]
+        )
 
 
 def motion_of(mech, q, twist, rate):
@@ -103,10 +104,12 @@ def motion_of(mech, q, twist, rate):
     v = np.linalg.lstsq(rows, np.concatenate([twist, np.zeros(len(G))]), rcond=None)[0]
     h = 1e-6
     ahead, back = mech.integrate(q, v, h), mech.integrate(q, v, -h)
-    drift = np.concatenate([
-        (mech.jacobian(ahead, "platform") - mech.jacobian(back, "platform")) @ v / (2 * h),
-        (mech.loop_jacobian(ahead) - mech.loop_jacobian(back)) @ v / (2 * h),
-    ])  # fmt: skip
+    drift = np.concatenate(
+        [
+            (mech.jacobian(ahead, "platform") - mech.jacobian(back, "platform")) @ v / (2 * h),
+            (mech.loop_jacobian(ahead) - mech.loop_jacobian(back)) @ v / (2 * h),
+        ]
+    )
     a = np.linalg.lstsq(rows, np.concatenate([rate, np.zeros(len(G))]) - drift, rcond=None)[0]
     return v, a
 
@@ -123,8 +126,16 @@ def delta(p):
     for axis, name in zip(np.eye(3), "xyz", strict=True):
         child = "platform" if name == "z" else f"stage_{name}"
         bodies += [] if name == "z" else [Body(name=child)]
-        joints.append(Joint(name=name, kind="prismatic", parent=carrier, child=child, axis=tuple(map(float, axis)),
-                            rest=(-1.0,) if name == "z" else ()))  # fmt: skip
+        joints.append(
+            Joint(
+                name=name,
+                kind="prismatic",
+                parent=carrier,
+                child=child,
+                axis=tuple(map(float, axis)),
+                rest=(-1.0,) if name == "z" else (),
+            )
+        )
         carrier = child
     for i in range(3):
         turn = 2 * np.pi * i / 3
@@ -135,12 +146,32 @@ def delta(p):
         frames.append(Frame(name=f"elbow{i + 1}", parent=f"arm{i + 1}", pose=Pose(position=(p["rf"], 0.0, 0.0))))
         frames.append(Frame(name=f"corner{i + 1}", parent="platform", pose=Pose(position=(E * c, E * s, 0.0))))
         bodies.append(Body(name=f"rod{i + 1}"))
-        joints.append(Joint(name=f"upper{i + 1}", kind="universal", parent=f"elbow{i + 1}", child=f"rod{i + 1}",
-                            axis=(0.0, 1.0, 0.0), second_axis=(1.0, 0.0, 0.0)))  # fmt: skip
-        joints.append(Joint(name=f"lower{i + 1}", kind="spherical", parent=f"rod{i + 1}", child=f"corner{i + 1}",
-                            a=Pose(position=(0.0, 0.0, -p["re"])), cut="yes"))  # fmt: skip
-    return Model(world=World(gravity=Gravity(acceleration=(0.0, 0.0, -9.81))), bodies=tuple(bodies),
-                 frames=tuple(frames), joints=tuple(joints))  # fmt: skip
+        joints.append(
+            Joint(
+                name=f"upper{i + 1}",
+                kind="universal",
+                parent=f"elbow{i + 1}",
+                child=f"rod{i + 1}",
+                axis=(0.0, 1.0, 0.0),
+                second_axis=(1.0, 0.0, 0.0),
+            )
+        )
+        joints.append(
+            Joint(
+                name=f"lower{i + 1}",
+                kind="spherical",
+                parent=f"rod{i + 1}",
+                child=f"corner{i + 1}",
+                a=Pose(position=(0.0, 0.0, -p["re"])),
+                cut="yes",
+            )
+        )
+    return Model(
+        world=World(gravity=Gravity(acceleration=(0.0, 0.0, -9.81))),
+        bodies=tuple(bodies),
+        frames=tuple(frames),
+        joints=tuple(joints),
+    )
 
 
 def test_delta_robot():

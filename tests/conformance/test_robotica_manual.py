@@ -13,8 +13,18 @@ from core.robotica.workspace import ScriptHost, Session
 from resources import examples
 
 EXAMPLES = {example.name: example for example in examples()}
-GIVEN = {"a1": 3.0, "a2": 3.0, "m1": 10.0, "m2": 5.0, "I1": 0.833, "I2": 0.417, "g": 9.8, "om": 1.0, "kp": 400.0,
-         "kd": 40.0}  # fmt: skip
+GIVEN = {
+    "a1": 3.0,
+    "a2": 3.0,
+    "m1": 10.0,
+    "m2": 5.0,
+    "I1": 0.833,
+    "I2": 0.417,
+    "g": 9.8,
+    "om": 1.0,
+    "kp": 400.0,
+    "kd": 40.0,
+}
 
 
 def machine(name):
@@ -31,8 +41,14 @@ def run_of(result):
 @pytest.mark.parametrize(("k1", "k2"), [(400.0, 40.0), (100.0, 20.0)])
 def test_one_link_tracks_the_sine_as_the_closed_form_says(k1, k2):
     (torques,) = EXAMPLES["one_link"].torques
-    result = call("response", machine("one_link"), torques=str(torques), values={"k1": k1, "k2": k2},
-                  initial={"q1": 1.0}, end=10.0)  # fmt: skip
+    result = call(
+        "response",
+        machine("one_link"),
+        torques=str(torques),
+        values={"k1": k1, "k2": k2},
+        initial={"q1": 1.0},
+        end=10.0,
+    )
     run, w = run_of(result), np.sqrt(k1)
     # unit inertia: the error obeys e'' + k2 e' + k1 e = 0, here critically damped; e(0) = −1, e'(0) = 3
     expected = (-1.0 + (3.0 - w) * run.time) * np.exp(-w * run.time)
@@ -47,15 +63,20 @@ def textbook(t, y):
     a1, a2, m1, m2, i1, i2, g = (GIVEN[name] for name in ("a1", "a2", "m1", "m2", "I1", "I2", "g"))
     (q1, q2), v = y[:2], y[2:]
     c2, s2 = np.cos(q2), np.sin(q2)
-    mass = np.array([
-        [i1 + i2 + a1**2 * m1 / 4 + a1**2 * m2 + a1 * a2 * m2 * c2 + a2**2 * m2 / 4,
-         i2 + a1 * a2 * m2 * c2 / 2 + a2**2 * m2 / 4],
-        [i2 + a1 * a2 * m2 * c2 / 2 + a2**2 * m2 / 4, i2 + a2**2 * m2 / 4],
-    ])  # fmt: skip
+    mass = np.array(
+        [
+            [
+                i1 + i2 + a1**2 * m1 / 4 + a1**2 * m2 + a1 * a2 * m2 * c2 + a2**2 * m2 / 4,
+                i2 + a1 * a2 * m2 * c2 / 2 + a2**2 * m2 / 4,
+            ],
+            [i2 + a1 * a2 * m2 * c2 / 2 + a2**2 * m2 / 4, i2 + a2**2 * m2 / 4],
+        ]
+    )
     h = a1 * a2 * m2 * s2 / 2
     bias = np.array([-h * (2 * v[0] * v[1] + v[1] ** 2), h * v[0] ** 2])
-    bias += g * np.array([m1 * a1 / 2 * np.cos(q1) + m2 * (a1 * np.cos(q1) + a2 / 2 * np.cos(q1 + q2)),
-                          m2 * a2 / 2 * np.cos(q1 + q2)])  # fmt: skip
+    bias += g * np.array(
+        [m1 * a1 / 2 * np.cos(q1) + m2 * (a1 * np.cos(q1) + a2 / 2 * np.cos(q1 + q2)), m2 * a2 / 2 * np.cos(q1 + q2)]
+    )
     wanted, rate, second = reference(t)
     tau = mass @ (second + GIVEN["kp"] * (wanted - y[:2]) + GIVEN["kd"] * (rate - v)) + bias
     return np.concatenate([v, np.linalg.solve(mass, tau - bias)])

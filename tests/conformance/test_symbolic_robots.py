@@ -25,11 +25,16 @@ def reference(name):
 def row(link):
     I = link["I"]
     return DHRow(
-        kind="prismatic" if link["sigma"] else "revolute", a=link["a"], alpha=link["alpha"],
-        d=link["offset"] if link["sigma"] else link["d"], theta=link["theta"] if link["sigma"] else link["offset"],
-        mass=link["m"], center_of_mass=tuple(link["r"]), armature=link["G"] ** 2 * link["Jm"],
+        kind="prismatic" if link["sigma"] else "revolute",
+        a=link["a"],
+        alpha=link["alpha"],
+        d=link["offset"] if link["sigma"] else link["d"],
+        theta=link["theta"] if link["sigma"] else link["offset"],
+        mass=link["m"],
+        center_of_mass=tuple(link["r"]),
+        armature=link["G"] ** 2 * link["Jm"],
         inertia=Inertia(ixx=I[0][0], iyy=I[1][1], izz=I[2][2], ixy=I[0][1], ixz=I[0][2], iyz=I[1][2]),
-    )  # fmt: skip
+    )
 
 
 def about(X):
@@ -40,8 +45,13 @@ def about(X):
 
 def model(name):
     data = reference(name)["parameters"]
-    chain = DHChain(name=name, convention=data["convention"], rows=tuple(map(row, data["links"])),
-                    base=about(data["base"]), tool=about(data["tool"]))  # fmt: skip
+    chain = DHChain(
+        name=name,
+        convention=data["convention"],
+        rows=tuple(map(row, data["links"])),
+        base=about(data["base"]),
+        tool=about(data["tool"]),
+    )
     return Model(name=name, world=World(gravity=Gravity(acceleration=tuple(data["gravity"]))), chains=(chain,))
 
 
@@ -104,32 +114,38 @@ def test_mass_rate_minus_twice_coriolis_is_skew_in_exact_polynomials(arm):
     chain = made.chain
     for i in range(made.n):
         for j in range(i + 1):
-            rate = sum((chain.by(chain.mass_matrix[i][j], k) * chain.ring.symbol(chain.rates[k])
-                        for k in range(made.n)), 0.0)  # fmt: skip
+            rate = sum(
+                (chain.by(chain.mass_matrix[i][j], k) * chain.ring.symbol(chain.rates[k]) for k in range(made.n)), 0.0
+            )
             assert rate - chain.coriolis[i][j] - chain.coriolis[j][i] == 0.0
 
 
 def two_link():
     names = ("a1", "a2", "g", "m1", "m2", "I1", "I2")
-    rows = tuple(DHRow(a=f"a{i}", mass=f"m{i}", center_of_mass=(f"-a{i}/2", 0, 0), inertia=Inertia(izz=f"I{i}"))
-                 for i in (1, 2))  # fmt: skip
-    return robot(Model(parameters=tuple(Parameter(name=n, value=1.0) for n in names), name="Two links",
-                       world=World(gravity=Gravity(acceleration=(0, "-g", 0))), chains=(DHChain(name="arm", rows=rows),)
-                       ))  # fmt: skip
+    rows = tuple(
+        DHRow(a=f"a{i}", mass=f"m{i}", center_of_mass=(f"-a{i}/2", 0, 0), inertia=Inertia(izz=f"I{i}")) for i in (1, 2)
+    )
+    return robot(
+        Model(
+            parameters=tuple(Parameter(name=n, value=1.0) for n in names),
+            name="Two links",
+            world=World(gravity=Gravity(acceleration=(0, "-g", 0))),
+            chains=(DHChain(name="arm", rows=rows),),
+        )
+    )
 
 
 PRINTED = {
     "M": "M[[1,1]] = I1 + I2 + 1/4 a1^2 m1 + a1^2 m2 + 1/4 a2^2 m2 + a1 a2 m2 C2\n"
-         "M[[2,1]] = I2 + 1/4 a2^2 m2 + 1/2 a1 a2 m2 C2\n"
-         "M[[1,2]] = I2 + 1/4 a2^2 m2 + 1/2 a1 a2 m2 C2\n"
-         "M[[2,2]] = I2 + 1/4 a2^2 m2\n",
+    "M[[2,1]] = I2 + 1/4 a2^2 m2 + 1/2 a1 a2 m2 C2\n"
+    "M[[1,2]] = I2 + 1/4 a2^2 m2 + 1/2 a1 a2 m2 C2\n"
+    "M[[2,2]] = I2 + 1/4 a2^2 m2\n",
     "C": "CM[[1,1]] = -1/2 a1 a2 m2 Dq2 S2\n"
-         "CM[[2,1]] = 1/2 a1 a2 m2 Dq1 S2\n"
-         "CM[[1,2]] = -1/2 a1 a2 m2 Dq1 S2 - 1/2 a1 a2 m2 Dq2 S2\n"
-         "CM[[2,2]] = 0\n",
-    "G": "G[[1]] = 1/2 a1 g m1 C1 + a1 g m2 C1 + 1/2 a2 g m2 C12\n"
-         "G[[2]] = 1/2 a2 g m2 C12\n",
-}  # fmt: skip
+    "CM[[2,1]] = 1/2 a1 a2 m2 Dq1 S2\n"
+    "CM[[1,2]] = -1/2 a1 a2 m2 Dq1 S2 - 1/2 a1 a2 m2 Dq2 S2\n"
+    "CM[[2,2]] = 0\n",
+    "G": "G[[1]] = 1/2 a1 g m1 C1 + a1 g m2 C1 + 1/2 a2 g m2 C12\nG[[2]] = 1/2 a2 g m2 C12\n",
+}
 """The two-link arm of Robotica's manual, term by term."""
 
 
@@ -159,12 +175,23 @@ def test_acrobot_is_its_closed_form():
     """The published closed form counts its angle from hanging; lengths and centres of mass are apart."""
     data = json.loads((REFERENCE / "acrobot_closed_form.json").read_text())
     p = {name: float(x) for name, x in data["parameters"].items()}
-    rows = tuple(DHRow(a=f"l{i}", mass=f"m{i}", center_of_mass=(f"lc{i} - l{i}", 0, 0),
-                       inertia=Inertia(izz=f"Ic{i}"), theta="-pi/2" if i == 1 else 0.0)
-                 for i in (1, 2))  # fmt: skip
-    made = robot(Model(parameters=tuple(Parameter(name=n, value=x) for n, x in p.items() if n != "b"),
-                       world=World(gravity=Gravity(acceleration=(0, "-g", 0))), chains=(DHChain(name="arm", rows=rows),)
-                       ))  # fmt: skip
+    rows = tuple(
+        DHRow(
+            a=f"l{i}",
+            mass=f"m{i}",
+            center_of_mass=(f"lc{i} - l{i}", 0, 0),
+            inertia=Inertia(izz=f"Ic{i}"),
+            theta="-pi/2" if i == 1 else 0.0,
+        )
+        for i in (1, 2)
+    )
+    made = robot(
+        Model(
+            parameters=tuple(Parameter(name=n, value=x) for n, x in p.items() if n != "b"),
+            world=World(gravity=Gravity(acceleration=(0, "-g", 0))),
+            chains=(DHChain(name="arm", rows=rows),),
+        )
+    )
     for sample in data["reference"]["states"]:
         values = {str(s): x for s, x in made.values.items()} | dict(zip(("q1", "q2"), sample["q"], strict=True))
         values |= dict(zip(("Dq1", "Dq2"), sample["qd"], strict=True))

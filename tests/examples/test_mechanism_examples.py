@@ -175,16 +175,18 @@ def test_scara_of_the_mobile_guide():
     run = simulate(driven, 1.0, output=0.5)
     for k in range(3):
         joint = f"beta{k + 1}"
-        np.testing.assert_allclose((run[f"{joint}.q"][0], run[f"{joint}.v"][0], run[f"{joint}.a"][0]),
-                                   (q[k], v[k], a[k]), atol=1e-9)  # fmt: skip
+        np.testing.assert_allclose(
+            (run[f"{joint}.q"][0], run[f"{joint}.v"][0], run[f"{joint}.a"][0]), (q[k], v[k], a[k]), atol=1e-9
+        )
         np.testing.assert_allclose(run[f"motor{k + 1}.force"][0], data.qfrc_inverse[k], rtol=1e-8)
 
 
 def test_shaker_swings_alike_in_all_three_ways():
     """Released at rest (MOBILE guide 5.1.1, free motion): joints, bodies and chord give the published angles."""
     case = json.loads((REFERENCE / "shaker_mobile.json").read_text(encoding="utf-8"))
-    table = dict(zip(case["reference"]["columns_free_motion"], np.array(case["reference"]["rows_free_motion"]).T,
-                     strict=True))  # fmt: skip
+    table = dict(
+        zip(case["reference"]["columns_free_motion"], np.array(case["reference"]["rows_free_motion"]).T, strict=True)
+    )
     for way in ("shaker", "shaker_chord"):
         mech = Mechanism(example(way))
         q0 = mech.rest()

@@ -153,25 +153,49 @@ def _rows(count: int) -> st.SearchStrategy[tuple[DHRow, ...]]:
     return st.lists(row, max_size=count).map(tuple)
 
 
-CHAINS = values_of(DHChain, name=st.just("arm"), rows=_rows(3), parent=st.just("b-2"),
-                   prefix=st.sampled_from(("", "p_")))  # fmt: skip
+CHAINS = values_of(
+    DHChain, name=st.just("arm"), rows=_rows(3), parent=st.just("b-2"), prefix=st.sampled_from(("", "p_"))
+)
 POINTS = st.sampled_from(("", "no", "tip", "world", "knot"))
 SENSORS = st.tuples(
     values_of(Sensor, name=st.just("reach"), kind=st.just("distance"), b=st.just("tip"), axis=_AXES, axis_b=_AXES),
-    values_of(Sensor, name=st.just("spot"), kind=st.just("position"), b=st.just("no"), axis=_AXES, axis_b=_AXES,
-              resolve=st.sampled_from(("", "tip"))),
-    values_of(Sensor, name=st.just("s3"), kind=st.sampled_from(("cut_force", "power")), joint=st.just("arm_q"),
-              axis=_AXES, axis_b=_AXES, minus=st.sampled_from(("", "spot"))),
-)  # fmt: skip
+    values_of(
+        Sensor,
+        name=st.just("spot"),
+        kind=st.just("position"),
+        b=st.just("no"),
+        axis=_AXES,
+        axis_b=_AXES,
+        resolve=st.sampled_from(("", "tip")),
+    ),
+    values_of(
+        Sensor,
+        name=st.just("s3"),
+        kind=st.sampled_from(("cut_force", "power")),
+        joint=st.just("arm_q"),
+        axis=_AXES,
+        axis_b=_AXES,
+        minus=st.sampled_from(("", "spot")),
+    ),
+)
 _ENDS = {"a": POINTS, "b": st.just("b-2"), "sensor": st.just("reach"), "joint": st.just("arm_q")}
 FORCES = st.lists(values_of(Force, name=st.just("f"), resolve=st.sampled_from(("", "no")), **_ENDS), max_size=1).map(
     tuple
 )
 CONSTRAINTS = st.tuples(
-    values_of(Constraint, name=st.just("c/1"), kind=st.sampled_from(tuple(CONSTRAINT_KINDS)), axis=_AXES,
-              length=st.one_of(st.floats(1e-9, 1e9), FORMULAS), sensor=st.just("spot"), joint=st.just("arm_q"),
-              leader=st.just("a:b"), a=st.sampled_from(("", "tip")), b=st.just("b-2")),
-)  # fmt: skip
+    values_of(
+        Constraint,
+        name=st.just("c/1"),
+        kind=st.sampled_from(tuple(CONSTRAINT_KINDS)),
+        axis=_AXES,
+        length=st.one_of(st.floats(1e-9, 1e9), FORMULAS),
+        sensor=st.just("spot"),
+        joint=st.just("arm_q"),
+        leader=st.just("a:b"),
+        a=st.sampled_from(("", "tip")),
+        b=st.just("b-2"),
+    ),
+)
 _PLAIN = {"motion": st.sampled_from(MOTIONS), "description": TEXTS, "coordinate": st.sampled_from(("", "x"))}
 
 
@@ -185,14 +209,25 @@ DRIVERS = st.tuples(
     st.builds(Driver, name=st.just("d1"), joint=st.just("arm_q"), function=st.one_of(NUMBERS, TIMELY), **_PLAIN),
     _TABLE.flatmap(_table_driver),
     st.builds(Driver, name=st.just("d3"), joint=st.just("a:b"), column=TEXTS, file=TEXTS.filter(bool)),
-)  # fmt: skip
+)
 MODELS: st.SearchStrategy[Model] = st.builds(
     Model,
     name=TEXTS,
     description=TEXTS,
     world=st.builds(World, gravity=values_of(Gravity)),
-    parameters=st.tuples(*[st.builds(Parameter, name=st.just(n), value=NUMBERS, minimum=st.one_of(st.none(), VALUES),
-                                     assumed=st.booleans(), description=TEXTS) for n in PARAMETERS]),
+    parameters=st.tuples(
+        *[
+            st.builds(
+                Parameter,
+                name=st.just(n),
+                value=NUMBERS,
+                minimum=st.one_of(st.none(), VALUES),
+                assumed=st.booleans(),
+                description=TEXTS,
+            )
+            for n in PARAMETERS
+        ]
+    ),
     materials=st.tuples(values_of(Material, name=st.just("blue"))),
     bodies=st.tuples(*[values_of(Body, name=st.just(n)) for n in ("no", "arm/upper", "b-2")]),
     frames=st.tuples(values_of(Frame, name=st.just("tip"), parent=st.sampled_from(("no", "world")))),
@@ -204,4 +239,4 @@ MODELS: st.SearchStrategy[Model] = st.builds(
     drivers=DRIVERS,
     chains=st.one_of(st.just(()), st.tuples(CHAINS)),
     annotations=st.lists(st.builds(Annotation, where=TEXTS, content=TEXTS), max_size=2).map(tuple),
-)  # fmt: skip
+)

@@ -69,8 +69,20 @@ MUTATION = st.one_of(
     st.tuples(st.just("end"), st.integers(0, 10**6), st.just(0)),
     st.tuples(st.just("word"), st.integers(0, 10**6), st.integers(0, 11)),
 )
-WORDS = (b"1e400", b"nan", b"-inf", b"9**9**9", b"[[[[", b"{}", b"\0", b"&a", b"!!python/object:os.system", b"\xff",
-         b"0x1F", b"(" * 100)  # fmt: skip
+WORDS = (
+    b"1e400",
+    b"nan",
+    b"-inf",
+    b"9**9**9",
+    b"[[[[",
+    b"{}",
+    b"\0",
+    b"&a",
+    b"!!python/object:os.system",
+    b"\xff",
+    b"0x1F",
+    b"(" * 100,
+)
 
 
 def mutated(data: bytes, changes: list[tuple[str, int, int]]) -> bytes:

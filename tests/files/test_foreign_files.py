@@ -75,9 +75,16 @@ def drawn(place):
 @only_posix
 @pytest.mark.parametrize(
     "reader",
-    [source_of_file, table_of, followed, load_run, read_shape, read_torque_file,
-     partial(text_content_of, kind=ANIMATION)],
-)  # fmt: skip
+    [
+        source_of_file,
+        table_of,
+        followed,
+        load_run,
+        read_shape,
+        read_torque_file,
+        partial(text_content_of, kind=ANIMATION),
+    ],
+)
 def test_only_regular_files_are_read(odd_places, reader):
     for place in odd_places:
         error = outcome(reader, place)

@@ -69,8 +69,13 @@ def test_the_text_is_written_as_it_was_read_without_the_content(folder):
 
 def test_added_from_a_path_and_saved_elsewhere(folder, tmp_path_factory):
     other = tmp_path_factory.mktemp("elsewhere")
-    model = assembly(Model(name="new"), "leg", folder / "parts" / "leg.kst", pose=Pose(position=(1.0, 0.0, 0.0)),
-                     settings=(Setting(parameter="l", value=2.0),))  # fmt: skip
+    model = assembly(
+        Model(name="new"),
+        "leg",
+        folder / "parts" / "leg.kst",
+        pose=Pose(position=(1.0, 0.0, 0.0)),
+        settings=(Setting(parameter="l", value=2.0),),
+    )
     save(model, other / "new.kst")
     first = load(other / "new.kst")
     assert first.assemblies[0].file == os.path.relpath(folder / "parts" / "leg.kst", other).replace(os.sep, "/")

@@ -103,8 +103,13 @@ def test_a_file_larger_than_allowed_is_not_begun(tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000));"
         "from core.files.source import write_whole; write_whole(sys.argv[1], bytes(5000))"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(file)], cwd=Path(__file__).parents[2],
-                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(file)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert "The file cannot be written: File too large." in done.stderr
     assert file.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.kst"]

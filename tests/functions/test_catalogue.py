@@ -173,8 +173,11 @@ def test_dynamics_fit_together(puma):
 def test_mass_properties_are_those_of_the_document(puma):
     found = {row[0]: row[1:] for row in call("mass_properties", puma).rows}
     for body in puma.model.expanded.bodies:
-        expected = (body.mass, *body.center_of_mass, *(getattr(body.inertia, k) for k in
-                    ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")))  # fmt: skip
+        expected = (
+            body.mass,
+            *body.center_of_mass,
+            *(getattr(body.inertia, k) for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")),
+        )
         np.testing.assert_allclose(found[body.name], expected, atol=1e-14)
 
 
@@ -198,8 +201,12 @@ def test_dh_table_and_transforms(puma):
     for (_, _, a, alpha, d, theta), part in zip(values.rows, call("link_transforms", puma).parts, strict=True):
         A = np.array(part.entries)  # A = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α)
         (st, ct), (sa, ca) = ((math.sin(x.value), math.cos(x.value)) for x in (theta, alpha))
-        expected = [[ct, -st * ca, st * sa, a.value * ct], [st, ct * ca, -ct * sa, a.value * st],
-                    [0, sa, ca, d.value], [0, 0, 0, 1]]  # fmt: skip
+        expected = [
+            [ct, -st * ca, st * sa, a.value * ct],
+            [st, ct * ca, -ct * sa, a.value * st],
+            [0, sa, ca, d.value],
+            [0, 0, 0, 1],
+        ]
         np.testing.assert_allclose(A, expected, atol=1e-12)
         product = product @ A
     np.testing.assert_allclose(product, puma.mech.frame(puma.q, "tool"), atol=1e-12)

@@ -125,9 +125,37 @@ def test_output_files(context):
 
 ALL = [option for function in FUNCTIONS.values() for option in function.options]
 PIECES = st.sampled_from(
-    ["joint1", "=", ":", "0", "1e9", "-", ",", "deg", " ", "pi", "a2", "(", ")", "[", "**", "^", "9" * 40, "∞", "\x00",
-     "tool", "all", "yes", ".png", "nan", "inf", "__import__", ";", "\n"]
-)  # fmt: skip
+    [
+        "joint1",
+        "=",
+        ":",
+        "0",
+        "1e9",
+        "-",
+        ",",
+        "deg",
+        " ",
+        "pi",
+        "a2",
+        "(",
+        ")",
+        "[",
+        "**",
+        "^",
+        "9" * 40,
+        "∞",
+        "\x00",
+        "tool",
+        "all",
+        "yes",
+        ".png",
+        "nan",
+        "inf",
+        "__import__",
+        ";",
+        "\n",
+    ]
+)
 WORDS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=30)
 
 

@@ -32,8 +32,13 @@ CHOSEN = {
     ),
     "planarity": ({"frame": "link2"}, ["--frame", "link2"]),
     "manipulability": (
-        {"kind": "force", "part": "rotation", "ranges": (("joint5", 0.5, 1.0, 3),), "display": "animate",
-         "scale": True},
+        {
+            "kind": "force",
+            "part": "rotation",
+            "ranges": (("joint5", 0.5, 1.0, 3),),
+            "display": "animate",
+            "scale": True,
+        },
         ["--kind", "force", "--part", "rotation", "--ranges", "joint5=0.5:1:3", "--display", "animate", "--scale"],
     ),
     "energy": ({"speeds": {"joint1": 1.0}}, ["--speeds", "joint1=1"]),
@@ -42,10 +47,25 @@ CHOSEN = {
         ["--speeds", "joint1=1", "--accelerations", "joint2=2", "--accelerations", "joint3=-1", "--no-passive"],
     ),
     "response": (
-        {"formulas": "tau[[1]] = G[[1]] - k q1'[t]", "values": {"k": 2.0}, "initial": {"joint2": 0.3},
-         "speeds": {"joint1": 0.5}, "end": 0.2},
-        ["--formulas", "tau[[1]] = G[[1]] - k q1'[t]", "--values", "k=2", "--initial", "joint2=0.3",
-         "--speeds", "joint1=0.5", "--end", "0.2"],
+        {
+            "formulas": "tau[[1]] = G[[1]] - k q1'[t]",
+            "values": {"k": 2.0},
+            "initial": {"joint2": 0.3},
+            "speeds": {"joint1": 0.5},
+            "end": 0.2,
+        },
+        [
+            "--formulas",
+            "tau[[1]] = G[[1]] - k q1'[t]",
+            "--values",
+            "k=2",
+            "--initial",
+            "joint2=0.3",
+            "--speeds",
+            "joint1=0.5",
+            "--end",
+            "0.2",
+        ],
     ),
     "show_robot": (
         {"ranges": (("joint1", 0.0, 1.0, 4), ("a2", 0.3, 0.5, 4))},
@@ -56,9 +76,11 @@ CHOSEN = {
         ["--sequence", "joint1=0:1:4", "--sequence", "alpha2=0:0.5:2"],
     ),
     "trig_notation": ({"notation": "full"}, ["--notation", "full"]),
-    "picture": ({"width": 160, "height": 120, "view": "front", "look": "dark"},
-                ["--width", "160", "--height", "120", "--view", "front", "--look", "dark"]),
-}  # fmt: skip
+    "picture": (
+        {"width": 160, "height": 120, "view": "front", "look": "dark"},
+        ["--width", "160", "--height", "120", "--view", "front", "--look", "dark"],
+    ),
+}
 """Options that differ from the defaults: for panel and console, and on the command line."""
 
 

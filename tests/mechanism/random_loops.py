@@ -40,10 +40,20 @@ def pose(X):
 def rigid(rng, name):
     points = rng.normal(size=(6, 3)) * 0.15
     I = sum(np.dot(p, p) * np.eye(3) - np.outer(p, p) for p in points) * 0.3
-    inertia = Inertia(ixx=float(I[0, 0]), iyy=float(I[1, 1]), izz=float(I[2, 2]),
-                      ixy=float(I[0, 1]), ixz=float(I[0, 2]), iyz=float(I[1, 2]))  # fmt: skip
-    return Body(name=name, mass=float(rng.uniform(0.5, 2.0)), inertia=inertia,
-                center_of_mass=tuple(map(float, rng.normal(size=3) * 0.1)))  # fmt: skip
+    inertia = Inertia(
+        ixx=float(I[0, 0]),
+        iyy=float(I[1, 1]),
+        izz=float(I[2, 2]),
+        ixy=float(I[0, 1]),
+        ixz=float(I[0, 2]),
+        iyz=float(I[1, 2]),
+    )
+    return Body(
+        name=name,
+        mass=float(rng.uniform(0.5, 2.0)),
+        inertia=inertia,
+        center_of_mass=tuple(map(float, rng.normal(size=3) * 0.1)),
+    )
 
 
 class Builder:
@@ -102,14 +112,15 @@ class Builder:
             return [self.joint("universal", one, two, frame(rng, rng.normal(size=3), self.point()), second)]
         middle = [self.body() for _ in range(1 if letter == "T" else 2)]
         p, stops = self.point(), [one, *middle, two]
-        return [self.joint("revolute", i, o, frame(rng, rng.normal(size=3), p))
-                for i, o in itertools.pairwise(stops)]  # fmt: skip
+        return [self.joint("revolute", i, o, frame(rng, rng.normal(size=3), p)) for i, o in itertools.pairwise(stops)]
 
     def loop(self, letters, start="world", end="world", centre=(0.0, 0.0, 0.0)):
         """A chain of joints from one body to another; the groups of names and the bodies between."""
         stops = [start, *(self.body() for _ in letters[1:]), end]
-        names = [self.add(letter, one, two, np.asarray(centre))
-                 for letter, one, two in zip(letters, stops, stops[1:], strict=False)]  # fmt: skip
+        names = [
+            self.add(letter, one, two, np.asarray(centre))
+            for letter, one, two in zip(letters, stops, stops[1:], strict=False)
+        ]
         return names, stops
 
     def model(self, cut=None, name="loops"):

@@ -36,10 +36,14 @@ def body(rng: np.random.Generator, name: str) -> Body:
         mass=float(rng.uniform(0.4, 3.0)),
         center_of_mass=vector(rng, 0.2),
         inertia=Inertia(
-            ixx=float(tensor[0, 0]), iyy=float(tensor[1, 1]), izz=float(tensor[2, 2]),
-            ixy=float(tensor[0, 1]), ixz=float(tensor[0, 2]), iyz=float(tensor[1, 2]),
+            ixx=float(tensor[0, 0]),
+            iyy=float(tensor[1, 1]),
+            izz=float(tensor[2, 2]),
+            ixy=float(tensor[0, 1]),
+            ixz=float(tensor[0, 2]),
+            iyz=float(tensor[1, 2]),
         ),
-    )  # fmt: skip
+    )
 
 
 def tree(
@@ -58,10 +62,18 @@ def tree(
             ends = (f"b{i}", inner)
         joints.append(
             Joint(
-                name=f"j{i}", kind=kind, parent=ends[0], child=ends[1], a=pose(rng), b=pose(rng), axis=direction(rng),
-                second_axis=direction(rng), pitch=float(rng.uniform(-0.5, 0.5)), **joint,
+                name=f"j{i}",
+                kind=kind,
+                parent=ends[0],
+                child=ends[1],
+                a=pose(rng),
+                b=pose(rng),
+                axis=direction(rng),
+                second_axis=direction(rng),
+                pitch=float(rng.uniform(-0.5, 0.5)),
+                **joint,
             )
-        )  # fmt: skip
+        )
     frames = (
         Frame(name="tip", parent=f"b{count - 1}", pose=pose(rng)),
         Frame(name="tipper", parent="tip", pose=pose(rng)),

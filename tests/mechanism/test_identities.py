@@ -111,8 +111,17 @@ def test_every_joint_kind_backwards_moves_the_same(kind):
     """Drawing the only joint from the other side changes no coordinate and no equation."""
     model = tree(7, (kind,), 1, chain=True)
     joint = model.joints[0]
-    turned = Joint(name="j0", kind=kind, parent="b0", child="world", a=joint.b, b=joint.a, axis=joint.axis,
-                   second_axis=joint.second_axis, pitch=joint.pitch)  # fmt: skip
+    turned = Joint(
+        name="j0",
+        kind=kind,
+        parent="b0",
+        child="world",
+        a=joint.b,
+        b=joint.a,
+        axis=joint.axis,
+        second_axis=joint.second_axis,
+        pitch=joint.pitch,
+    )
     forth, back = Mechanism(model), Mechanism(replace(model, joint, turned))
     q, v, a = state(back, 3)
     assert forth.q_names == back.q_names
@@ -158,8 +167,10 @@ def test_reactions_carry_the_weight_and_drive_the_joints(seed):
         )
 
     k = 1e-4
-    rate = (momentum(mech.integrate(q, v + 0.5 * k * a, k), v + k * a)
-            - momentum(mech.integrate(q, v - 0.5 * k * a, -k), v - k * a)) / (2 * k)  # fmt: skip
+    rate = (
+        momentum(mech.integrate(q, v + 0.5 * k * a, k), v + k * a)
+        - momentum(mech.integrate(q, v - 0.5 * k * a, -k), v - k * a)
+    ) / (2 * k)
     mass = sum(body.mass for body in mech.model.bodies)
     ground = np.zeros(3)
     for joint in mech.model.joints:
@@ -232,10 +243,15 @@ def test_fixed_joints_and_frames_as_joint_ends():
     axis = direction(rng)
     joint = model.joints[2]
     plain = replace(model, joint, Joint(**{**vars(joint), "axis": axis}))
-    framed = Model(name="f", world=plain.world, bodies=plain.bodies,
-                   frames=(*plain.frames, Frame(name="seat", parent=joint.parent, pose=joint.a)),
-                   joints=tuple(Joint(**{**vars(j), "parent": "seat", "a": Pose()}) if j.name == joint.name else j
-                                for j in plain.joints))  # fmt: skip
+    framed = Model(
+        name="f",
+        world=plain.world,
+        bodies=plain.bodies,
+        frames=(*plain.frames, Frame(name="seat", parent=joint.parent, pose=joint.a)),
+        joints=tuple(
+            Joint(**{**vars(j), "parent": "seat", "a": Pose()}) if j.name == joint.name else j for j in plain.joints
+        ),
+    )
     one, two = Mechanism(plain), Mechanism(framed)
     close(two.forward_dynamics(q, v, a), one.forward_dynamics(q, v, a))
     close(two.reactions(q, v, a)["j3"], one.reactions(q, v, a)["j3"])

@@ -99,9 +99,14 @@ def follower() -> Mechanism:
     """A wheel that turns `ratio` times as far as another, and a little more."""
     joints = (
         Joint(name="first", parent="world", child="wheel", axis=(1, 0, 0)),
-        Joint(name="second", parent="world", child="other", axis=(1, 0, 0),
-              mimic=Mimic(leader="first", ratio="ratio", offset="more")),
-    )  # fmt: skip
+        Joint(
+            name="second",
+            parent="world",
+            child="other",
+            axis=(1, 0, 0),
+            mimic=Mimic(leader="first", ratio="ratio", offset="more"),
+        ),
+    )
     parameters = (Parameter(name="ratio", value=2.0), Parameter(name="more", value=0.5))
     bodies = tuple(Body(name=name, mass=1.0, inertia=Inertia(ixx=1.0)) for name in ("wheel", "other"))
     return Mechanism(Model(parameters=parameters, bodies=bodies, joints=joints))
@@ -123,8 +128,10 @@ def test_a_measured_coordinate_follows_the_parameters() -> None:
     """Frame a of the joint that closes the loop turns with a parameter: the angle from there to b is less by that."""
     joints = tuple(
         dataclasses.replace(joint, cut="yes", a=Pose(position=(0.8, 0, 0), rotation=(0, 0, "turn")))
-        if joint.name == "C" else joint for joint in BAR.model.joints
-    )  # fmt: skip
+        if joint.name == "C"
+        else joint
+        for joint in BAR.model.joints
+    )
     model = dataclasses.replace(BAR.model, joints=joints, parameters=(Parameter(name="turn", value=0.1),))
     mech = Mechanism(model)
     q = mech.rest()

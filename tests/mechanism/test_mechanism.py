@@ -33,7 +33,7 @@ from core.model import (
     Pose,
     Sphere,
     World,
-)  # fmt: skip
+)
 from core.model.edits.edits import add, change, replace
 from core.symbolic import robot
 from core.traces import program
@@ -210,8 +210,9 @@ def test_rest_limits_and_names():
 
 def test_mass_from_density_keeps_parameters():
     shapes = (Box(size=("s", 0.2, 0.3)), Cylinder(pose=Pose(position=(1.0, 0.0, 0.0))), Sphere(), Capsule(), Cone())
-    model = Model(name="m", parameters=(Parameter(name="s", value=0.5),),
-                  bodies=(Body(name="b", density=1000.0, shapes=shapes),))  # fmt: skip
+    model = Model(
+        name="m", parameters=(Parameter(name="s", value=0.5),), bodies=(Body(name="b", density=1000.0, shapes=shapes),)
+    )
     mech = Mechanism(model)
     q = mech.neutral()
     M = mech.mass_matrix(q)
@@ -222,10 +223,12 @@ def test_mass_from_density_keeps_parameters():
 
 def test_point_gravity_pulls_each_body_towards_the_centre():
     field = Gravity(kind="point", mu=4.0, center=(1.0, 0.0, 0.0))
-    model = Model(name="m", world=World(gravity=field), bodies=(
-        Body(name="near", mass=2.0, inertia=Inertia(ixx=1, iyy=1, izz=1)), Body(name="far", mass=3.0)),
-        joints=(Joint(name="weld", kind="fixed", parent="near", child="far",
-                      a=Pose(position=(-2.0, 0.0, 0.0))),))  # fmt: skip
+    model = Model(
+        name="m",
+        world=World(gravity=field),
+        bodies=(Body(name="near", mass=2.0, inertia=Inertia(ixx=1, iyy=1, izz=1)), Body(name="far", mass=3.0)),
+        joints=(Joint(name="weld", kind="fixed", parent="near", child="far", a=Pose(position=(-2.0, 0.0, 0.0))),),
+    )
     mech = Mechanism(model)
     zero = np.zeros(6)
     q = mech.neutral()

@@ -28,12 +28,18 @@ def robots() -> Path | None:
 
 
 ROBOTS = (
-    "panda_description/urdf/panda.urdf", "ur_description/urdf/ur5_robot.urdf", "kinova_description/robots/kinova.urdf",
-    "solo_description/robots/solo12.urdf", "hyq_description/robots/hyq_no_sensors.urdf",
-    "talos_data/robots/talos_reduced.urdf", "tiago_description/robots/tiago.urdf",
-    "anymal_b_simple_description/robots/anymal-kinova.urdf", "allegro_hand_description/urdf/allegro_left_hand.urdf",
-    "double_pendulum_description/urdf/double_pendulum.urdf", "so_arm_description/urdf/so100.urdf",
-)  # fmt: skip
+    "panda_description/urdf/panda.urdf",
+    "ur_description/urdf/ur5_robot.urdf",
+    "kinova_description/robots/kinova.urdf",
+    "solo_description/robots/solo12.urdf",
+    "hyq_description/robots/hyq_no_sensors.urdf",
+    "talos_data/robots/talos_reduced.urdf",
+    "tiago_description/robots/tiago.urdf",
+    "anymal_b_simple_description/robots/anymal-kinova.urdf",
+    "allegro_hand_description/urdf/allegro_left_hand.urdf",
+    "double_pendulum_description/urdf/double_pendulum.urdf",
+    "so_arm_description/urdf/so100.urdf",
+)
 
 
 def to_pinocchio(pin, mech, model, rng):
@@ -149,10 +155,19 @@ def matrix(pose):
 
 @pytest.mark.parametrize(
     "kinds",
-    [("revolute",), ("prismatic",), ("screw",), ("cylindrical",), ("universal",), ("planar",), ("spherical",),
-     ("free",), ("revolute", "screw", "universal", "spherical", "cylindrical", "planar", "prismatic", "free")],
+    [
+        ("revolute",),
+        ("prismatic",),
+        ("screw",),
+        ("cylindrical",),
+        ("universal",),
+        ("planar",),
+        ("spherical",),
+        ("free",),
+        ("revolute", "screw", "universal", "spherical", "cylindrical", "planar", "prismatic", "free"),
+    ],
     ids="+".join,
-)  # fmt: skip
+)
 def test_joint_kinds_agree_with_pinocchio(kinds):
     pin = pytest.importorskip("pinocchio")
     document = tree(5, kinds, max(3, len(kinds)), chain=True)
@@ -209,8 +224,10 @@ def mjcf(document) -> str:
         return text
 
     g = " ".join(map(repr, document.world.gravity.acceleration))
-    return (f'<mujoco><compiler angle="radian" eulerseq="XYZ"/><option gravity="{g}"/>'
-            f"<worldbody>{nest('world')}</worldbody></mujoco>")  # fmt: skip
+    return (
+        f'<mujoco><compiler angle="radian" eulerseq="XYZ"/><option gravity="{g}"/>'
+        f"<worldbody>{nest('world')}</worldbody></mujoco>"
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -222,10 +239,14 @@ def test_trees_agree_with_mujoco(seed):
 
     drawn = tree(seed, ("revolute", "prismatic", "spherical"), 6, chain=False, armature=0.05)
     joints = tuple(
-        dataclasses.replace(j, parent=min(j.parent, j.child, key=lambda n: -1 if n == "world" else int(n[1:])),
-                            child=max(j.parent, j.child, key=lambda n: -1 if n == "world" else int(n[1:])), b=Pose())
+        dataclasses.replace(
+            j,
+            parent=min(j.parent, j.child, key=lambda n: -1 if n == "world" else int(n[1:])),
+            child=max(j.parent, j.child, key=lambda n: -1 if n == "world" else int(n[1:])),
+            b=Pose(),
+        )
         for j in drawn.joints
-    )  # fmt: skip
+    )
     document = Model(name="m", world=drawn.world, bodies=drawn.bodies, joints=joints)
     mech = Mechanism(document)
     model = mujoco.MjModel.from_xml_string(mjcf(document))

@@ -10,9 +10,12 @@ from resources import EXAMPLES
 STEPS = (0.1, 0.3, 0.7, 1.2)
 """rad, of the first coordinate from rest."""
 LOST = {
-    "four_bar": (0.3, 0.7, 1.2), "slider_crank": (0.3, 0.7, 1.2), "squeezer": (0.7, 1.2),
-    "engine_v6": (0.3, 0.7, 1.2), "spatial_four_bar": (0.7, 1.2),
-}  # fmt: skip
+    "four_bar": (0.3, 0.7, 1.2),
+    "slider_crank": (0.3, 0.7, 1.2),
+    "squeezer": (0.7, 1.2),
+    "engine_v6": (0.3, 0.7, 1.2),
+    "spatial_four_bar": (0.7, 1.2),
+}
 """Poses that are not found again though all their coordinates are given."""
 
 

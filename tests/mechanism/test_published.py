@@ -89,13 +89,25 @@ def test_published_robots_by_their_dh_tables(name):
             I = np.array([[I[0], I[3], I[5]], [I[3], I[1], I[4]], [I[5], I[4], I[2]]])
         tensor = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
         rows.append(
-            DHRow(kind="prismatic" if is_slide else "revolute", a=link["a"], alpha=link["alpha"],
-                  d=link["offset"] if is_slide else link["d"], theta=link["theta"] if is_slide else link["offset"],
-                  mass=link["m"], center_of_mass=tuple(link["r"]), inertia=inertia(tensor),
-                  armature=link["G"] ** 2 * link["Jm"])
-        )  # fmt: skip
-    chain = DHChain(name="arm", convention=parameters["convention"], rows=tuple(rows),
-                    base=document_pose(parameters["base"]), tool=document_pose(parameters["tool"]))  # fmt: skip
+            DHRow(
+                kind="prismatic" if is_slide else "revolute",
+                a=link["a"],
+                alpha=link["alpha"],
+                d=link["offset"] if is_slide else link["d"],
+                theta=link["theta"] if is_slide else link["offset"],
+                mass=link["m"],
+                center_of_mass=tuple(link["r"]),
+                inertia=inertia(tensor),
+                armature=link["G"] ** 2 * link["Jm"],
+            )
+        )
+    chain = DHChain(
+        name="arm",
+        convention=parameters["convention"],
+        rows=tuple(rows),
+        base=document_pose(parameters["base"]),
+        tool=document_pose(parameters["tool"]),
+    )
     mech = Mechanism(
         Model(name=name, world=World(gravity=Gravity(acceleration=tuple(parameters["gravity"]))), chains=(chain,))
     )
@@ -135,10 +147,15 @@ def test_kuka_iiwa_kinematics_torques_and_reactions():
             continue
         parent = joint["parent"] if joint["parent"] in names else "world"
         joints.append(
-            Joint(name=joint["name"], kind=joint["type"], parent=parent, child=joint["child"],
-                  a=Pose(position=tuple(joint["xyz"]), rotation=tuple(joint["rpy"])),
-                  axis=tuple(joint["axis"] or (0, 0, 1.0)))
-        )  # fmt: skip
+            Joint(
+                name=joint["name"],
+                kind=joint["type"],
+                parent=parent,
+                child=joint["child"],
+                a=Pose(position=tuple(joint["xyz"]), rotation=tuple(joint["rpy"])),
+                axis=tuple(joint["axis"] or (0, 0, 1.0)),
+            )
+        )
     for state in case["reference"]["states"]:
         world = World(gravity=Gravity(acceleration=(0.0, 0.0, -float(state["g"]))))
         mech = Mechanism(Model(name="iiwa", world=world, bodies=tuple(bodies), joints=tuple(joints)))
@@ -210,8 +227,15 @@ def test_floating_chain_momentum_and_energy():
             )
         )
         if entry["axis"] is not None:
-            joints.append(Joint(name=f"q{i}", parent=f"b{i - 1}", child=f"b{i}", axis=tuple(entry["axis"]),
-                                a=Pose(position=tuple(entry["offset_from_parent"]))))  # fmt: skip
+            joints.append(
+                Joint(
+                    name=f"q{i}",
+                    parent=f"b{i - 1}",
+                    child=f"b{i}",
+                    axis=tuple(entry["axis"]),
+                    a=Pose(position=tuple(entry["offset_from_parent"])),
+                )
+            )
     world = World(gravity=Gravity(kind="none"))
     mech = Mechanism(Model(name="chain", world=world, bodies=tuple(bodies), joints=tuple(joints)))
     assert mech.q_names[:7] == ("b0.x", "b0.y", "b0.z", "b0.qx", "b0.qy", "b0.qz", "b0.qw")

@@ -30,8 +30,9 @@ def points(count, radii=None):
 def platform(places):
     """A free plate on rods, each without a body of its own."""
     poses = [Pose(position=tuple(map(float, place))) for place in places]
-    frames = [Frame(name=f"{side[0]}{i}", parent=side, pose=X) for side in ("world", "plate")
-              for i, X in enumerate(poses)]  # fmt: skip
+    frames = [
+        Frame(name=f"{side[0]}{i}", parent=side, pose=X) for side in ("world", "plate") for i, X in enumerate(poses)
+    ]
     rods = [Constraint(name=f"rod{i}", kind="rod", a=f"w{i}", b=f"p{i}", length=LENGTH) for i in range(len(places))]
     bodies = (machines.body("plate"),)
     return Mechanism(Model(name="platform", bodies=bodies, frames=tuple(frames), constraints=tuple(rods)))
@@ -144,5 +145,7 @@ def test_flat_parallelograms_part_into_two_ways_each(pairs):
 def test_a_free_body_is_told_to_turn_or_shift():
     mech = platform(points(6))
     assert [motion.text for motion in mech.mobility(at(mech)).motions] == [
-        "plate turns about z", "plate shifts along x", "plate shifts along y",
-    ]  # fmt: skip
+        "plate turns about z",
+        "plate shifts along x",
+        "plate shifts along y",
+    ]

@@ -63,8 +63,10 @@ def test_a_slider_crank_of_revolutes():
     assert (mobility.dof, mobility.equations, mobility.rank) == (1, 20, 17)
     assert {item.joint for item in mobility.redundant} == {"J4"}
     assert {item.component.split(" of")[0] for item in mobility.redundant} == {
-        "translation along z", "rotation about x", "rotation about y",
-    }  # fmt: skip
+        "translation along z",
+        "rotation about x",
+        "rotation about y",
+    }
 
 
 def test_bennett_moves_though_the_count_says_minus_two():
@@ -165,8 +167,9 @@ def test_two_parallelograms_one_above_the_other():
         ["foot11", "head11", "foot12", "head12"],
     ]
     assert {item.fixed_by for item in mobility.redundant} == {
-        ("foot01", "head01", "foot02"), ("foot11", "head11", "foot12"),
-    }  # fmt: skip
+        ("foot01", "head01", "foot02"),
+        ("foot11", "head11", "foot12"),
+    }
 
 
 @pytest.mark.parametrize(("bars", "in_plane"), [(2, 0), (3, 1), (4, 2)])
@@ -204,10 +207,17 @@ def test_a_parallelogram_in_a_line_is_singular():
 
 
 OVERCONSTRAINED = [
-    machines.planar_fourbar(), machines.planar_fourbar((1.0, 2.0, 3.0)), machines.slider_crank(), machines.bennett(),
-    machines.sarrus(), machines.bricard_reference()[0], machines.bricard_plane_symmetric(),
-    machines.double_parallel(), machines.truss(2), machines.engine(3),
-]  # fmt: skip
+    machines.planar_fourbar(),
+    machines.planar_fourbar((1.0, 2.0, 3.0)),
+    machines.slider_crank(),
+    machines.bennett(),
+    machines.sarrus(),
+    machines.bricard_reference()[0],
+    machines.bricard_plane_symmetric(),
+    machines.double_parallel(),
+    machines.truss(2),
+    machines.engine(3),
+]
 
 
 @pytest.mark.parametrize("model", OVERCONSTRAINED, ids=lambda model: model.name)
@@ -286,8 +296,11 @@ def test_a_second_driver_is_named(function, contradicts):
 
 
 def test_drivers_of_different_joints_of_one_loop_contradict():
-    mobility = driven(machines.planar_fourbar(), Driver(name="motor", joint="J1", function="0.5*t"),
-                      Driver(name="brake", joint="J2", function="0"))  # fmt: skip
+    mobility = driven(
+        machines.planar_fourbar(),
+        Driver(name="motor", joint="J1", function="0.5*t"),
+        Driver(name="brake", joint="J2", function="0"),
+    )
     assert mobility.inconsistent == ("Driver brake moves what motor drives already, but with another speed",)
 
 
@@ -335,8 +348,11 @@ def test_a_ring_of_gears_turns_only_if_the_ratios_agree(ratio, dof, redundant):
     assert all(item.fixed_by == ("gear12", "gear23") for item in mobility.redundant)
 
 
-@pytest.mark.parametrize("model", [machines.bennett(), machines.bricard_reference()[0], machines.slider_crank(),
-                                   machines.cardan_shaft()], ids=lambda model: model.name)  # fmt: skip
+@pytest.mark.parametrize(
+    "model",
+    [machines.bennett(), machines.bricard_reference()[0], machines.slider_crank(), machines.cardan_shaft()],
+    ids=lambda model: model.name,
+)
 def test_it_does_not_matter_where_a_loop_is_cut_nor_in_which_order_joints_stand(model):
     first = found(model)
     names = [joint.name for joint in model.joints]

@@ -104,8 +104,15 @@ def test_names_and_order():
 
 
 def test_properties_of_rows_reach_bodies_and_joints():
-    row = DHRow(mass="m", center_of_mass=(1.0, 2.0, 3.0), limit=Limit(lower=-1.0, upper=2.0), rest=0.5, armature=0.1,
-                damping=0.2, friction=0.3)  # fmt: skip
+    row = DHRow(
+        mass="m",
+        center_of_mass=(1.0, 2.0, 3.0),
+        limit=Limit(lower=-1.0, upper=2.0),
+        rest=0.5,
+        armature=0.1,
+        damping=0.2,
+        friction=0.3,
+    )
     model = Model(parameters=(Parameter(name="m", value=2.0),), chains=(DHChain(name="arm", rows=(row,)),))
     assert model.body("link1").mass == "m"
     assert model.body("link1").center_of_mass == (1.0, 2.0, 3.0)
@@ -126,10 +133,24 @@ def test_negative(value):
 
 @pytest.mark.parametrize(
     ("text", "offset"),
-    [("q", 0.0), ("q + 1", 1.0), ("1 + q", 1.0), ("q - 1", -1.0), ("q + l1/2 - phi", 0.7 / 2 + 1.1), ("phi + q", -1.1),
-     ("(q + 1) - 3", -2.0), ("2*q", None), ("-q", None), ("1 - q", None), ("q + q", None), ("sin(q)", None),
-     ("q*1", None), ("l1", None), ("3", None)],
-)  # fmt: skip
+    [
+        ("q", 0.0),
+        ("q + 1", 1.0),
+        ("1 + q", 1.0),
+        ("q - 1", -1.0),
+        ("q + l1/2 - phi", 0.7 / 2 + 1.1),
+        ("phi + q", -1.1),
+        ("(q + 1) - 3", -2.0),
+        ("2*q", None),
+        ("-q", None),
+        ("1 - q", None),
+        ("q + q", None),
+        ("sin(q)", None),
+        ("q*1", None),
+        ("l1", None),
+        ("3", None),
+    ],
+)
 def test_split_offset(text, offset):
     found = split_offset(text, "q")
     assert (found is None) == (offset is None)

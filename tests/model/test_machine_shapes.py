@@ -44,8 +44,10 @@ SHAPES = (Pipe(radius="w"), Beam(), Gearwheel(teeth=31.0), Coil(turns=5.0), Arro
 
 
 def test_files_keep_them_and_urdf_says_what_it_leaves_out():
-    model = Model(parameters=(Parameter(name="w", value=0.06, dimension="length"),),
-                  bodies=(Body(name="b", mass=1.0, shapes=SHAPES),))  # fmt: skip
+    model = Model(
+        parameters=(Parameter(name="w", value=0.06, dimension="length"),),
+        bodies=(Body(name="b", mass=1.0, shapes=SHAPES),),
+    )
     assert loads(dumps(model, "kst"), "kst") == model
     words = [finding.text for finding in write(model, "urdf").findings]
     kinds = enumerate(("pipe", "beam", "gearwheel", "coil", "arrow"), 1)

@@ -16,16 +16,25 @@ from core.model.edits import edits
 def random_machine(seed):
     """Three bodies at random reference poses, joints of several kinds given in the world there."""
     rng = np.random.default_rng(seed)
-    poses = [Pose(position=tuple(rng.normal(size=3)), rotation=tuple(Rotation.random(random_state=seed + i).as_quat()))
-             for i in range(3)]  # fmt: skip
+    poses = [
+        Pose(position=tuple(rng.normal(size=3)), rotation=tuple(Rotation.random(random_state=seed + i).as_quat()))
+        for i in range(3)
+    ]
     bodies = tuple(Body(name=f"b{i}", mass=1.0, reference=pose) for i, pose in enumerate(poses))
     kinds = ("revolute", "universal", "cylindrical")
     joints = tuple(
-        Joint(name=f"j{i}", kind=kind, parent=f"b{i - 1}" if i else "world", child=f"b{i}", given_in="world",
-              a=Pose(position=tuple(rng.normal(size=3)), rotation=tuple(rng.normal(size=3))),
-              axis=tuple(rng.normal(size=3)), second_axis=tuple(rng.normal(size=3)))
+        Joint(
+            name=f"j{i}",
+            kind=kind,
+            parent=f"b{i - 1}" if i else "world",
+            child=f"b{i}",
+            given_in="world",
+            a=Pose(position=tuple(rng.normal(size=3)), rotation=tuple(rng.normal(size=3))),
+            axis=tuple(rng.normal(size=3)),
+            second_axis=tuple(rng.normal(size=3)),
+        )
         for i, kind in enumerate(kinds)
-    )  # fmt: skip
+    )
     return Model(bodies=bodies, joints=joints)
 
 
@@ -69,9 +78,17 @@ def test_positions_may_be_formulas():
     model = Model(
         parameters=(Parameter(name="l", value=0.5),),
         bodies=(Body(name="rod", mass=1.0, reference=Pose(position=("l", 0.0, "2*l"), rotation=(0.0, 0.0, "90 deg"))),),
-        joints=(Joint(name="pin", parent="world", child="rod", given_in="world", axis=(0.0, "l", 0.0),
-                      a=Pose(position=(0.0, "-l/2", 1.0))),),
-    )  # fmt: skip
+        joints=(
+            Joint(
+                name="pin",
+                parent="world",
+                child="rod",
+                given_in="world",
+                axis=(0.0, "l", 0.0),
+                a=Pose(position=(0.0, "-l/2", 1.0)),
+            ),
+        ),
+    )
     mech = Mechanism(model)
     for l in (0.5, 0.8):
         np.testing.assert_allclose(mech.frame([0.0], "rod", p={"l": l})[:3, 3], (l, 0.0, 2 * l), atol=1e-15)
@@ -83,12 +100,19 @@ def test_loops_and_frames_on_bodies():
     """A parallelogram with its four pins given where they are in the world."""
     ends = {"crank": (0.0, 0.0), "coupler": (0.0, 1.0), "rocker": (2.0, 0.0)}
     bodies = tuple(Body(name=n, mass=1.0, reference=Pose(position=(x, 0.0, z))) for n, (x, z) in ends.items())
-    pins = (("p1", "world", "crank", 0.0, 0.0), ("p2", "crank", "coupler", 0.0, 1.0), ("p3", "tip", "rocker", 2.0, 1.0),
-            ("p4", "rocker", "world", 2.0, 0.0))  # fmt: skip
-    joints = tuple(Joint(name=n, parent=p, child=c, given_in="world", a=Pose(position=(x, 0.0, z)),
-                         axis=(0.0, 1.0, 0.0)) for n, p, c, x, z in pins)  # fmt: skip
-    model = Model(bodies=bodies, joints=joints, frames=(Frame(name="tip", parent="coupler",
-                                                              pose=Pose(position=(9.0, 9.0, 9.0))),))  # fmt: skip
+    pins = (
+        ("p1", "world", "crank", 0.0, 0.0),
+        ("p2", "crank", "coupler", 0.0, 1.0),
+        ("p3", "tip", "rocker", 2.0, 1.0),
+        ("p4", "rocker", "world", 2.0, 0.0),
+    )
+    joints = tuple(
+        Joint(name=n, parent=p, child=c, given_in="world", a=Pose(position=(x, 0.0, z)), axis=(0.0, 1.0, 0.0))
+        for n, p, c, x, z in pins
+    )
+    model = Model(
+        bodies=bodies, joints=joints, frames=(Frame(name="tip", parent="coupler", pose=Pose(position=(9.0, 9.0, 9.0))),)
+    )
     mech = Mechanism(model)
     np.testing.assert_allclose(mech.gaps(mech.neutral()), 0.0, atol=1e-14)
     q = mech.move(mech.rest(), {mech.q_names[0]: 0.4})
@@ -111,5 +135,8 @@ def test_what_is_missing_is_told():
     assert "joint 'j0'" in caught.value.where
     turned = Pose(rotation=("w", 0.0, 0.0))
     with pytest.raises(ModelError, match="depends on parameters"):
-        Model(parameters=(Parameter(name="w"),), bodies=(Body(name="b", reference=turned),),
-              joints=(Joint(name="j", parent="world", child="b", given_in="world"),))  # fmt: skip
+        Model(
+            parameters=(Parameter(name="w"),),
+            bodies=(Body(name="b", reference=turned),),
+            joints=(Joint(name="j", parent="world", child="b", given_in="world"),),
+        )

@@ -50,12 +50,18 @@ ROBOT = Model(
     bodies=(Body(name="trunk", mass=5.0),),
     joints=(Joint(name="lift", kind="prismatic", parent="world", child="trunk"),),
     assemblies=(
-        SubAssembly(name="left", file="leg.kst", parent="trunk", pose=PLACE, content=LEG,
-                    settings=(Setting(parameter="l", value="L/2"),)),
+        SubAssembly(
+            name="left",
+            file="leg.kst",
+            parent="trunk",
+            pose=PLACE,
+            content=LEG,
+            settings=(Setting(parameter="l", value="L/2"),),
+        ),
         SubAssembly(name="right", file="leg.kst", content=LEG),
     ),
     forces=(Force(name="tie", a="left.foot", b="right.foot", stiffness="right.l", law="left.knee*length"),),
-)  # fmt: skip
+)
 
 
 def test_names_formulas_and_parameters():
@@ -80,14 +86,22 @@ def by_hand():
         bodies.append(Body(name=f"{name}_shank", mass=1.0, center_of_mass=(0.1, 0.0, 0.0)))
         joints.append(Joint(name=f"{name}_hip", parent=parent, child=f"{name}_thigh", a=pose, axis=(0.0, 1.0, 0.0)))
         knee = Pose(position=(l, 0.0, 0.0))
-        joints.append(Joint(name=f"{name}_knee", parent=f"{name}_thigh", child=f"{name}_shank", a=knee,
-                            axis=(0.0, 1.0, 0.0)))  # fmt: skip
+        joints.append(
+            Joint(name=f"{name}_knee", parent=f"{name}_thigh", child=f"{name}_shank", a=knee, axis=(0.0, 1.0, 0.0))
+        )
     return Model(name="by hand", bodies=tuple(bodies), joints=tuple(joints))
 
 
 def test_moves_as_the_same_machine_written_out():
-    mech = Mechanism(dataclasses.replace(ROBOT, forces=(), assemblies=tuple(
-        dataclasses.replace(a, content=dataclasses.replace(LEG, forces=())) for a in ROBOT.assemblies)))  # fmt: skip
+    mech = Mechanism(
+        dataclasses.replace(
+            ROBOT,
+            forces=(),
+            assemblies=tuple(
+                dataclasses.replace(a, content=dataclasses.replace(LEG, forces=())) for a in ROBOT.assemblies
+            ),
+        )
+    )
     other = Mechanism(by_hand())
     assert mech.p_names == ("L", "right.l")
     rng = np.random.default_rng(3)
@@ -100,8 +114,17 @@ def test_moves_as_the_same_machine_written_out():
 
 
 def test_nested_in_any_depth():
-    outer = Model(assemblies=(SubAssembly(name="r", file="robot.kst", content=ROBOT, pose=PLACE,
-                                          settings=(Setting(parameter="right.l", value=0.7),)),))  # fmt: skip
+    outer = Model(
+        assemblies=(
+            SubAssembly(
+                name="r",
+                file="robot.kst",
+                content=ROBOT,
+                pose=PLACE,
+                settings=(Setting(parameter="right.l", value=0.7),),
+            ),
+        )
+    )
     assert outer.values()["r.right.l"] == 0.7
     assert outer.expanded.find("joints", "r.left.hip").parent == "r.left.world"
     assert outer.expanded.find("frames", "r.left.world").parent == "r.trunk"
@@ -153,19 +176,28 @@ def test_a_parameter_of_a_sub_assembly_is_changed_by_a_setting():
         (lambda: SubAssembly(name="pi", file="f"), "name", "letters"),
         (lambda: Model(assemblies=(SubAssembly(name="a", file="f", content=LEG, parent="a.shank"),)), "parent", "Put"),
         (
-            lambda: Model(assemblies=(SubAssembly(name="a", file="f", content=LEG, parent="b.shank"),
-                                      SubAssembly(name="b", file="f", content=LEG, parent="a.shank"))),
-            "parent", "Put",
+            lambda: Model(
+                assemblies=(
+                    SubAssembly(name="a", file="f", content=LEG, parent="b.shank"),
+                    SubAssembly(name="b", file="f", content=LEG, parent="a.shank"),
+                )
+            ),
+            "parent",
+            "Put",
         ),
         (
-            lambda: Model(assemblies=(SubAssembly(name="a", file="f", content=LEG,
-                                                  settings=(Setting(parameter="l", value="w"),)),)),
-            "value", "Define",
+            lambda: Model(
+                assemblies=(
+                    SubAssembly(name="a", file="f", content=LEG, settings=(Setting(parameter="l", value="w"),)),
+                )
+            ),
+            "value",
+            "Define",
         ),
         (lambda: edits.add(ROBOT, Body(name="left.thigh")), "left.thigh", "own name"),
         (lambda: edits.add(ROBOT, Joint(name="j", parent="left.thing", child="trunk")), "joint 'j', parent", "Name"),
     ],
-)  # fmt: skip
+)
 def test_contradictions_are_messages(make, where, hint):
     with pytest.raises(ModelError) as caught:
         make()
@@ -175,8 +207,9 @@ def test_contradictions_are_messages(make, where, hint):
 
 def test_a_circle_of_settings_is_named():
     with pytest.raises(ModelError, match=r"a\.l → a\.m → a\.l|a\.m → a\.l → a\.m"):
-        Model(assemblies=(SubAssembly(name="a", file="f", content=LEG,
-                                      settings=(Setting(parameter="l", value="a.m"),)),))  # fmt: skip
+        Model(
+            assemblies=(SubAssembly(name="a", file="f", content=LEG, settings=(Setting(parameter="l", value="a.m"),)),)
+        )
 
 
 def test_files_that_multiply_are_refused(monkeypatch):

@@ -9,8 +9,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TIPS = {"as_tip", "headed_tip", "toolTip"}
 """Calls whose result is a tip already."""
-OWN_WORDS = {"dialogs/about.py", "dialogs/help.py", "dialogs/keyboard.py", "dialogs/licences.py",
-             "panels/derivation_page.py", "panels/runs.py", "welcome.py", "widgets/label.py"}  # fmt: skip
+OWN_WORDS = {
+    "dialogs/about.py",
+    "dialogs/help.py",
+    "dialogs/keyboard.py",
+    "dialogs/licences.py",
+    "panels/derivation_page.py",
+    "panels/runs.py",
+    "welcome.py",
+    "widgets/label.py",
+}
 """Files of `app` in which the program's own words have markup."""
 
 
@@ -68,8 +76,20 @@ def test_labels_are_ours():
     assert set(bases) == {"label.py"}
 
 
-@pytest.mark.parametrize("name", ["MarkupLabel", "QTextBrowser", "QTextEdit", "QTextDocument", "setHtml", "setMarkdown",
-                                  "insertHtml", "appendHtml", "setRichText"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MarkupLabel",
+        "QTextBrowser",
+        "QTextEdit",
+        "QTextDocument",
+        "setHtml",
+        "setMarkdown",
+        "insertHtml",
+        "appendHtml",
+        "setRichText",
+    ],
+)
 def test_markup_is_in_the_programs_own_words_only(name):
     places = {place.partition(":")[0].removeprefix("app/") for place, called_, _ in calls("app") if called_ == name}
     assert places <= OWN_WORDS

@@ -180,10 +180,20 @@ def test_entries_are_printed_column_by_column_as_in_the_manual(session):
     """Figures 3.6 and 5.6: T[0,1] and Jvc[1] of the two-link arm."""
     session.run('DataFile["twodof"]')
     lines = said(session, 'EPrint[T[0,1], "T01"]').splitlines()
-    assert lines[:6] == ["T01[[1,1]] = C1", "T01[[2,1]] = S1", "T01[[3,1]] = 0", "T01[[4,1]] = 0",
-                         "T01[[1,2]] = -S1", "T01[[2,2]] = C1"]  # fmt: skip
+    assert lines[:6] == [
+        "T01[[1,1]] = C1",
+        "T01[[2,1]] = S1",
+        "T01[[3,1]] = 0",
+        "T01[[4,1]] = 0",
+        "T01[[1,2]] = -S1",
+        "T01[[2,2]] = C1",
+    ]
     assert lines[12:] == ["T01[[1,4]] = a1 C1", "T01[[2,4]] = a1 S1", "T01[[3,4]] = 0", "T01[[4,4]] = 1"]
     assert said(session, 'EPrint[Jvc[1], "Jvc1"]').splitlines() == [
-        "Jvc1[[1,1]] = -1/2 a1 S1", "Jvc1[[2,1]] = 1/2 a1 C1", "Jvc1[[3,1]] = 0",
-        "Jvc1[[1,2]] = 0", "Jvc1[[2,2]] = 0", "Jvc1[[3,2]] = 0",
-    ]  # fmt: skip
+        "Jvc1[[1,1]] = -1/2 a1 S1",
+        "Jvc1[[2,1]] = 1/2 a1 C1",
+        "Jvc1[[3,1]] = 0",
+        "Jvc1[[1,2]] = 0",
+        "Jvc1[[2,2]] = 0",
+        "Jvc1[[3,2]] = 0",
+    ]

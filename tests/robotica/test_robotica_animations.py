@@ -109,9 +109,11 @@ def test_any_change_of_a_file_is_read_or_refused(session, tmp_path):
     session.run('ShowRobot[{{q1, 0, 1, 1}}]; SaveAnim["anim1"]')
     path = tmp_path / "anim1"
     data = json.loads(path.read_text())
-    anything = st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=3),
-                            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-                            max_leaves=8)  # fmt: skip
+    anything = st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=8,
+    )
 
     @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.sampled_from(sorted(data)), anything)

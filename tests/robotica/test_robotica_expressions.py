@@ -54,8 +54,12 @@ def test_products_are_those_of_the_numbers(session):
     shown = said(session, 'EPrint[A[1] . A[2], "B"]')
     a1, a2, q1, q2 = 0.7, 0.4, 0.3, -1.1
     known = {"a1": a1, "a2": a2, "C12": np.cos(q1 + q2), "S12": np.sin(q1 + q2), "C1": np.cos(q1), "S1": np.sin(q1)}
-    found = {line.split(" = ")[0]: eval(line.split(" = ")[1].replace(" C", "*C").replace(" S", "*S").replace("+*", "+"),
-                                        known) for line in shown.splitlines()}  # fmt: skip
+    found = {
+        line.split(" = ")[0]: eval(
+            line.split(" = ")[1].replace(" C", "*C").replace(" S", "*S").replace("+*", "+"), known
+        )
+        for line in shown.splitlines()
+    }
 
     def link(a, q):
         return np.array([[np.cos(q), -np.sin(q), a * np.cos(q)], [np.sin(q), np.cos(q), a * np.sin(q)], [0, 0, 1]])

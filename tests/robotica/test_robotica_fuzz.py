@@ -24,13 +24,27 @@ SIMNON = b'" t q1 q2\n" free motion\n' + b"".join(b"%.2f %.4f %.4f\n" % (0.1 * k
 CSV = SIMNON.replace(b'" free motion\n', b"").replace(b'" ', b"").replace(b" ", b",")
 TRACES = {"simnon": SIMNON, "csv": CSV}
 CALLS = (
-    "FKin[]", 'MPrint[T[0,1], "T01"]', "EPrint[M]", "SimplifyExpression[c[1,1,1]]", "Planar[]", "a1 = 3; a2 = 2 a1",
-    "RElp[{{q1, 0, 90 Degree, 2}, {a2, 3, 8, 2}}, {scale, measures}]", "RElp[{q2, 0, 1, 1}, {monly}]",
-    "ShowRobot[{{q1, 20 Degree, 90 Degree, 2}}, {animate}]", "SeqShowRobot[{{q1, 0, 1, 1}, {q2, 0, 1, 1}}]",
-    "DisplayTau[]", "GetInputTau[]", "Clear[a1]", "SimDrive[\"*\", {trace, arm, distance -> 0.5}]",
-    "SimPlot[t, {q1, q2'}, {0.7}]", "Response[{0, 0.1, 500}, {q1[0] == 0.2, q1'[0] == 0}]", "Help[RElp]",
-    "Sin[q1] Cos[q2] + Cos[q1] Sin[q2]", "1/2 a1^2 + Sqrt[3] - ArcTan[1, 2]", "PrintInputData[]",
-)  # fmt: skip
+    "FKin[]",
+    'MPrint[T[0,1], "T01"]',
+    "EPrint[M]",
+    "SimplifyExpression[c[1,1,1]]",
+    "Planar[]",
+    "a1 = 3; a2 = 2 a1",
+    "RElp[{{q1, 0, 90 Degree, 2}, {a2, 3, 8, 2}}, {scale, measures}]",
+    "RElp[{q2, 0, 1, 1}, {monly}]",
+    "ShowRobot[{{q1, 20 Degree, 90 Degree, 2}}, {animate}]",
+    "SeqShowRobot[{{q1, 0, 1, 1}, {q2, 0, 1, 1}}]",
+    "DisplayTau[]",
+    "GetInputTau[]",
+    "Clear[a1]",
+    'SimDrive["*", {trace, arm, distance -> 0.5}]',
+    "SimPlot[t, {q1, q2'}, {0.7}]",
+    "Response[{0, 0.1, 500}, {q1[0] == 0.2, q1'[0] == 0}]",
+    "Help[RElp]",
+    "Sin[q1] Cos[q2] + Cos[q1] Sin[q2]",
+    "1/2 a1^2 + Sqrt[3] - ArcTan[1, 2]",
+    "PrintInputData[]",
+)
 
 few = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
@@ -121,9 +135,10 @@ def test_mutated_lines(session, call, changes):
 
 LEAVES = st.sampled_from("abc").map(Name) | st.integers(0, 9).map(lambda n: Number(float(n)))
 TREES = st.recursive(
-    LEAVES, lambda inner: st.builds(Binary, st.sampled_from("+-*/^"), inner, inner) | st.builds(Negative, inner),
+    LEAVES,
+    lambda inner: st.builds(Binary, st.sampled_from("+-*/^"), inner, inner) | st.builds(Negative, inner),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300, suppress_health_check=list(HealthCheck))
@@ -140,18 +155,43 @@ def test_a_shown_formula_means_the_same(tree):
         assert amount(parse(shown(tree))) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize(("text", "short"), [
-    ("-3*Sin[t]", "-3 Sin[t]"), ("a + -3 b", "a - 3 b"), ("a - (b - c)", "a - (b - c)"), ("(-a)^2", "(-a)^2"),
-    ("-(a^2) b", "-a^2 b"), ("(a b) - ((c) d)", "a b - c d"), ("a/(b c)", "a/(b c)"), ("a^(b^c)", "a^b^c"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("-3*Sin[t]", "-3 Sin[t]"),
+        ("a + -3 b", "a - 3 b"),
+        ("a - (b - c)", "a - (b - c)"),
+        ("(-a)^2", "(-a)^2"),
+        ("-(a^2) b", "-a^2 b"),
+        ("(a b) - ((c) d)", "a b - c d"),
+        ("a/(b c)", "a/(b c)"),
+        ("a^(b^c)", "a^b^c"),
+    ],
+)
 def test_formulas_have_the_parentheses_they_need(text, short):
     assert shown(parse(text)) == short
 
 
-@pytest.mark.parametrize("text", ["{" * 5000, "(" * 5000, "-" * 5000, "q1" + "'" * 5000 + "[t]", "2^" * 3000 + "2",
-                                  "[[" * 2000, '"' * 4001, "(*" * 2000, "10^10^10^10", "a=" * 2000 + "1",
-                                  "f[" * 3000, "1e999999", "1e308 10", "x = 1e200^3",
-                                  "RElp[{{q1,0,1,1000000000}}]"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 5000,
+        "(" * 5000,
+        "-" * 5000,
+        "q1" + "'" * 5000 + "[t]",
+        "2^" * 3000 + "2",
+        "[[" * 2000,
+        '"' * 4001,
+        "(*" * 2000,
+        "10^10^10^10",
+        "a=" * 2000 + "1",
+        "f[" * 3000,
+        "1e999999",
+        "1e308 10",
+        "x = 1e200^3",
+        "RElp[{{q1,0,1,1000000000}}]",
+    ],
+)
 def test_hostile_lines_end_in_a_message(session, text):
     with pytest.raises(KinetostatError) as error:
         session.run(text)

@@ -49,10 +49,16 @@ def test_the_torque_of_a_driven_joint_is_its_motors() -> None:
 def test_spring_and_damper_in_series_relax(tmp_path: Path) -> None:
     """Maxwell's element on a mass, against an integrator of the three equations written by hand."""
     force = Force(name="f", kind="series", b="m", stiffness=4.0, rest=1.0, damping=2.0)
-    run = simulate(Model(bodies=(MASS,), joints=(SLIDE,), forces=(force,), world=NO_GRAVITY), 3.0,
-                   rtol=1e-10, atol=1e-12, output=0.1)  # fmt: skip
-    exact = solve_ivp(lambda t, y: [y[1], -4 * y[2], y[1] - 2 * y[2]], (0, 3), [2, 0, 1], "DOP853", run.time,
-                      rtol=1e-11, atol=1e-13).y  # fmt: skip
+    run = simulate(
+        Model(bodies=(MASS,), joints=(SLIDE,), forces=(force,), world=NO_GRAVITY),
+        3.0,
+        rtol=1e-10,
+        atol=1e-12,
+        output=0.1,
+    )
+    exact = solve_ivp(
+        lambda t, y: [y[1], -4 * y[2], y[1] - 2 * y[2]], (0, 3), [2, 0, 1], "DOP853", run.time, rtol=1e-11, atol=1e-13
+    ).y
     assert run["s.q"] == pytest.approx(exact[0], abs=1e-8)
     assert run["f.force"] == pytest.approx(4.0 * exact[2], abs=1e-8)
     run.save(tmp_path / "run.h5")
@@ -70,8 +76,14 @@ def star(*dampings: float) -> Model:
             zip((*places, "m"), dampings, (10.0, 10.0, 20.0, 5.0), (0.5, 0.5, 0.5, 0.1), strict=True)
         )
     )
-    return Model(bodies=(MASS,), frames=frames, joints=(rail,), forces=forces, world=NO_GRAVITY,
-                 junctions=(Junction(name="J", guess=(0.1, 0.0, 0.1)),))  # fmt: skip
+    return Model(
+        bodies=(MASS,),
+        frames=frames,
+        joints=(rail,),
+        forces=forces,
+        world=NO_GRAVITY,
+        junctions=(Junction(name="J", guess=(0.1, 0.0, 0.1)),),
+    )
 
 
 def test_springs_at_a_point_keep_the_energy() -> None:

@@ -23,15 +23,27 @@ def test_max_steps_is_a_whole_number_above_zero(value):
 
 @pytest.mark.parametrize(
     ("option", "value", "where"),
-    [("duration", "x", "duration"), ("duration", None, "duration"), ("rtol", None, "rtol"),
-     ("q0", {"theta": [1.0, 2.0]}, "q0 of 'theta'"),
-     ("duration", NAN, "duration"), ("start", "x", "start"), ("start", NAN, "start"),
-     ("rtol", NAN, "rtol"), ("atol", math.inf, "atol"), ("step", NAN, "step"), ("output", "1", "output"),
-     ("q0", {"theta": "x"}, "q0 of 'theta'"), ("q0", {"theta": None}, "q0 of 'theta'"),
-     ("v0", {"theta": "x"}, "v0 of 'theta'"), ("v0", {"theta": NAN}, "v0 of 'theta'"),
-     ("torque", {"theta": NAN}, "torque of 'theta'"), ("torque", {"theta": None}, "torque of 'theta'"),
-     ("torque", {"theta": math.inf}, "torque of 'theta'")],
-)  # fmt: skip
+    [
+        ("duration", "x", "duration"),
+        ("duration", None, "duration"),
+        ("rtol", None, "rtol"),
+        ("q0", {"theta": [1.0, 2.0]}, "q0 of 'theta'"),
+        ("duration", NAN, "duration"),
+        ("start", "x", "start"),
+        ("start", NAN, "start"),
+        ("rtol", NAN, "rtol"),
+        ("atol", math.inf, "atol"),
+        ("step", NAN, "step"),
+        ("output", "1", "output"),
+        ("q0", {"theta": "x"}, "q0 of 'theta'"),
+        ("q0", {"theta": None}, "q0 of 'theta'"),
+        ("v0", {"theta": "x"}, "v0 of 'theta'"),
+        ("v0", {"theta": NAN}, "v0 of 'theta'"),
+        ("torque", {"theta": NAN}, "torque of 'theta'"),
+        ("torque", {"theta": None}, "torque of 'theta'"),
+        ("torque", {"theta": math.inf}, "torque of 'theta'"),
+    ],
+)
 def test_what_is_no_number_is_refused_by_name(option, value, where):
     with pytest.raises(ModelError) as caught:
         simulate(machines.point_pendulum(), **{"duration": 0.1, option: value})
@@ -41,8 +53,12 @@ def test_what_is_no_number_is_refused_by_name(option, value, where):
 
 def slider(**of_driver):
     joint = Joint(name="guide", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))
-    return Model(name="slider", bodies=(Body(name="block", mass=1.0),), joints=(joint,),
-                 drivers=(Driver(name="motor", joint="guide", **of_driver),))  # fmt: skip
+    return Model(
+        name="slider",
+        bodies=(Body(name="block", mass=1.0),),
+        joints=(joint,),
+        drivers=(Driver(name="motor", joint="guide", **of_driver),),
+    )
 
 
 @pytest.mark.parametrize("t", ["x", None, NAN, True])
@@ -60,9 +76,14 @@ def test_tables_whose_times_do_not_grow(times):
 
 @pytest.mark.parametrize(
     ("function", "t"),
-    [("if(t < 1, 0, 1)", 1.0), ("step(t - 0.7)", 0.7), ("floor(3*t)/10", 1 / 3), ("t + 0.001*sign(t - 1.3)", 1.3),
-     ("2*(t > 0.4) + t^2", 0.4)],
-)  # fmt: skip
+    [
+        ("if(t < 1, 0, 1)", 1.0),
+        ("step(t - 0.7)", 0.7),
+        ("floor(3*t)/10", 1 / 3),
+        ("t + 0.001*sign(t - 1.3)", 1.3),
+        ("2*(t > 0.4) + t^2", 0.4),
+    ],
+)
 @pytest.mark.parametrize("method", ["rk54", "rk4"])
 def test_a_position_may_not_jump(function, t, method):
     with pytest.raises(SimulationError, match="its position jumps by .* m\\. A position may not jump") as caught:

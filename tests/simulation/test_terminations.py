@@ -18,16 +18,27 @@ ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive]
 def four_bar(*drivers, masses=(1.0, 1.0, 1.0)):
     """A crank of 0.3 m that cannot turn round: the coupler and the rocker are too short."""
     lengths = (0.3, 0.35, 0.2)
-    bodies = tuple(Body(name=name, mass=m, center_of_mass=(L / 2, 0.0, 0.0),
-                        inertia=Inertia(ixx=0.01 * m, iyy=0.01 * m, izz=0.01 * m))
-                   for name, L, m in zip(("crank", "coupler", "rocker"), lengths, masses, strict=True))  # fmt: skip
+    bodies = tuple(
+        Body(
+            name=name,
+            mass=m,
+            center_of_mass=(L / 2, 0.0, 0.0),
+            inertia=Inertia(ixx=0.01 * m, iyy=0.01 * m, izz=0.01 * m),
+        )
+        for name, L, m in zip(("crank", "coupler", "rocker"), lengths, masses, strict=True)
+    )
     joints = (
         Joint(name="A", parent="world", child="crank"),
         Joint(name="B", parent="crank", child="coupler", a=Pose(position=(0.3, 0.0, 0.0))),
         Joint(name="D", parent="world", child="rocker", a=Pose(position=(0.4, 0.0, 0.0))),
-        Joint(name="C", parent="coupler", child="rocker", a=Pose(position=(0.35, 0.0, 0.0)),
-              b=Pose(position=(0.2, 0.0, 0.0))),
-    )  # fmt: skip
+        Joint(
+            name="C",
+            parent="coupler",
+            child="rocker",
+            a=Pose(position=(0.35, 0.0, 0.0)),
+            b=Pose(position=(0.2, 0.0, 0.0)),
+        ),
+    )
     return Model(name="four-bar", bodies=bodies, joints=joints, drivers=drivers, world=machines.world(0, -9.81, 0))
 
 
@@ -41,8 +52,9 @@ def failed(*arguments, **options):
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 def test_step_collapses_at_a_pole(method):
-    error = failed(machines.point_pendulum(), 2.0, method=method, q0=[1.0], torque={"theta": "1/(1 - t)^2"},
-                   max_steps=200_000)  # fmt: skip
+    error = failed(
+        machines.point_pendulum(), 2.0, method=method, q0=[1.0], torque={"theta": "1/(1 - t)^2"}, max_steps=200_000
+    )
     assert error.time == pytest.approx(1.0, abs=1e-2)
     assert "theta" in str(error) + str(error.where)
     assert len(error.run) > 10
@@ -62,8 +74,14 @@ def test_a_formula_without_value_names_its_joint(method):
 def test_a_loop_that_is_driven_too_far_tears(method, closed_forms):
     driver = Driver(name="motor", joint="A", function="1 + t")
     with pytest.raises(KinetostatError) as caught:
-        simulate(four_bar(driver), 6.0, method=method, step=1e-2 if method == "rk4" else None, q0={"A": 1.0},
-                 closed_forms=closed_forms)  # fmt: skip
+        simulate(
+            four_bar(driver),
+            6.0,
+            method=method,
+            step=1e-2 if method == "rk4" else None,
+            q0={"A": 1.0},
+            closed_forms=closed_forms,
+        )
     error = caught.value
     assert any(name in f"{error} {error.where}" for name in ("'C'", "motor", "A", "B", "D"))
     assert 0.0 < error.time < 3.0
@@ -91,8 +109,12 @@ def test_a_free_body_without_mass_is_called_a_body():
 @pytest.mark.parametrize(("field", "shapes"), [("mass", ()), ("density", (Sphere(radius=0.1),))])
 def test_a_negative_mass_is_refused(field, shapes):
     bob = Body(name="bob", shapes=shapes, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1), **{field: "m - 3"})
-    model = Model(name="pendulum", parameters=(Parameter(name="m", value=5.0),), bodies=(bob,),
-                  joints=(Joint(name="hinge", parent="world", child="bob"),))  # fmt: skip
+    model = Model(
+        name="pendulum",
+        parameters=(Parameter(name="m", value=5.0),),
+        bodies=(bob,),
+        joints=(Joint(name="hinge", parent="world", child="bob"),),
+    )
     simulate(model, 0.1)
     with pytest.raises(SimulationError, match="negative") as caught:
         simulate(model, 0.1, parameters={"m": 1.0})
@@ -118,13 +140,21 @@ def test_a_driver_that_loses_its_value_is_told_as_such(formula):
 
 def test_rods_that_contradict_each_other_are_named_with_millimetres():
     """A point at 1 m from the hinge, the anchor at 2 m: rods of 1.2 and 1.5 m meet it at different angles."""
-    frames = (Frame(name="tip", parent="bar", pose=Pose(position=(1.0, 0.0, 0.0))),
-              Frame(name="anchor", parent="world", pose=Pose(position=(2.0, 0.0, 0.0))))  # fmt: skip
-    rods = tuple(Constraint(name=f"rod{k}", kind="rod", a="anchor", b="tip", length=length)
-                 for k, length in ((1, 1.2), (2, 1.5)))  # fmt: skip
+    frames = (
+        Frame(name="tip", parent="bar", pose=Pose(position=(1.0, 0.0, 0.0))),
+        Frame(name="anchor", parent="world", pose=Pose(position=(2.0, 0.0, 0.0))),
+    )
+    rods = tuple(
+        Constraint(name=f"rod{k}", kind="rod", a="anchor", b="tip", length=length) for k, length in ((1, 1.2), (2, 1.5))
+    )
     bar = Body(name="bar", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
-    model = Model(name="rods", bodies=(bar,), frames=frames, constraints=rods,
-                  joints=(Joint(name="hinge", parent="world", child="bar"),))  # fmt: skip
+    model = Model(
+        name="rods",
+        bodies=(bar,),
+        frames=frames,
+        constraints=rods,
+        joints=(Joint(name="hinge", parent="world", child="bar"),),
+    )
     with pytest.raises(KinetostatError, match=r"1\d\d(\.\d+)? mm are missing") as caught:
         simulate(model, 1.0)
     assert caught.value.where == "constraint 'rod1'"

@@ -25,8 +25,10 @@ BODIES = st.builds(
     lambda mass, center, size: inertia.about_center(
         mass, center, Symmetric3(size.y**2 + size.z**2, size.x**2 + size.z**2, size.x**2 + size.y**2, 0.0, 0.0, 0.0)
     ),
-    st.floats(0.1, 5.0), VECTORS, VECTORS,
-)  # fmt: skip
+    st.floats(0.1, 5.0),
+    VECTORS,
+    VECTORS,
+)
 
 
 def flat(x):

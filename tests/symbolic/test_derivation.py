@@ -48,8 +48,15 @@ def test_the_order_of_the_steps(arm):
     made = arm[0]
     n = made.n
     parts = [step.part for step in steps(made)]
-    assert list(dict.fromkeys(parts)) == ["Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass",
-                                          "Energies", "Dynamics"]  # fmt: skip
+    assert list(dict.fromkeys(parts)) == [
+        "Frames",
+        "A matrices",
+        "Forward kinematics",
+        "Jacobian",
+        "Centres of mass",
+        "Energies",
+        "Dynamics",
+    ]
     assert [parts.count(part) for part in dict.fromkeys(parts)] == [1, n, n, n, n, 2 * n + 2, 4]
     assert forms(made, steps(made)[0]) == ()
     assert all(step.title and step.text for step in steps(made))
@@ -162,9 +169,26 @@ def test_the_function_gives_every_step():
     context = Context.of(example("two_link"))
     found = call("derivation", context)
     labels = [part.label for part in leaves(found) if isinstance(part, Formulas)]
-    assert labels == ["A[1]", "A[2]", "T[0,1]", "T[0,2]", "J[1]", "J[2]", "Jvc[1]", "Jvc[2]", "K[1]", "P[1]",
-                      "K[2]", "P[2]", "K", "P", "M", "CM", "G",
-                      "tau"]  # fmt: skip
+    assert labels == [
+        "A[1]",
+        "A[2]",
+        "T[0,1]",
+        "T[0,2]",
+        "J[1]",
+        "J[2]",
+        "Jvc[1]",
+        "Jvc[2]",
+        "K[1]",
+        "P[1]",
+        "K[2]",
+        "P[2]",
+        "K",
+        "P",
+        "M",
+        "CM",
+        "G",
+        "tau",
+    ]
     proved = {part.label: part.proved for part in leaves(found) if isinstance(part, Formulas)}
     assert all(proved[label] for label in ("T[0,2]", "J[1]", "K", "M", "CM", "G", "tau"))
     only = call("derivation", context, part="Jacobian", numbers=False)

@@ -179,13 +179,22 @@ def test_names_for_people_stand_for_what_is_worth_one():
 def awkward_arm():
     """An arm whose parameters are words of the languages, or names that written code would take itself."""
     lengths = {"lambda_": 0.5, "E": 0.7, "x1": 0.3, "t2": 0.4, "double": 0.6}
-    return robot(Model(
-        parameters=tuple(Parameter(name=name, value=value) for name, value in lengths.items()),
-        chains=(DHChain(name="arm", rows=(
-            DHRow(a="E", mass="double", center_of_mass=("-0.5*x1", 0, 0), inertia=Inertia(izz="x1*t2")),
-            DHRow(a="x1 + t2", mass="lambda_", center_of_mass=("-0.125*E", "x1", 0), inertia=Inertia(izz=0.3)),
-        )),),
-    ))  # fmt: skip
+    return robot(
+        Model(
+            parameters=tuple(Parameter(name=name, value=value) for name, value in lengths.items()),
+            chains=(
+                DHChain(
+                    name="arm",
+                    rows=(
+                        DHRow(a="E", mass="double", center_of_mass=("-0.5*x1", 0, 0), inertia=Inertia(izz="x1*t2")),
+                        DHRow(
+                            a="x1 + t2", mass="lambda_", center_of_mass=("-0.125*E", "x1", 0), inertia=Inertia(izz=0.3)
+                        ),
+                    ),
+                ),
+            ),
+        )
+    )
 
 
 def test_names_of_parameters_do_not_meet_words_of_the_languages(tmp_path):

@@ -64,16 +64,20 @@ def test_mass_rate_minus_twice_coriolis_is_skew_symmetric():
     C = r.chain.coriolis
     for i in range(6):
         for j in range(6):
-            rate = sum((r.chain.by(r.chain.mass_matrix[i][j], k) * r.chain.ring.symbol(r.chain.rates[k])
-                        for k in range(6)), 0.0)  # fmt: skip
+            rate = sum(
+                (r.chain.by(r.chain.mass_matrix[i][j], k) * r.chain.ring.symbol(r.chain.rates[k]) for k in range(6)),
+                0.0,
+            )
             assert rate - C[i][j] - C[j][i] == 0.0
 
 
 def craig_rp():
     """A revolute joint and a sliding one along the arm."""
     return Model(
-        parameters=tuple(Parameter(name=n, value=v) for n, v in (("l1", 0.35), ("m1", 2.1), ("m2", 1.4), ("I1", 0.12),
-                                                                 ("I2", 0.05), ("g", 9.81))),
+        parameters=tuple(
+            Parameter(name=n, value=v)
+            for n, v in (("l1", 0.35), ("m1", 2.1), ("m2", 1.4), ("I1", 0.12), ("I2", 0.05), ("g", 9.81))
+        ),
         world=World(gravity=Gravity(acceleration=(0.0, "-g", 0.0))),
         bodies=(
             Body(name="arm", mass="m1", center_of_mass=("l1", 0, 0), inertia=Inertia(izz="I1")),
@@ -83,7 +87,7 @@ def craig_rp():
             Joint(name="turn", parent="world", child="arm"),
             Joint(name="reach", kind="prismatic", parent="arm", child="slide", axis=(1, 0, 0)),
         ),
-    )  # fmt: skip
+    )
 
 
 def craig_2r():
@@ -111,8 +115,14 @@ def test_published_equations_of_motion(model, file):
 
 def test_published_kinematics_of_the_puma():
     data = json.loads((REFERENCE / "symbolic_fk_puma560_craig.json").read_text())
-    rows = (DHRow(), DHRow(alpha="-pi/2"), DHRow(a="a2", d="d3"), DHRow(a="a3", alpha="-pi/2", d="d4"),
-            DHRow(alpha="pi/2"), DHRow(alpha="-pi/2"))  # fmt: skip
+    rows = (
+        DHRow(),
+        DHRow(alpha="-pi/2"),
+        DHRow(a="a2", d="d3"),
+        DHRow(a="a3", alpha="-pi/2", d="d4"),
+        DHRow(alpha="pi/2"),
+        DHRow(alpha="-pi/2"),
+    )
     parameters = tuple(Parameter(name=n, value=v) for n, v in data["parameters"].items())
     model = Model(parameters=parameters, chains=(DHChain(name="arm", convention="modified", rows=rows),))
     r = robot(model)
@@ -253,11 +263,14 @@ def test_loops_and_quaternions_are_refused_by_name():
 
 def test_formulas_that_are_no_polynomials_become_symbols_of_their_own():
     model = Model(
-        parameters=(Parameter(name="m", value=2.0), Parameter(name="r", value="(m/1000)^(1/3)"),
-                    Parameter(name="l", value="1/m")),
+        parameters=(
+            Parameter(name="m", value=2.0),
+            Parameter(name="r", value="(m/1000)^(1/3)"),
+            Parameter(name="l", value="1/m"),
+        ),
         bodies=(Body(name="bob", mass="m", center_of_mass=("l", 0, 0), inertia=Inertia(izz="sqrt(m)*r")),),
         joints=(Joint(name="pin", parent="world", child="bob", axis=(0, 1, 0)),),
-    )  # fmt: skip
+    )
     r = robot(model)
     assert {str(s) for s in r.values} == {"m", "l", "r", "g", "k_izz"}
     for what in ("M", "G"):

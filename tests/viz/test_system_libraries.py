@@ -49,13 +49,16 @@ def test_a_picture_asks_for_what_it_needs_alone() -> None:
 
 
 @pytest.mark.usefixtures("bare")
-@pytest.mark.parametrize(("variables", "told"), [
-    ({}, "There is no screen"),
-    ({"DISPLAY": ":0"}, "libnogl1 nox"),
-    ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, "install libnogl1"),
-    ({"WAYLAND_DISPLAY": "wayland-0", "QT_QPA_PLATFORM": "xcb"}, "libnogl1 nox"),
-    ({"QT_QPA_PLATFORM": "offscreen"}, "install libnogl1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({}, "There is no screen"),
+        ({"DISPLAY": ":0"}, "libnogl1 nox"),
+        ({"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, "install libnogl1"),
+        ({"WAYLAND_DISPLAY": "wayland-0", "QT_QPA_PLATFORM": "xcb"}, "libnogl1 nox"),
+        ({"QT_QPA_PLATFORM": "offscreen"}, "install libnogl1"),
+    ],
+)
 def test_the_window_says_what_keeps_it_from_appearing(
     variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

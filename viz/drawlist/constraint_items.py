@@ -25,8 +25,12 @@ def constraint_items(skeleton: Skeleton) -> Iterator[Item]:
         if constraint.kind == "gear":
             yield from _gear(skeleton, constraint)
         elif constraint.kind == "hold":
-            yield from _mark(("constraints", constraint.name), padlock(skeleton.glyph), "constraint",
-                             _at_sensor(skeleton, constraint.sensor))  # fmt: skip
+            yield from _mark(
+                ("constraints", constraint.name),
+                padlock(skeleton.glyph),
+                "constraint",
+                _at_sensor(skeleton, constraint.sensor),
+            )
         else:
             yield from _rod(skeleton, constraint)
 
@@ -34,8 +38,7 @@ def constraint_items(skeleton: Skeleton) -> Iterator[Item]:
 def driver_items(skeleton: Skeleton) -> Iterator[Item]:
     """A motor at everything that is driven."""
     for driver in skeleton.model.drivers:
-        yield from _mark(("drivers", driver.name), motor(skeleton.glyph), "driver",
-                         _at_driver(skeleton, driver))  # fmt: skip
+        yield from _mark(("drivers", driver.name), motor(skeleton.glyph), "driver", _at_driver(skeleton, driver))
 
 
 def _mark(ref: Ref, form: g.Geometry, colour: Colour, place: Place | None) -> Iterator[Item]:
@@ -53,8 +56,7 @@ def _rod(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
     frame, pose, until = stretched_between(skeleton, constraint.a, constraint.b)
 
     def item(part: str, form: g.Geometry, colour: Colour, place: Array, until: Span | None, frame: str = frame) -> Item:
-        return Item(f"rod/{constraint.name}/{part}", ref, frame, form, "link", colour, placement(place),
-                    until=until)  # fmt: skip
+        return Item(f"rod/{constraint.name}/{part}", ref, frame, form, "link", colour, placement(place), until=until)
 
     yield item("bar", g.Cylinder(0.3 * r, 1.0, sides=24), "rod", pose, until)
     ball = g.Sphere(0.62 * r)
@@ -63,11 +65,13 @@ def _rod(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
         yield item("ball_a", ball, "joint", pose, None)
         return
     axis = unit([number(x, skeleton.values) for x in constraint.axis])
-    pin = g.Compound((
-        g.Placed(g.Cylinder(0.3 * r, 2.0 * r, 0.05 * r)),
-        g.Placed(g.Cylinder(0.3 * r, 2.0 * r, 0.05 * r), placement(along((1.0, 0.0, 0.0)))),
-        g.Placed(g.Sphere(0.48 * r)),
-    ))  # fmt: skip
+    pin = g.Compound(
+        (
+            g.Placed(g.Cylinder(0.3 * r, 2.0 * r, 0.05 * r)),
+            g.Placed(g.Cylinder(0.3 * r, 2.0 * r, 0.05 * r), placement(along((1.0, 0.0, 0.0)))),
+            g.Placed(g.Sphere(0.48 * r)),
+        )
+    )
     yield item("cross", pin, "joint", pose @ along(axis), None)
 
 
@@ -85,8 +89,15 @@ def _gear(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
         teeth = max(16, round(2.0 * np.pi * radius / r))
         wheel = g.Gearwheel(radius, 0.7 * r, teeth, 0.5 * r)
         place = pose @ along(axis) @ shifted(0.0, 0.0, -1.7 * r)
-        yield Item(f"mark/constraints/{constraint.name}/{name}", ("constraints", constraint.name), frame, wheel, "mark",
-                   "constraint", placement(place))  # fmt: skip
+        yield Item(
+            f"mark/constraints/{constraint.name}/{name}",
+            ("constraints", constraint.name),
+            frame,
+            wheel,
+            "mark",
+            "constraint",
+            placement(place),
+        )
 
 
 def _radii(skeleton: Skeleton, joint: Joint, leader: Joint, ratio: float) -> tuple[float, float]:
@@ -135,11 +146,13 @@ def _at_driver(skeleton: Skeleton, driver: Driver) -> Place | None:
 def padlock(r: float) -> g.Geometry:
     """A padlock that stands along z."""
     shackle = placement(along((0.0, 1.0, 0.0), (0.0, 0.0, 0.45 * r)))
-    return g.Compound((
-        g.Placed(g.Box((1.3 * r, 0.6 * r, 1.0 * r), 0.1 * r)),
-        g.Placed(g.Arc(0.42 * r, 0.1 * r, 0.0, 2.0 * np.pi), shackle),
-        g.Placed(g.Cylinder(0.16 * r, 0.7 * r, sides=16), placement(along((0.0, 1.0, 0.0)))),
-    ))  # fmt: skip
+    return g.Compound(
+        (
+            g.Placed(g.Box((1.3 * r, 0.6 * r, 1.0 * r), 0.1 * r)),
+            g.Placed(g.Arc(0.42 * r, 0.1 * r, 0.0, 2.0 * np.pi), shackle),
+            g.Placed(g.Cylinder(0.16 * r, 0.7 * r, sides=16), placement(along((0.0, 1.0, 0.0)))),
+        )
+    )
 
 
 def motor(r: float) -> g.Geometry:
@@ -148,9 +161,11 @@ def motor(r: float) -> g.Geometry:
         g.Placed(g.Cylinder(1.12 * r, 0.16 * r, 0.03 * r), placement(shifted(0.0, 0.0, z * r)))
         for z in (-0.75, -0.4, -0.05, 0.3)
     )
-    return g.Compound((
-        g.Placed(g.Cylinder(0.98 * r, 1.7 * r, 0.08 * r), placement(shifted(0.0, 0.0, -0.2 * r))),
-        *fins,
-        g.Placed(g.Box((1.9 * r, 1.9 * r, 0.24 * r), 0.05 * r), placement(shifted(0.0, 0.0, 0.72 * r))),
-        g.Placed(g.Cylinder(0.3 * r, 0.6 * r), placement(shifted(0.0, 0.0, 1.0 * r))),
-    ))  # fmt: skip
+    return g.Compound(
+        (
+            g.Placed(g.Cylinder(0.98 * r, 1.7 * r, 0.08 * r), placement(shifted(0.0, 0.0, -0.2 * r))),
+            *fins,
+            g.Placed(g.Box((1.9 * r, 1.9 * r, 0.24 * r), 0.05 * r), placement(shifted(0.0, 0.0, 0.72 * r))),
+            g.Placed(g.Cylinder(0.3 * r, 0.6 * r), placement(shifted(0.0, 0.0, 1.0 * r))),
+        )
+    )

@@ -41,14 +41,30 @@ class Line:
     def item(self, part: str, form: g.Geometry, colour: Colour, at: tuple[float, float] | None = None) -> Item:
         """A form on the line: stretched, or at a place of its own (see `Span`)."""
         (body, pose), (other, end) = self.begin, self.end
-        return Item(f"force/{self.force.name}/{part}", ("forces", self.force.name), body, form, "force", colour,
-                    placement(pose), until=Span(other, placement(end), at))  # fmt: skip
+        return Item(
+            f"force/{self.force.name}/{part}",
+            ("forces", self.force.name),
+            body,
+            form,
+            "force",
+            colour,
+            placement(pose),
+            until=Span(other, placement(end), at),
+        )
 
     def spring(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0, ends: float = 0.12) -> Item:
         """A coil over a part of the line."""
         turns = (end - start) * self.length / (0.85 * self.coil)
-        form = g.Coil(self.coil, 0.15 * self.coil, float(np.clip(round(turns), FEWEST_TURNS, MOST_TURNS)), self.length,
-                      start, end, ends, aside)  # fmt: skip
+        form = g.Coil(
+            self.coil,
+            0.15 * self.coil,
+            float(np.clip(round(turns), FEWEST_TURNS, MOST_TURNS)),
+            self.length,
+            start,
+            end,
+            ends,
+            aside,
+        )
         return self.item("spring", form, "spring")
 
     def damper(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0) -> Iterator[Item]:
@@ -154,10 +170,24 @@ def force_items(skeleton: Skeleton) -> Iterator[Item]:
 def junction_items(skeleton: Skeleton) -> Iterator[Item]:
     """A small ball at every junction."""
     for junction in skeleton.model.junctions:
-        yield Item(f"junction/{junction.name}", ("junctions", junction.name), junction.name,
-                   g.Sphere(0.42 * skeleton.glyph), "force", "spring")  # fmt: skip
-        yield Item(f"label/junctions/{junction.name}", ("junctions", junction.name), junction.name, g.Sphere(1e-3),
-                   "label", "text", shown=False, text=junction.name)  # fmt: skip
+        yield Item(
+            f"junction/{junction.name}",
+            ("junctions", junction.name),
+            junction.name,
+            g.Sphere(0.42 * skeleton.glyph),
+            "force",
+            "spring",
+        )
+        yield Item(
+            f"label/junctions/{junction.name}",
+            ("junctions", junction.name),
+            junction.name,
+            g.Sphere(1e-3),
+            "label",
+            "text",
+            shown=False,
+            text=junction.name,
+        )
 
 
 # ------------------------------------------------------------------------------- about joints and sensors
@@ -216,8 +246,16 @@ def _wrench(skeleton: Skeleton, force: Force) -> Iterator[Item]:
         place = np.eye(4)
         place[:3, :3] = turn[:3, :3] @ along(direction)[:3, :3]
         place[:3, 3] = pose[:3, 3]
-        yield Item(f"force/{force.name}/{part}", ("forces", force.name), body, form, "force", "wrench",
-                   placement(place), axes=frame)  # fmt: skip
+        yield Item(
+            f"force/{force.name}/{part}",
+            ("forces", force.name),
+            body,
+            form,
+            "force",
+            "wrench",
+            placement(place),
+            axes=frame,
+        )
 
 
 def _direction(skeleton: Skeleton, vector: tuple[float | str, ...]) -> Array | None:
@@ -239,10 +277,12 @@ def bent_arrow(radius: float) -> g.Geometry:
     tube, end = 0.1 * radius, 1.45 * pi
     tip = np.array([np.cos(end), np.sin(end), 0.0]) * radius
     head = along((-np.sin(end), np.cos(end), 0.0), tip) @ shifted(0.0, 0.0, 0.16 * radius)
-    return g.Compound((
-        g.Placed(g.Arc(radius, tube, 0.0, end)),
-        g.Placed(g.Cone(0.28 * radius, 0.5 * radius), placement(head)),
-    ))  # fmt: skip
+    return g.Compound(
+        (
+            g.Placed(g.Arc(radius, tube, 0.0, end)),
+            g.Placed(g.Cone(0.28 * radius, 0.5 * radius), placement(head)),
+        )
+    )
 
 
 def stretched_between(skeleton: Skeleton, a: str, b: str) -> tuple[str, Array, Span]:

@@ -239,8 +239,16 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
         facts = _facts(skeleton, joint)
         for piece in pieces(facts):
             body, pose = sides[piece.side]
-            item = Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
-                        placement(pose @ piece.pose), shown)  # fmt: skip
+            item = Item(
+                f"joint/{joint.name}/{piece.name}",
+                ref,
+                body,
+                piece.geometry,
+                "joint",
+                piece.colour,
+                placement(pose @ piece.pose),
+                shown,
+            )
             if piece.stretched:
                 other, end = sides["b" if piece.side == "a" else "a"]
                 item = replace(item, until=Span(other, placement(end)))
@@ -248,8 +256,16 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str]) -> Iterator[I
     elif shown and not on_ground:
         body, pose = sides["a"]
         for piece in pieces(_facts(skeleton, joint)):
-            yield Item(f"joint/{joint.name}/{piece.name}", ref, body, piece.geometry, "joint", piece.colour,
-                       placement(pose), shown)  # fmt: skip
+            yield Item(
+                f"joint/{joint.name}/{piece.name}",
+                ref,
+                body,
+                piece.geometry,
+                "joint",
+                piece.colour,
+                placement(pose),
+                shown,
+            )
     if on_ground and shown and joint.kind not in ("free", "planar"):
         yield _support(skeleton, joint, sides["a"][1])
 
@@ -260,8 +276,15 @@ def _support(skeleton: Skeleton, joint: Joint, pose: Array) -> Item:
     top = depth_below(facts, float(pose[2, :3] @ facts.axis))
     height = float(pose[2, 3])
     drop = height if height > top + 0.5 * r else top + 2.2 * r
-    return Item(f"ground/{joint.name}", ("joints", joint.name), WORLD, plinth(r, top, drop), "ground", "ground",
-                placement(shifted(*pose[:3, 3])))  # fmt: skip
+    return Item(
+        f"ground/{joint.name}",
+        ("joints", joint.name),
+        WORLD,
+        plinth(r, top, drop),
+        "ground",
+        "ground",
+        placement(shifted(*pose[:3, 3])),
+    )
 
 
 def _facts(skeleton: Skeleton, joint: Joint) -> Facts:
@@ -316,8 +339,15 @@ def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
     if ports and float(np.linalg.norm(pose[:3, 3] - ports[0].point)) > 2.0 * r:
         way = route(ports[0], Port("", pose[:3, 3], None), 0.3 * r)
         direction = way[-1] - way[-2]
-        return Item(f"tool/{frame}", ("frames", frame), body, gripper(r), "link", "joint",
-                    placement(along(direction, pose[:3, 3])))  # fmt: skip
+        return Item(
+            f"tool/{frame}",
+            ("frames", frame),
+            body,
+            gripper(r),
+            "link",
+            "joint",
+            placement(along(direction, pose[:3, 3])),
+        )
     driver = skeleton.driver.get(body)
     ahead = 2.6 * r if driver is not None and driver.kind == "prismatic" else 4.0 * r  # before what stands there
     tip = along(direction, pose[:3, 3] + ahead * unit(direction))
@@ -325,5 +355,14 @@ def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
 
 
 def _label(collection: str, name: str, frame: str, place: Placement) -> Item:
-    return Item(f"label/{collection}/{name}", (collection, name), frame, g.Sphere(1e-3), "label", "text", place,
-                shown=False, text=name)  # fmt: skip
+    return Item(
+        f"label/{collection}/{name}",
+        (collection, name),
+        frame,
+        g.Sphere(1e-3),
+        "label",
+        "text",
+        place,
+        shown=False,
+        text=name,
+    )

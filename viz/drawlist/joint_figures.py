@@ -94,8 +94,9 @@ def slide_figure(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
     form: g.Geometry = g.Cylinder(LINE * skeleton.radius, 1.0)
     if file != PLAIN_LINE:
         form = g.Compound((g.Placed(form_of(skeleton, file), placement(shifted(0.0, 0.0, -0.5))),))
-    item = Item(f"joint/{joint.name}/slide", ("joints", joint.name), body, form, "link", "joint",
-                placement(pose @ upright))  # fmt: skip
+    item = Item(
+        f"joint/{joint.name}/slide", ("joints", joint.name), body, form, "link", "joint", placement(pose @ upright)
+    )
     yield replace(item, until=Span(other, placement(end @ upright)))
 
 

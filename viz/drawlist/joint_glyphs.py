@@ -74,10 +74,12 @@ def _screw(f: Facts) -> tuple[Piece, ...]:
     low, high = _travel(f)
     length = high - low + 2.0 * r
     pitch = np.copysign(max(abs(f.pitch), 0.3 * r), f.pitch or 1.0)
-    thread = g.Compound((
-        g.Placed(g.Cylinder(0.5 * r, length, 0.05 * r)),
-        g.Placed(g.Helix(0.5 * r, 0.085 * r, float(pitch), 0.98 * length)),
-    ))  # fmt: skip
+    thread = g.Compound(
+        (
+            g.Placed(g.Cylinder(0.5 * r, length, 0.05 * r)),
+            g.Placed(g.Helix(0.5 * r, 0.085 * r, float(pitch), 0.98 * length)),
+        )
+    )
     middle = along(f.axis) @ shifted(0, 0, -(low + high) / 2.0)
     nut = g.Cylinder(1.15 * r, 1.1 * r, 0.1 * r, sides=6)
     return (Piece("nut", "a", nut, along(f.axis)), Piece("thread", "b", thread, middle, "rod"))
@@ -93,21 +95,25 @@ def _travel(f: Facts) -> tuple[float, float]:
 def _cylindrical(f: Facts) -> tuple[Piece, ...]:
     r = f.r
     sleeve = g.Tube(0.55 * r, 0.95 * r, 2.6 * r)
-    hub = g.Compound((
-        g.Placed(g.Cylinder(0.8 * r, 0.7 * r, 0.1 * r)),
-        g.Placed(g.Box((1.9 * r, 0.35 * r, 0.4 * r), 0.05 * r)),
-    ))  # fmt: skip
+    hub = g.Compound(
+        (
+            g.Placed(g.Cylinder(0.8 * r, 0.7 * r, 0.1 * r)),
+            g.Placed(g.Box((1.9 * r, 0.35 * r, 0.4 * r), 0.05 * r)),
+        )
+    )
     rod = _rod(f, g.Cylinder(0.45 * r, 1.0))
     return (Piece("sleeve", "a", sleeve, along(f.axis)), rod, Piece("hub", "b", hub, along(f.axis), "rod"))
 
 
 def _universal(f: Facts) -> tuple[Piece, ...]:
     r = f.r
-    pin = g.Compound((
-        g.Placed(g.Cylinder(0.42 * r, 2.6 * r, 0.06 * r)),
-        g.Placed(g.Cylinder(0.62 * r, 0.5 * r, 0.08 * r), placement(shifted(0, 0, 1.2 * r))),
-        g.Placed(g.Cylinder(0.62 * r, 0.5 * r, 0.08 * r), placement(shifted(0, 0, -1.2 * r))),
-    ))  # fmt: skip
+    pin = g.Compound(
+        (
+            g.Placed(g.Cylinder(0.42 * r, 2.6 * r, 0.06 * r)),
+            g.Placed(g.Cylinder(0.62 * r, 0.5 * r, 0.08 * r), placement(shifted(0, 0, 1.2 * r))),
+            g.Placed(g.Cylinder(0.62 * r, 0.5 * r, 0.08 * r), placement(shifted(0, 0, -1.2 * r))),
+        )
+    )
     return (
         Piece("first_pin", "a", pin, along(f.axis)),
         Piece("second_pin", "b", pin, along(f.second_axis), "rod"),
@@ -119,19 +125,23 @@ def _planar(f: Facts) -> tuple[Piece, ...]:
     r = f.r
     plate = g.Box((8.0 * r, 8.0 * r, 0.25 * r), 0.08 * r)
     below = along(f.axis) @ shifted(0, 0, -0.45 * r)
-    puck = g.Compound((
-        g.Placed(g.Cylinder(1.2 * r, 0.6 * r, 0.12 * r)),
-        g.Placed(g.Box((1.6 * r, 0.3 * r, 0.7 * r), 0.05 * r), placement(shifted(0.7 * r, 0, 0))),
-    ))  # fmt: skip
+    puck = g.Compound(
+        (
+            g.Placed(g.Cylinder(1.2 * r, 0.6 * r, 0.12 * r)),
+            g.Placed(g.Box((1.6 * r, 0.3 * r, 0.7 * r), 0.05 * r), placement(shifted(0.7 * r, 0, 0))),
+        )
+    )
     return (Piece("plate", "a", plate, below), Piece("puck", "b", puck, along(f.axis), "rod"))
 
 
 def _spherical(f: Facts) -> tuple[Piece, ...]:
     r = f.r
-    cup = g.Compound((
-        g.Placed(g.Arc(1.02 * r, 0.16 * r), placement(shifted(0, 0, -0.45 * r))),
-        g.Placed(g.Cone(1.05 * r, 0.5 * r, 0.95 * r), placement(shifted(0, 0, -0.72 * r))),
-    ))  # fmt: skip
+    cup = g.Compound(
+        (
+            g.Placed(g.Arc(1.02 * r, 0.16 * r), placement(shifted(0, 0, -0.45 * r))),
+            g.Placed(g.Cone(1.05 * r, 0.5 * r, 0.95 * r), placement(shifted(0, 0, -0.72 * r))),
+        )
+    )
     return (Piece("cup", "a", cup), Piece("ball", "b", g.Sphere(1.08 * r), colour="rod"))
 
 
@@ -161,10 +171,12 @@ def plinth(r: float, top: float, drop: float) -> g.Geometry:
     """What carries a joint on the ground: from `top` below its origin down to a foot plate `drop` below it (−z)."""
     foot = 0.3 * r
     column = max(drop - top - foot, 0.1 * r)
-    return g.Compound((
-        g.Placed(g.Cone(1.35 * r, column, 0.95 * r), placement(shifted(0, 0, -top - column / 2.0))),
-        g.Placed(g.Cylinder(1.9 * r, foot, 0.08 * r), placement(shifted(0, 0, -drop + foot / 2.0))),
-    ))  # fmt: skip
+    return g.Compound(
+        (
+            g.Placed(g.Cone(1.35 * r, column, 0.95 * r), placement(shifted(0, 0, -top - column / 2.0))),
+            g.Placed(g.Cylinder(1.9 * r, foot, 0.08 * r), placement(shifted(0, 0, -drop + foot / 2.0))),
+        )
+    )
 
 
 def depth_below(facts: Facts, upright: float) -> float:
@@ -179,9 +191,11 @@ def depth_below(facts: Facts, upright: float) -> float:
 def gripper(r: float) -> g.Geometry:
     """Two fingers reaching along z to the origin (the tool point)."""
     finger = g.Box((0.28 * r, 0.5 * r, 1.5 * r), 0.05 * r)
-    return g.Compound((
-        g.Placed(g.Box((2.0 * r, 0.6 * r, 0.4 * r), 0.08 * r), placement(shifted(0, 0, -1.6 * r))),
-        g.Placed(finger, placement(shifted(0.86 * r, 0, -0.75 * r))),
-        g.Placed(finger, placement(shifted(-0.86 * r, 0, -0.75 * r))),
-        g.Placed(g.Cylinder(0.4 * r, 0.7 * r, 0.05 * r, 24), placement(shifted(0, 0, -2.0 * r))),
-    ))  # fmt: skip
+    return g.Compound(
+        (
+            g.Placed(g.Box((2.0 * r, 0.6 * r, 0.4 * r), 0.08 * r), placement(shifted(0, 0, -1.6 * r))),
+            g.Placed(finger, placement(shifted(0.86 * r, 0, -0.75 * r))),
+            g.Placed(finger, placement(shifted(-0.86 * r, 0, -0.75 * r))),
+            g.Placed(g.Cylinder(0.4 * r, 0.7 * r, 0.05 * r, 24), placement(shifted(0, 0, -2.0 * r))),
+        )
+    )

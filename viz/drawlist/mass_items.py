@@ -34,17 +34,33 @@ def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: s
     if mass <= 0.0:
         return
     ref = ("bodies", body.name)
-    yield {"id": f"com/{body.name}", "ref": ref, "frame": body.name, "geometry": g.CenterMark(0.75 * radius),
-           "role": "com", "colour": "com_light", "placement": placement(shifted(*center)), "shown": False}  # fmt: skip
+    yield {
+        "id": f"com/{body.name}",
+        "ref": ref,
+        "frame": body.name,
+        "geometry": g.CenterMark(0.75 * radius),
+        "role": "com",
+        "colour": "com_light",
+        "placement": placement(shifted(*center)),
+        "shown": False,
+    }
     axes, radii = inertia_radii(mass, tensor)
     if radii.max() <= 1e-9:
         return
     pose = shifted(*center)
     pose[:3, :3] = axes
     x, y, z = np.maximum(radii, 0.01 * radii.max()).tolist()
-    yield {"id": f"inertia/{body.name}", "ref": ref, "frame": body.name, "geometry": g.Ellipsoid((x, y, z)),
-           "role": "inertia", "colour": "inertia", "placement": placement(pose), "shown": False,
-           "opacity": 0.45}  # fmt: skip
+    yield {
+        "id": f"inertia/{body.name}",
+        "ref": ref,
+        "frame": body.name,
+        "geometry": g.Ellipsoid((x, y, z)),
+        "role": "inertia",
+        "colour": "inertia",
+        "placement": placement(pose),
+        "shown": False,
+        "opacity": 0.45,
+    }
 
 
 def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -> tuple[float, Array, Array]:

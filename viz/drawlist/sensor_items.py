@@ -34,14 +34,24 @@ def sensor_items(skeleton: Skeleton) -> Iterator[Item]:
 
 
 def _item(sensor: Sensor, part: str, frame: str, form: g.Geometry, place: Placement, until: Span | None = None) -> Item:
-    return Item(f"sensor/{sensor.name}/{part}", ("sensors", sensor.name), frame, form, "sensor", "sensor", place,
-                until=until)  # fmt: skip
+    return Item(
+        f"sensor/{sensor.name}/{part}", ("sensors", sensor.name), frame, form, "sensor", "sensor", place, until=until
+    )
 
 
 def _words(sensor: Sensor, frame: str, place: Placement, until: Span | None = None) -> Item:
     """Where name and value stand; the scene puts the value in."""
-    return Item(f"dimension/{sensor.name}", ("sensors", sensor.name), frame, g.Sphere(1e-3), "dimension", "sensor",
-                place, until=until, text=sensor.name)  # fmt: skip
+    return Item(
+        f"dimension/{sensor.name}",
+        ("sensors", sensor.name),
+        frame,
+        g.Sphere(1e-3),
+        "dimension",
+        "sensor",
+        place,
+        until=until,
+        text=sensor.name,
+    )
 
 
 def _line(sensor: Sensor, r: float, frame: str, place: Placement, until: Span) -> Iterator[Item]:
@@ -107,15 +117,18 @@ def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     radius = 2.9 * r
     up = shifted(0.0, 0.0, 1.45 * r)
     fixed = dial_place(pose, end, axis)
-    yield replace(_item(sensor, "ring", body, g.Compound((g.Placed(g.Arc(radius, 0.06 * r), placement(up)),)),
-                        fixed), axes=base)  # fmt: skip
+    yield replace(
+        _item(sensor, "ring", body, g.Compound((g.Placed(g.Arc(radius, 0.06 * r), placement(up)),)), fixed), axes=base
+    )
     mark = g.Compound((g.Placed(g.Box((0.9 * r, 0.16 * r, 0.16 * r)), placement(up @ shifted(radius, 0.0, 0.0))),))
     yield replace(_item(sensor, "zero", body, mark, fixed), axes=base)
     lying = along((1.0, 0.0, 0.0), (radius / 2.0, 0.0, 1.45 * r))
-    needle = g.Compound((
-        g.Placed(g.Cylinder(0.09 * r, radius, sides=10), placement(lying)),
-        g.Placed(g.Sphere(0.22 * r), placement(shifted(radius, 0.0, 1.45 * r))),
-    ))  # fmt: skip
+    needle = g.Compound(
+        (
+            g.Placed(g.Cylinder(0.09 * r, radius, sides=10), placement(lying)),
+            g.Placed(g.Sphere(0.22 * r), placement(shifted(radius, 0.0, 1.45 * r))),
+        )
+    )
     yield _item(sensor, "needle", body, needle, placement(end @ along(axis)))
     yield _words(sensor, body, placement(end @ along(axis) @ shifted(radius, 0.0, 1.45 * r)))
 
@@ -139,10 +152,12 @@ def _gauge(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
         form: g.Geometry = g.Compound((g.Placed(g.Arc(1.75 * r, 0.14 * r)), g.Placed(g.Arc(1.45 * r, 0.08 * r))))
     elif "b" in sensor.info.uses:
         body, place = skeleton.anchor(sensor.b)
-        form = g.Compound((
-            g.Placed(g.Cone(0.45 * r, 0.9 * r), placement(shifted(0, 0, 0.45 * r))),
-            g.Placed(g.Cone(0.45 * r, 0.9 * r), placement(along((0.0, 0.0, -1.0), (0, 0, -0.45 * r)))),
-        ))  # fmt: skip
+        form = g.Compound(
+            (
+                g.Placed(g.Cone(0.45 * r, 0.9 * r), placement(shifted(0, 0, 0.45 * r))),
+                g.Placed(g.Cone(0.45 * r, 0.9 * r), placement(along((0.0, 0.0, -1.0), (0, 0, -0.45 * r)))),
+            )
+        )
     else:
         return
     yield _item(sensor, "gauge", body, form, placement(place))

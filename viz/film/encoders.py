@@ -51,8 +51,11 @@ def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) 
     target = Path(path)
     make = FORMATS.get(target.suffix.lower())
     if make is None:
-        raise FileError("The suffix says no format of films.", file=str(target),
-                        remedy=f"Use {', '.join(FORMATS)} (PNG: one numbered picture per frame).")  # fmt: skip
+        raise FileError(
+            "The suffix says no format of films.",
+            file=str(target),
+            remedy=f"Use {', '.join(FORMATS)} (PNG: one numbered picture per frame).",
+        )
     if not target.parent.is_dir():
         raise FileError("The folder does not exist.", file=str(target), remedy="Choose a folder that exists.")
     return make(target, fps, size)
@@ -64,8 +67,11 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise FileError(f"The film cannot be written: {error.strerror or error}.", file=str(path),
-                        remedy="Choose a folder that you may write to, with room enough.") from None  # fmt: skip
+        raise FileError(
+            f"The film cannot be written: {error.strerror or error}.",
+            file=str(path),
+            remedy="Choose a folder that you may write to, with room enough.",
+        ) from None
 
 
 class Video:
@@ -73,8 +79,10 @@ class Video:
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         if size[0] % 2 or size[1] % 2:
-            raise KinetostatError(f"MP4 films need even sides, not {size[0]} × {size[1]} pixels.",
-                                  remedy=f"Choose {size[0] // 2 * 2} × {size[1] // 2 * 2}, or GIF or PNG.")  # fmt: skip
+            raise KinetostatError(
+                f"MP4 films need even sides, not {size[0]} × {size[1]} pixels.",
+                remedy=f"Choose {size[0] // 2 * 2} × {size[1] // 2 * 2}, or GIF or PNG.",
+            )
         import av
 
         self.path, self.fps, self.count = path, fps, 0
@@ -127,8 +135,10 @@ class Gif:
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         if fps > GIF_FASTEST:
-            raise KinetostatError(f"GIF shows at most {GIF_FASTEST} frames per second, not {float(fps):g}.",
-                                  remedy="Choose fewer frames per second, or MP4.")  # fmt: skip
+            raise KinetostatError(
+                f"GIF shows at most {GIF_FASTEST} frames per second, not {float(fps):g}.",
+                remedy="Choose fewer frames per second, or MP4.",
+            )
         import av
 
         self.path, self.fps, self.count = path, fps, 0
@@ -220,6 +230,8 @@ def _into_place(temporary: Path, path: Path) -> None:
 
 
 FORMATS: Mapping[str, Callable[[Path, Fraction, tuple[int, int]], Encoder]] = {
-    ".mp4": Video, ".gif": Gif, ".png": Stills,
-}  # fmt: skip
+    ".mp4": Video,
+    ".gif": Gif,
+    ".png": Stills,
+}
 """Suffix → encoder."""

@@ -100,16 +100,23 @@ def frame_times(start: float, end: float, fps: float | Fraction, speed: float = 
     step = speed / float(rate(fps))
     count = int(np.floor((end - start) / step * (1.0 + 1e-12) + 1e-9)) + 1
     if count > MOST_FRAMES:
-        raise KinetostatError(f"The film would have {count} frames; {MOST_FRAMES} can be made.",
-                              remedy="Choose a shorter piece, fewer frames per second, or a higher speed.")  # fmt: skip
+        raise KinetostatError(
+            f"The film would have {count} frames; {MOST_FRAMES} can be made.",
+            remedy="Choose a shorter piece, fewer frames per second, or a higher speed.",
+        )
     return np.minimum(start + step * np.arange(count), max(end, start))
 
 
 def shoot(
-    footage: Footage, path: str | os.PathLike[str], *, fps: float | Fraction = 30, size: tuple[int, int] = (1280, 720),
-    look: LookName = "light", progress: Callable[[float], object] | None = None,
+    footage: Footage,
+    path: str | os.PathLike[str],
+    *,
+    fps: float | Fraction = 30,
+    size: tuple[int, int] = (1280, 720),
+    look: LookName = "light",
+    progress: Callable[[float], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Draw every frame and write the film (.mp4, .gif, or .png for numbered pictures), whole or not at all.
 
     size : width and height, pixels; progress: called with the part done, 0 … 1; cancelled: asked before each frame
@@ -130,8 +137,13 @@ def shoot(
         return 0
 
 
-def _draw_all(scene: Scene, footage: Footage, reel: Encoder, progress: Callable[[float], object] | None,
-              cancelled: Callable[[], bool] | None) -> bool:  # fmt: skip
+def _draw_all(
+    scene: Scene,
+    footage: Footage,
+    reel: Encoder,
+    progress: Callable[[float], object] | None,
+    cancelled: Callable[[], bool] | None,
+) -> bool:
     """All frames into the encoder; False if cancelled."""
     stage = Stage(scene, footage)
     count = len(footage.times)
@@ -198,8 +210,11 @@ class Stage:
         if footage.ellipsoids:
             scene.overlays.ellipsoids(footage.ellipsoids[k])
         if footage.ghosts:
-            scene.overlays.ghosts(footage.names, [ghost.poses[k] for ghost in footage.ghosts],
-                                  parameters=[ghost.parameters for ghost in footage.ghosts])  # fmt: skip
+            scene.overlays.ghosts(
+                footage.names,
+                [ghost.poses[k] for ghost in footage.ghosts],
+                parameters=[ghost.parameters for ghost in footage.ghosts],
+            )
         self._caption.say(footage.captions[k] if footage.captions else "")
 
 

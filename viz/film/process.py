@@ -19,10 +19,15 @@ LOOK_EVERY = 0.05
 
 
 def film(
-    footage: Footage, path: str | os.PathLike[str], *, fps: float | Fraction = 30, size: tuple[int, int] = (1280, 720),
-    look: LookName = "light", progress: Callable[[float], object] | None = None,
+    footage: Footage,
+    path: str | os.PathLike[str],
+    *,
+    fps: float | Fraction = 30,
+    size: tuple[int, int] = (1280, 720),
+    look: LookName = "light",
+    progress: Callable[[float], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """As `viz.film.film.shoot`, in another process. The caller's thread waits, without holding the interpreter."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -45,8 +50,9 @@ def film(
             elif kind == "failed":
                 raise value
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        raise KinetostatError("The film ended unexpectedly while it was drawn.",
-                              remedy="Try a smaller size, or fewer frames.") from None  # fmt: skip
+        raise KinetostatError(
+            "The film ended unexpectedly while it was drawn.", remedy="Try a smaller size, or fewer frames."
+        ) from None
     finally:
         here.close()
         work.join(5.0)

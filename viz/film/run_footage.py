@@ -32,11 +32,21 @@ class Tracing:
 
 
 def footage(
-    run: Run, *, fps: float | Fraction = 30, speed: float = 1.0, start: float | None = None, end: float | None = None,
-    view: str | View = "iso", turn: float = 0.0, traces: Sequence[Tracing] = (), arrows: Iterable[Wanted] = (),
-    scales: dict[str, float] | None = None, others: Sequence[Run] = (), caption: bool = True,
+    run: Run,
+    *,
+    fps: float | Fraction = 30,
+    speed: float = 1.0,
+    start: float | None = None,
+    end: float | None = None,
+    view: str | View = "iso",
+    turn: float = 0.0,
+    traces: Sequence[Tracing] = (),
+    arrows: Iterable[Wanted] = (),
+    scales: dict[str, float] | None = None,
+    others: Sequence[Run] = (),
+    caption: bool = True,
     **display: Any,
-) -> Footage:  # fmt: skip
+) -> Footage:
     """What a film of a run shows.
 
     start, end : s of the run; default all of it. speed: seconds of the run per second of film
@@ -55,12 +65,19 @@ def footage(
         every = vectors.usual(vectors.fields(vectors.thinned(run), arrows))
         scales = vectors.scales(every, machine_size(run))
     return Footage(
-        run.model, parameters, times, names(run), poses(shown), view, turn / float(fps), display,
+        run.model,
+        parameters,
+        times,
+        names(run),
+        poses(shown),
+        view,
+        turn / float(fps),
+        display,
         {f"{each.frame} {k}": trace(run, each) for k, each in enumerate(traces)},
         [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
         tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
         [f"t = {time:.2f} s" for time in times] if caption else (),
-    )  # fmt: skip
+    )
 
 
 def names(run: Run) -> tuple[str, ...]:
@@ -85,8 +102,10 @@ def poses(run: Run) -> Array:
 def trace(run: Run, tracing: Tracing) -> Trace:
     """The way of a point over the run."""
     if tracing.frame not in run.mech.frame_names:
-        raise ModelError(f"There is no body and no frame '{tracing.frame}' to trace.",
-                         remedy=f"There are: {', '.join(run.mech.frame_names[:12])}.")  # fmt: skip
+        raise ModelError(
+            f"There is no body and no frame '{tracing.frame}' to trace.",
+            remedy=f"There are: {', '.join(run.mech.frame_names[:12])}.",
+        )
     matrices = run.mech.frame(run.q, tracing.frame, p=dict(run.settings.parameters) or None)
     places = matrices[:, :3, 3] + matrices[:, :3, :3] @ np.asarray(tracing.point)
     return Trace(run.time, places, tracing.colour, tracing.whole)

@@ -29,10 +29,20 @@ def glyph(field: EllipsoidField, index: int) -> EllipsoidGlyph:
 
 
 def footage(
-    poses: PoseSequence, mech: Mechanism, *, interval: float, field: EllipsoidField | None = None,
-    fps: float | Fraction = 30, speed: float = 1.0, start: float | None = None, end: float | None = None,
-    view: str | View = "iso", turn: float = 0.0, caption: bool = True, **display: Any,
-) -> Footage:  # fmt: skip
+    poses: PoseSequence,
+    mech: Mechanism,
+    *,
+    interval: float,
+    field: EllipsoidField | None = None,
+    fps: float | Fraction = 30,
+    speed: float = 1.0,
+    start: float | None = None,
+    end: float | None = None,
+    view: str | View = "iso",
+    turn: float = 0.0,
+    caption: bool = True,
+    **display: Any,
+) -> Footage:
     """What a film of a sequence shows.
 
     mech : the machine of the sequence (of `poses.model` where it brings one); interval : s a pose is shown
@@ -46,11 +56,18 @@ def footage(
     values = [dict(p) for p in poses.p]
     arrays = [np.asarray(mech.poses(np.array(q), p=p or None)) for q, p in zip(poses.q, values, strict=True)]
     return Footage(
-        mech.model, values[0], times, mech.frame_names, np.stack([arrays[k] for k in shown]), view, turn / float(fps),
-        display, captions=[words(poses, k) for k in shown] if caption else (),
+        mech.model,
+        values[0],
+        times,
+        mech.frame_names,
+        np.stack([arrays[k] for k in shown]),
+        view,
+        turn / float(fps),
+        display,
+        captions=[words(poses, k) for k in shown] if caption else (),
         changing=[values[k] for k in shown] if any(values) else (),
         ellipsoids=[[glyph(field, k)] for k in shown] if field is not None and field.graphics else (),
-    )  # fmt: skip
+    )
 
 
 def words(poses: PoseSequence, index: int) -> str:

@@ -30,8 +30,10 @@ MAX_PIXELS = 16384
 def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", scale: float = 1.0) -> Iterator[Scene]:
     """A scene in a window nobody sees; `scale` enlarges lines, letters and handles for pictures of many pixels."""
     if not all(1 <= side <= MAX_PIXELS for side in size):
-        raise KinetostatError(f"A picture of {size[0]} × {size[1]} pixels cannot be drawn.",
-                              remedy=f"Choose sides from 1 to {MAX_PIXELS} pixels.")  # fmt: skip
+        raise KinetostatError(
+            f"A picture of {size[0]} × {size[1]} pixels cannot be drawn.",
+            remedy=f"Choose sides from 1 to {MAX_PIXELS} pixels.",
+        )
     if look not in LOOKS:
         raise KinetostatError(f"There is no look '{look}'.", remedy=f"Choose one of {', '.join(LOOKS)}.")
     require("picture")

@@ -25,8 +25,11 @@ def write_picture_file(picture: Pixels, path: str | Path) -> None:
     """Write a picture in the format its suffix says. Raises FileError."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise FileError(f"'{suffix or Path(path).name}' is no format of pictures.", file=os.fspath(path),
-                        remedy=f"Use {', '.join(SUFFIXES)}.")  # fmt: skip
+        raise FileError(
+            f"'{suffix or Path(path).name}' is no format of pictures.",
+            file=os.fspath(path),
+            remedy=f"Use {', '.join(SUFFIXES)}.",
+        )
     if suffix == ".png":
         write_png(picture, path)
     else:
@@ -55,8 +58,10 @@ def pdf(picture: Pixels) -> bytes:
     wide, high = 72.0 / PER_INCH * width, 72.0 / PER_INCH * height
     image = zlib.compress(np.ascontiguousarray(picture[:, :, :3]).tobytes())
     content = f"q {wide:.2f} 0 0 {high:.2f} 0 0 cm /Im0 Do Q".encode()
-    head = (f"<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceRGB"
-            f" /BitsPerComponent 8 /Filter /FlateDecode /Length {len(image)} >>")  # fmt: skip
+    head = (
+        f"<< /Type /XObject /Subtype /Image /Width {width} /Height {height} /ColorSpace /DeviceRGB"
+        f" /BitsPerComponent 8 /Filter /FlateDecode /Length {len(image)} >>"
+    )
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -71,5 +76,6 @@ def pdf(picture: Pixels) -> bytes:
         text += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     return text + b"xref\n0 6\n0000000000 65535 f \n%strailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
-        table, len(text),
-    )  # fmt: skip
+        table,
+        len(text),
+    )

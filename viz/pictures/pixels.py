@@ -60,5 +60,8 @@ def write_png(picture: Pixels, path: str | Path) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise FileError(f"The picture cannot be written: {error.strerror or error}.", file=str(target),
-                        remedy="Choose a folder that exists and that you may write to.") from None  # fmt: skip
+        raise FileError(
+            f"The picture cannot be written: {error.strerror or error}.",
+            file=str(target),
+            remedy="Choose a folder that exists and that you may write to.",
+        ) from None

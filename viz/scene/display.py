@@ -9,9 +9,16 @@ from viz.drawlist.item import Item, Ref
 CHOSEN = ("frame", "force", "sensor", "mark")
 """Roles that are shown while their element is selected, also where a toggle hides them."""
 TOGGLES = {
-    "frame": "frames", "com": "centers_of_mass", "inertia": "inertia", "collision": "collision", "force": "forces",
-    "sensor": "sensors", "mark": "marks", "label": "labels", "dimension": "sensors",
-}  # fmt: skip
+    "frame": "frames",
+    "com": "centers_of_mass",
+    "inertia": "inertia",
+    "collision": "collision",
+    "force": "forces",
+    "sensor": "sensors",
+    "mark": "marks",
+    "label": "labels",
+    "dimension": "sensors",
+}
 """Role of items → the field of `Display` that shows them."""
 
 

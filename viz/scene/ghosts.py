@@ -25,8 +25,9 @@ ROLES = ("shape", "link", "joint")
 class _Copy:
     """One see-through copy."""
 
-    def __init__(self, renderer: vtkRenderer, drawn: tuple[Item, ...], names: frozenset[str], opacity: float,
-                 look: Look) -> None:  # fmt: skip
+    def __init__(
+        self, renderer: vtkRenderer, drawn: tuple[Item, ...], names: frozenset[str], opacity: float, look: Look
+    ) -> None:
         self.renderer, self.drawn, self.names, self.opacity = renderer, drawn, names, opacity
         shown = (item for item in drawn if item.shown and item.role in ROLES and item.frame in names)
         self.figures = [Figure(ghostly(item, opacity), look) for item in shown]

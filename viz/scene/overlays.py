@@ -93,8 +93,9 @@ class Overlays:
 
     # ------------------------------------------------------------------------------- traces
 
-    def traces(self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None,
-               source: str = "ways") -> None:  # fmt: skip
+    def traces(
+        self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None, source: str = "ways"
+    ) -> None:
         """Lines through the (n, 3) places points have been at, by any name."""
         for key in [key for key in self._traces if key[0] == source and key[1] not in paths]:
             self.renderer.RemoveActor(self._traces.pop(key)[0])

@@ -29,8 +29,9 @@ def quality_for(renderer_name: str) -> Quality:
     return "plain" if not name or any(word in name for word in SOFTWARE) else "fine"
 
 
-def apply(quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: vtkRenderer, corner: vtkRenderer,
-          size: float) -> None:  # fmt: skip
+def apply(
+    quality: Quality, window: vtkRenderWindow, back: vtkRenderer, front: vtkRenderer, corner: vtkRenderer, size: float
+) -> None:
     """Set up window and renderers; `size` (m) is that of the machine, for the reach of the occlusion."""
     window.SetMultiSamples(SAMPLES if quality == "picture" else 0)
     smooth(quality, False, front, corner)

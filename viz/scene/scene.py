@@ -47,8 +47,13 @@ EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
 class Scene:
     """Everything drawn in one render window."""
 
-    def __init__(self, window: vtkRenderWindow, look: LookName = "light", pixel_ratio: float = 1.0,
-                 fineness: Quality | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        window: vtkRenderWindow,
+        look: LookName = "light",
+        pixel_ratio: float = 1.0,
+        fineness: Quality | None = None,
+    ) -> None:
         """`fineness` None: what the graphics hardware carries, found at the first render."""
         self.window = window
         self._fineness = fineness

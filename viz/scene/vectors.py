@@ -45,15 +45,18 @@ class VectorKind(NamedTuple):
 
 _MOVING = ("bodies", "frames")
 _ACTING = ("joints", "forces")
-KINDS: Mapping[str, VectorKind] = MappingProxyType({
-    kind.id: kind for kind in (
-        VectorKind("force", "Force", "N", "vector_force", _ACTING),
-        VectorKind("torque", "Torque", "N·m", "vector_torque", _ACTING, turning=True),
-        VectorKind("velocity", "Velocity", "m/s", "vector_velocity", _MOVING, "velocity"),
-        VectorKind("acceleration", "Acceleration", "m/s²", "vector_acceleration", _MOVING, "acceleration"),
-        VectorKind("omega", "Angular velocity", "rad/s", "vector_omega", _MOVING, "omega", True),
-    )
-})  # fmt: skip
+KINDS: Mapping[str, VectorKind] = MappingProxyType(
+    {
+        kind.id: kind
+        for kind in (
+            VectorKind("force", "Force", "N", "vector_force", _ACTING),
+            VectorKind("torque", "Torque", "N·m", "vector_torque", _ACTING, turning=True),
+            VectorKind("velocity", "Velocity", "m/s", "vector_velocity", _MOVING, "velocity"),
+            VectorKind("acceleration", "Acceleration", "m/s²", "vector_acceleration", _MOVING, "acceleration"),
+            VectorKind("omega", "Angular velocity", "rad/s", "vector_omega", _MOVING, "omega", True),
+        )
+    }
+)
 
 
 class Wanted(NamedTuple):
@@ -186,10 +189,14 @@ def scales(largest: Mapping[str, float], size: float, factors: Mapping[str, floa
 def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
     """The arrows of one sample, as they are drawn."""
     return [
-        VectorGlyph(each.origins[index], scale.get(each.wanted.kind, 0.0) * each.vectors[index],
-                    KINDS[each.wanted.kind].colour, KINDS[each.wanted.kind].turning)
+        VectorGlyph(
+            each.origins[index],
+            scale.get(each.wanted.kind, 0.0) * each.vectors[index],
+            KINDS[each.wanted.kind].colour,
+            KINDS[each.wanted.kind].turning,
+        )
         for each in found
-    ]  # fmt: skip
+    ]
 
 
 def reference(scale: float, size: float) -> tuple[float, float]:

@@ -82,11 +82,16 @@ def content_of(kept: Kept) -> dict[str, Any]:
     """The content of `session.json`."""
     rows = [
         {
-            "file": run.file, "name": run.name, "note": run.note, "colour": run.color, "visible": run.visible,
-            "parent": run.parent, "from": run.from_time,
+            "file": run.file,
+            "name": run.name,
+            "note": run.note,
+            "colour": run.color,
+            "visible": run.visible,
+            "parent": run.parent,
+            "from": run.from_time,
         }
         for run in kept.runs
-    ]  # fmt: skip
+    ]
     return {"kinetostat session": VERSION, "runs": rows, "current": kept.current, "time": kept.time, **kept.sections}
 
 
@@ -113,8 +118,11 @@ def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
                 with contextlib.suppress(FileNotFoundError):
                     os.replace(folder / name, folder / TRASH / name)
     except OSError as error:
-        raise FileError(f"The runs cannot be written: {error.strerror or error}.", file=str(folder),
-                        remedy="Save the machine in another folder.") from None  # fmt: skip
+        raise FileError(
+            f"The runs cannot be written: {error.strerror or error}.",
+            file=str(folder),
+            remedy="Save the machine in another folder.",
+        ) from None
 
 
 def _there(folder: Path) -> tuple[KeptRun, ...]:
@@ -163,8 +171,11 @@ def read(folder: Path) -> Kept | None:
     try:
         return understood(json.loads(source.text))
     except (ValueError, RecursionError) as error:
-        raise FileError(f"What was kept with the machine cannot be understood: {error}.", file=str(file),
-                        remedy="The machine itself is not concerned. Move the file away.") from None  # fmt: skip
+        raise FileError(
+            f"What was kept with the machine cannot be understood: {error}.",
+            file=str(file),
+            remedy="The machine itself is not concerned. Move the file away.",
+        ) from None
 
 
 def understood(content: Any, *, anywhere: bool = False) -> Kept:
@@ -190,9 +201,14 @@ def _run(row: Any, anywhere: bool) -> KeptRun:
     if not _RUN.fullmatch(os.path.basename(file) if anywhere else file):
         raise ValueError(f"{file[:40]!r} cannot be the file of a run")
     return KeptRun(
-        file, text(row.get("name")), text(row.get("note")), color if _COLOR.fullmatch(color) else "",
-        row.get("visible") is not False, text(row.get("parent")), None if since is None else number(since),
-    )  # fmt: skip
+        file,
+        text(row.get("name")),
+        text(row.get("note")),
+        color if _COLOR.fullmatch(color) else "",
+        row.get("visible") is not False,
+        text(row.get("parent")),
+        None if since is None else number(since),
+    )
 
 
 def number(value: Any) -> float:

@@ -130,8 +130,14 @@ def _told(copy: Path) -> Leftover:
 
 
 _TYPES: dict[str, Any] = {
-    "path": str, "source": str, "title": str, "digest": str, "edits": int, "label": str, "time": float
-}  # fmt: skip
+    "path": str,
+    "source": str,
+    "title": str,
+    "digest": str,
+    "edits": int,
+    "label": str,
+    "time": float,
+}
 
 
 def _alive(copy: Path) -> bool:

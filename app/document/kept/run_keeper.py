@@ -156,8 +156,9 @@ class RunKeeper(QObject):
         current = names.get(runs.current, "") if runs.current is not None else ""
         return Kept((*own, *rows), current, runs.time, sections)
 
-    def save(self, document: Path, sections: Mapping[str, Any], *, leave: Container[Record] = (),
-             restore: bool = False) -> None:  # fmt: skip
+    def save(
+        self, document: Path, sections: Mapping[str, Any], *, leave: Container[Record] = (), restore: bool = False
+    ) -> None:
         """Write the runs beside a document, after what is still being written; says so only if it fails.
 
         leave : runs that stay on disk as they are there, or are not; restore : those that were deleted stay there, too
@@ -237,8 +238,9 @@ class RunKeeper(QObject):
             self.reading.cancel()
         self.store.forget()
 
-    def read(self, folder: Path, kept: Kept, *, document: Path | None, then: Callable[[bool], object] | None = None
-             ) -> None:  # fmt: skip
+    def read(
+        self, folder: Path, kept: Kept, *, document: Path | None, then: Callable[[bool], object] | None = None
+    ) -> None:
         """Read runs beside the window and put them into the list.
 
         folder : where they are, unless the list says a whole path; document : beside which those of its companion
@@ -325,8 +327,11 @@ class _Writing:
         self._keeper, self._folder, self._kept, self._names, self._shelf = keeper, folder, kept, names, shelf
         self._document = keeper.document
         self._runs = {record: (record.run, record.version) for record in names}
-        self._after = Shelf(folder, {run.file: run for run in kept.runs},
-                            {name: Shelved(r, r.told, r.version) for r, name in names.items()})  # fmt: skip
+        self._after = Shelf(
+            folder,
+            {run.file: run for run in kept.runs},
+            {name: Shelved(r, r.told, r.version) for r, name in names.items()},
+        )
 
     def attempt(self) -> None:
         """Write; success and failure are told in the window's thread."""

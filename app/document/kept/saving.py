@@ -26,8 +26,11 @@ def saved(model: Model, path: Path, known: Sources, *, over: bool, backup: bool)
     kept beside it. Raises KinetostatError.
     """
     if not over and known.changed(path):
-        raise FileError("Another program changed this file since it was read here, so it was not overwritten.",
-                        file=str(path), remedy="Save under another name, or reload the file.")  # fmt: skip
+        raise FileError(
+            "Another program changed this file since it was read here, so it was not overwritten.",
+            file=str(path),
+            remedy="Save under another name, or reload the file.",
+        )
     left_out = save(model, path, backup=backup)
     whole = all(finding.severity == "hint" for finding in left_out)
     if not left_out:

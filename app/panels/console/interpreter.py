@@ -60,9 +60,14 @@ class Interpreter(QObject):
 
         session = self._session
         now: dict[str, Any] = {
-            "ks": kinetostat, "np": numpy, "model": session.model, "mech": session.mech, "q": session.q.copy(),
-            "p": dict(session.p), "session": _Handed(session, self.in_window),
-        }  # fmt: skip
+            "ks": kinetostat,
+            "np": numpy,
+            "model": session.model,
+            "mech": session.mech,
+            "q": session.q.copy(),
+            "p": dict(session.p),
+            "session": _Handed(session, self.in_window),
+        }
         now |= {function: self._callable(function) for function in FUNCTIONS}
         for name, value in now.items():
             if name not in self._names or self._names[name] is self._offered.get(name):

@@ -68,8 +68,9 @@ class DerivationPanel(QWidget):
         self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self.refresh)
         self._pairs: tuple[tuple[Any, Callable[..., None]], ...] = (
-            (self._session.changed, self._changed), (self._session.moved, self._moved),
-        )  # fmt: skip
+            (self._session.changed, self._changed),
+            (self._session.moved, self._moved),
+        )
         for signal, slot in self._pairs:
             signal.connect(slot)
 

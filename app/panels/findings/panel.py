@@ -31,8 +31,11 @@ from app.widgets.note import severity_color
 from app.widgets.quantities.quantity_text import Units
 from core.model import WORDS, Finding, Model
 
-GROUPS = {"error": ("Errors", "cannot be used as it is"), "warning": ("Warnings", "used; look at it"),
-          "hint": ("Hints", "worth knowing")}  # fmt: skip
+GROUPS = {
+    "error": ("Errors", "cannot be used as it is"),
+    "warning": ("Warnings", "used; look at it"),
+    "hint": ("Hints", "worth knowing"),
+}
 FINDING = Qt.ItemDataRole.UserRole
 
 
@@ -44,8 +47,9 @@ class _WrappedCells(QStyledItemDelegate):
         tree = self.parent()
         if isinstance(tree, QTreeWidget) and index.column() > 0 and index.parent().isValid():
             width = tree.columnWidth(index.column()) - 8
-            box = option.fontMetrics.boundingRect(0, 0, max(width, 40), 10000, Qt.TextFlag.TextWordWrap,
-                                                  str(index.data()))  # fmt: skip
+            box = option.fontMetrics.boundingRect(
+                0, 0, max(width, 40), 10000, Qt.TextFlag.TextWordWrap, str(index.data())
+            )
             hint.setHeight(max(hint.height(), box.height() + 6))
             hint.setWidth(40)
         return hint
@@ -140,8 +144,9 @@ class FindingsPanel(QWidget):
         model = self.session.model
         now = (*self.diagnosis.findings(model), *self.mobility.findings(model))
         degrees = self.settings is None or self.settings.degrees
-        self.found = tuple(finding_in_preferred_angles(each, degrees) for each in
-                           gathered(model, now, self.session.findings))  # fmt: skip
+        self.found = tuple(
+            finding_in_preferred_angles(each, degrees) for each in gathered(model, now, self.session.findings)
+        )
         self.list.clear()
         for severity, (title, meaning) in GROUPS.items():
             rows = [finding for finding in self.found if finding.severity == severity]

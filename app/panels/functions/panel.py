@@ -29,8 +29,15 @@ from core.functions.results import Result
 from core.robotica.commands import COMMANDS
 
 _ID = Qt.ItemDataRole.UserRole
-GROUP_ICONS = {"Robot description": "chain", "Kinematics": "frame", "Mechanisms": "loop",
-               "Ellipsoids": "ellipsoid", "Dynamics": "com", "Pictures": "export", GROUP: "console"}  # fmt: skip
+GROUP_ICONS = {
+    "Robot description": "chain",
+    "Kinematics": "frame",
+    "Mechanisms": "loop",
+    "Ellipsoids": "ellipsoid",
+    "Dynamics": "com",
+    "Pictures": "export",
+    GROUP: "console",
+}
 LIVE_PAUSE = 15
 """Milliseconds between two runs of a live function, at least."""
 LIVE_LIMIT = 0.04

@@ -30,16 +30,28 @@ def write_picture(picture: Picture, context: Context) -> None:
 
     q = np.array(picture.q) if picture.q else context.q
     render(
-        context.model, q, picture.path, size=picture.size, look=picture.look, view=picture.view,  # type: ignore[arg-type]
-        transparent=picture.transparent, p=dict(picture.p), mech=context.mech, ranges=context.ranges,
+        context.model,
+        q,
+        picture.path,
+        size=picture.size,
+        look=picture.look,
+        view=picture.view,  # type: ignore[arg-type]
+        transparent=picture.transparent,
+        p=dict(picture.p),
+        mech=context.mech,
+        ranges=context.ranges,
         millimetres=context.millimetres,
-    )  # fmt: skip
+    )
 
 
 def write_result_picture(
-    result: Result, context: Context, path: str, size: tuple[int, int] = (1200, 800),
-    ranges: tuple[tuple[float, float], ...] = (), ways: Sequence[Any] = (),
-) -> None:  # fmt: skip
+    result: Result,
+    context: Context,
+    path: str,
+    size: tuple[int, int] = (1200, 800),
+    ranges: tuple[tuple[float, float], ...] = (),
+    ways: Sequence[Any] = (),
+) -> None:
     """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
 
     ways : (n, 3) places along lines to draw, m

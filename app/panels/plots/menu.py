@@ -49,7 +49,9 @@ def _fill_across(menu: QMenu, panel: PlotsPanel, index: int, plot: Plot) -> None
 
 def _fill_aspects(menu: QMenu, panel: PlotsPanel, index: int, plot: Plot) -> None:
     for aspect in sorted({0.0, 0.5, 1.0, plot.aspect}):
-        action = menu.addAction(f"{aspect:g}" if aspect else "As there is room",
-                                lambda aspect=aspect: panel.put(index, replace(plot, aspect=aspect)))  # fmt: skip
+        action = menu.addAction(
+            f"{aspect:g}" if aspect else "As there is room",
+            lambda aspect=aspect: panel.put(index, replace(plot, aspect=aspect)),
+        )
         action.setCheckable(True)
         action.setChecked(plot.aspect == aspect)

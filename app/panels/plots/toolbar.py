@@ -27,12 +27,18 @@ class PlotsBar(QFrame):
         self.channels = self._button("tree", "Channels to choose from", self._show_channels, checkable=True, on=True)
         self.add = self._button("add", "One more plot", lambda *_: panel.add_plot())
         self.fit = self._button("fit", "Show all of every curve (double-click in a plot)", lambda *_: panel.auto())
-        self.zoom = self._button("zoom_box", "Dragging draws a box to zoom into, instead of moving the curves",
-                                 panel.box_zoom, checkable=True)  # fmt: skip
-        self.link = self._button("link", "Plots over time show the same piece of it", lambda *_: panel.relink(),
-                                 checkable=True, on=True)  # fmt: skip
-        self.measure = self._button("measure", "Measure times and values between two lines", panel.measure,
-                                    checkable=True)  # fmt: skip
+        self.zoom = self._button(
+            "zoom_box",
+            "Dragging draws a box to zoom into, instead of moving the curves",
+            panel.box_zoom,
+            checkable=True,
+        )
+        self.link = self._button(
+            "link", "Plots over time show the same piece of it", lambda *_: panel.relink(), checkable=True, on=True
+        )
+        self.measure = self._button(
+            "measure", "Measure times and values between two lines", panel.measure, checkable=True
+        )
         self.export = self._button("export", "Copy or export all plots", None)
         menu = QMenu(self.export)
         menu.aboutToShow.connect(menu.clear)

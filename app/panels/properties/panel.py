@@ -317,9 +317,12 @@ class PropertyEditor(QWidget):
         if name == "name":
             self._renaming = True
             try:
-                return self.commit(f"Rename {WORDS[ref.collection]} {ref.name}",
-                                   lambda m: edits.rename(m, ref.collection, ref.name, value),
-                                   gesture, Ref(ref.collection, value))  # fmt: skip
+                return self.commit(
+                    f"Rename {WORDS[ref.collection]} {ref.name}",
+                    lambda m: edits.rename(m, ref.collection, ref.name, value),
+                    gesture,
+                    Ref(ref.collection, value),
+                )
             finally:
                 self._renaming = False
         try:
@@ -370,8 +373,9 @@ class PropertyEditor(QWidget):
         if ref is None:
             return
         name = self._suggest(path)
-        problem = self.commit(f"Make {name} a parameter",
-                              lambda m: edits.promote(m, ref.collection, ref.name, path, name))  # fmt: skip
+        problem = self.commit(
+            f"Make {name} a parameter", lambda m: edits.promote(m, ref.collection, ref.name, path, name)
+        )
         if problem:
             self.session.told.emit("error", problem)
 

@@ -61,8 +61,9 @@ class WindowHost:
             raise found.error
         assert found.model is not None
         fresh = Context.of(found.model)
-        self._context = dataclasses.replace(fresh, progress=before.progress, cancelled=before.cancelled,
-                                            millimetres=before.millimetres)  # fmt: skip
+        self._context = dataclasses.replace(
+            fresh, progress=before.progress, cancelled=before.cancelled, millimetres=before.millimetres
+        )
         self.opened, self.edits = found, []
 
     def edit(self, label: str, edit: Callable[[Model], Model]) -> None:

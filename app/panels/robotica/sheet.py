@@ -133,8 +133,10 @@ class RoboticaSheet(PanelForm):
 
     def chosen(self) -> dict[str, Any]:
         """What stands in the sheet, by argument."""
-        options = {**{name: box.isChecked() for name, box in self.boxes.items()},
-                   **{name: field.text() for name, field in self.fields.items()}}  # fmt: skip
+        options = {
+            **{name: box.isChecked() for name, box in self.boxes.items()},
+            **{name: field.text() for name, field in self.fields.items()},
+        }
         return {a.id: options if a.kind == "options" else self.fields[a.id].text() for a in self.command.arguments}
 
     @property
@@ -153,8 +155,10 @@ class RoboticaSheet(PanelForm):
 
     def remember(self) -> None:
         """Keep what stands in the sheet for the next use."""
-        kept = {**{name: field.text() for name, field in self.fields.items()},
-                **{name: box.isChecked() for name, box in self.boxes.items()}}  # fmt: skip
+        kept = {
+            **{name: field.text() for name, field in self.fields.items()},
+            **{name: box.isChecked() for name, box in self.boxes.items()},
+        }
         self.settings.remember(f"functions/{self.function.id}", kept)
 
     def _recall(self) -> None:

@@ -44,8 +44,13 @@ LOOK = 100
 SECONDS = Measure("time")
 BUTTONS = ("simulation.run", "simulation.stop", "simulation.what_if", "simulation.interactive")
 
-LABELS = {"duration": "Duration", "rtol": "Relative tolerance", "atol": "Absolute tolerance", "step": "Step",
-          "output": "Output every"}  # fmt: skip
+LABELS = {
+    "duration": "Duration",
+    "rtol": "Relative tolerance",
+    "atol": "Absolute tolerance",
+    "step": "Step",
+    "output": "Output every",
+}
 """What fields are called where they are refused."""
 
 
@@ -144,8 +149,12 @@ class SimulationPanel(QWidget):
         self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
         self.atol = self._number("atol", "Absolute tolerance per step (rad, m, rad/s, m/s)", plain=True)
         self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
-        self.output = self._number("output", "Time between two samples; empty: a thousand or more, or every step",
-                                   optional=True, empty="automatic")  # fmt: skip
+        self.output = self._number(
+            "output",
+            "Time between two samples; empty: a thousand or more, or every step",
+            optional=True,
+            empty="automatic",
+        )
         self.start = QComboBox(toolTip="What the run begins with")
         for key, (title, words) in STARTS.items():
             self.start.addItem(title, key)
@@ -217,8 +226,13 @@ class SimulationPanel(QWidget):
     def refresh(self) -> None:
         """Show the wishes and whether a run is in the making."""
         wishes, method = self.simulation.wishes, METHODS[self.simulation.wishes.method]
-        for edit, value in ((self.duration, wishes.duration), (self.rtol, wishes.rtol), (self.atol, wishes.atol),
-                            (self.step, wishes.step), (self.output, wishes.output)):  # fmt: skip
+        for edit, value in (
+            (self.duration, wishes.duration),
+            (self.rtol, wishes.rtol),
+            (self.atol, wishes.atol),
+            (self.step, wishes.step),
+            (self.output, wishes.output),
+        ):
             edit.show_value(value)
         self.method.setCurrentIndex(self.method.findData(wishes.method))
         self.method.setToolTip(as_tip(f"{method.title}: {method.help}"))

@@ -123,8 +123,12 @@ class RunsList(QWidget):
         )
         self.save_button = tool_button("save", "Save the run: HDF5, CSV or SIMNON", self.save, flat=True)
         self.delete_button = tool_button("delete", "Delete the selected runs (Del)", self.delete, flat=True)
-        for button in (tool_button("open", "Load a run", self.load, flat=True), self.save_button, self.compare_button,
-                       self.delete_button):  # fmt: skip
+        for button in (
+            tool_button("open", "Load a run", self.load, flat=True),
+            self.save_button,
+            self.compare_button,
+            self.delete_button,
+        ):
             row.addWidget(button)
         return row
 

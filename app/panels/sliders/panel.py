@@ -94,8 +94,9 @@ class SlidersPanel(QWidget):
         row.setSpacing(4)
         self.angle_unit, self.length_unit = QComboBox(), QComboBox()
         for box, units, tip in (
-            (self.angle_unit, ("°", "rad"), "Unit of angles"), (self.length_unit, ("m", "mm"), "Unit of lengths"),
-        ):  # fmt: skip
+            (self.angle_unit, ("°", "rad"), "Unit of angles"),
+            (self.length_unit, ("m", "mm"), "Unit of lengths"),
+        ):
             box.addItems(units)
             box.setToolTip(as_tip(tip))
             box.setAccessibleName(tip)
@@ -130,8 +131,7 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
-            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), "",
-                                c.lower, c.upper)  # fmt: skip
+            quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), "", c.lower, c.upper)
             entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
         return entries + self._follower_entries()
 

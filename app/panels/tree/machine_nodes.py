@@ -73,8 +73,14 @@ class Machine:
     def ground(self) -> Node:
         """The row of the ground with everything that hangs on it; bodies without a joint come last, free."""
         gravity = self.model.world.gravity.kind
-        node = Node("#world", WORLD, "" if gravity == "uniform" else f"gravity: {gravity}", "ground",
-                    selects_model=True, help="The ground, gravity, name and notes of the model")  # fmt: skip
+        node = Node(
+            "#world",
+            WORLD,
+            "" if gravity == "uniform" else f"gravity: {gravity}",
+            "ground",
+            selects_model=True,
+            help="The ground, gravity, name and notes of the model",
+        )
         node.children = self._on(WORLD)
         for name in self.bodies:
             if name not in self.seen:
@@ -89,8 +95,15 @@ class Machine:
     def _frame_nodes(self, holder: str) -> list[Node]:
         found = []
         for frame in self.frames_on[holder]:
-            node = Node(f"frames:{frame.name}", frame.name, "frame", "frame", Ref("frames", frame.name),
-                        self._derived("frames", frame.name), channels=(f"{frame.name}.position",))  # fmt: skip
+            node = Node(
+                f"frames:{frame.name}",
+                frame.name,
+                "frame",
+                "frame",
+                Ref("frames", frame.name),
+                self._derived("frames", frame.name),
+                channels=(f"{frame.name}.position",),
+            )
             node.children = self._frame_nodes(frame.name)
             assembly = self.assembly_of.get(Ref("frames", frame.name))
             if assembly is None or self._brought(holder, assembly):
@@ -139,8 +152,13 @@ class Machine:
         if chain is not None and chain.name not in self.opened:
             self.opened.add(chain.name)
             count = len(chain.rows)
-            row = Node(f"chains:{chain.name}", chain.name, f"{chain.convention} DH, {count} joints", "chain",
-                       Ref("chains", chain.name))  # fmt: skip
+            row = Node(
+                f"chains:{chain.name}",
+                chain.name,
+                f"{chain.convention} DH, {count} joints",
+                "chain",
+                Ref("chains", chain.name),
+            )
             row.children = self._run(joint, body)
             return [row]
         run = self._run(joint, body)
@@ -161,8 +179,13 @@ class Machine:
         if assembly.name not in self.assembly_rows:
             words = assembly.description or f"The machine of the file {assembly.file}"
             self.assembly_rows[assembly.name] = Node(
-                f"assemblies:{assembly.name}", assembly.name, PurePath(assembly.file).name, "assembly",
-                Ref("assemblies", assembly.name), help=words)  # fmt: skip
+                f"assemblies:{assembly.name}",
+                assembly.name,
+                PurePath(assembly.file).name,
+                "assembly",
+                Ref("assemblies", assembly.name),
+                help=words,
+            )
         return self.assembly_rows[assembly.name]
 
     def _derived(self, collection: str, name: str) -> bool:
@@ -204,8 +227,15 @@ class Machine:
         """The row of a body with its frames, and the one joint with which the run goes on (None: it ends or
         branches; then the branches are in the row)."""
         body = self.bodies.get(name)
-        node = Node(f"bodies:{name}", name, "", "body", Ref("bodies", name), self._derived("bodies", name),
-                    channels=(f"{name}.position",))  # fmt: skip
+        node = Node(
+            f"bodies:{name}",
+            name,
+            "",
+            "body",
+            Ref("bodies", name),
+            self._derived("bodies", name),
+            channels=(f"{name}.position",),
+        )
         if body is None:
             return node, None
         outgoing = self._outgoing(name)
@@ -230,8 +260,16 @@ class Machine:
             detail = f"{joint.kind}, follows {joint.mimic.leader}"
         channels = (f"{joint.name}.reaction",) if joint.name in self.cut or not joint.info.nq else (f"{joint.name}.q",)
         words = f"{joint.kind} joint that closes a loop to {other}" if joint.name in self.cut else ""
-        return Node(f"joints:{joint.name}", joint.name, detail, icon, Ref("joints", joint.name),
-                    self._derived("joints", joint.name), help=words, channels=channels)  # fmt: skip
+        return Node(
+            f"joints:{joint.name}",
+            joint.name,
+            detail,
+            icon,
+            Ref("joints", joint.name),
+            self._derived("joints", joint.name),
+            help=words,
+            channels=channels,
+        )
 
 
 def walk(rows: Iterable[Node]) -> Iterable[Node]:

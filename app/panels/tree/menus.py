@@ -88,8 +88,11 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
     links = menu.addMenu(icon("link"), f"Link on {place}")
     for kind, info in JOINT_KINDS.items():
         links.addAction(icon(kind), info.title, lambda kind=kind: editing.add_link(session, kind))
-    menu.addAction(icon("frame"), f"Frame on {place}", lambda: editing.add(
-        session, "frames", lambda model: starters.frame_on(model, editing.holder(session))))  # fmt: skip
+    menu.addAction(
+        icon("frame"),
+        f"Frame on {place}",
+        lambda: editing.add(session, "frames", lambda model: starters.frame_on(model, editing.holder(session))),
+    )
     connect = menu.addAction(icon("connect"), "Joint…", lambda: editing.ask_joint(session, tree.settings, tree))
     connect.setEnabled(bool(session.model.expanded.bodies))
     actions = getattr(tree.window(), "actions_", None)  # beside the machine needs the scene

@@ -283,8 +283,9 @@ class ModelTree(QWidget):
         except KinetostatError as error:
             self.note.say(f"{error.what} {error.remedy}".strip(), "error")
             return False
-        return self.session.apply(f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model,
-                                  select=Ref(ref.collection, new))  # fmt: skip
+        return self.session.apply(
+            f"Rename {WORDS[ref.collection]} {ref.name}", lambda _m: model, select=Ref(ref.collection, new)
+        )
 
     def remove_selected(self) -> None:
         """Delete the selected element; what depends on it is listed first."""

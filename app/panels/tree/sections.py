@@ -51,9 +51,16 @@ SECTIONS = (
 
 def _row(collection: str, element: Any, derived: bool = False) -> Node:
     drawing = icon_of(collection, element)
-    return Node(f"{collection}:{element.name}", element.name, _details[collection](element), drawing,
-                Ref(collection, element.name), derived, help=element.description,
-                channels=_channels(collection, element))  # fmt: skip
+    return Node(
+        f"{collection}:{element.name}",
+        element.name,
+        _details[collection](element),
+        drawing,
+        Ref(collection, element.name),
+        derived,
+        help=element.description,
+        channels=_channels(collection, element),
+    )
 
 
 def _brought(model: Model, refs: Iterable[Ref], shown: Collection[Ref | None]) -> list[Node]:
@@ -116,8 +123,14 @@ def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
     shown = "" if value is None else quantity(value, Measure(parameter.dimension), units, 5)
     detail = shown if parameter.independent else f"{parameter.value} = {shown}"
     words = "The file gave this symbol no value; this one is assumed." if parameter.assumed else parameter.description
-    return Node(f"parameters:{parameter.name}", parameter.name, detail + (" ?" if parameter.assumed else ""),
-                "parameter", Ref("parameters", parameter.name), help=words)  # fmt: skip
+    return Node(
+        f"parameters:{parameter.name}",
+        parameter.name,
+        detail + (" ?" if parameter.assumed else ""),
+        "parameter",
+        Ref("parameters", parameter.name),
+        help=words,
+    )
 
 
 def _energies() -> Node:
@@ -126,6 +139,13 @@ def _energies() -> Node:
         Node(f"#energy.{kind}", title, icon="energy", channels=(f"energy.{kind}",), help="Drag it onto a plot")
         for kind, title in (("kinetic", "Kinetic energy"), ("potential", "Potential energy"), ("total", "Total energy"))
     ]
-    rows.append(Node("#residual", "Constraint residual", icon="constraint", channels=("constraint.residual",),
-                     help="How far constraints are from being met; drag it onto a plot"))  # fmt: skip
+    rows.append(
+        Node(
+            "#residual",
+            "Constraint residual",
+            icon="constraint",
+            channels=("constraint.residual",),
+            help="How far constraints are from being met; drag it onto a plot",
+        )
+    )
     return Node("#whole", "Whole machine", icon="energy", children=rows, folded=True)

@@ -61,11 +61,17 @@ class ChoiceEditor(FieldEditor):
 
 def option_title(owner: type, field: str, option: str) -> str:
     """An option in words; the kinds of sensors and forces are short enough to stand as they are."""
-    words = {("Force", "wrench"): "force and torque", ("Force", "line"): "on a line", ("Force", "series"): "in series",
-             ("Force", "sensor"): "along a sensor", ("Force", "joint"): "in a joint",
-             ("Constraint", "hold"): "hold a sensor", ("LineMass", "from_a"): "distance from the first end",
-             ("LineMass", "from_b"): "distance from the second end",
-             ("LineMass", "fraction"): "fraction of the length"}  # fmt: skip
+    words = {
+        ("Force", "wrench"): "force and torque",
+        ("Force", "line"): "on a line",
+        ("Force", "series"): "in series",
+        ("Force", "sensor"): "along a sensor",
+        ("Force", "joint"): "in a joint",
+        ("Constraint", "hold"): "hold a sensor",
+        ("LineMass", "from_a"): "distance from the first end",
+        ("LineMass", "from_b"): "distance from the second end",
+        ("LineMass", "fraction"): "fraction of the length",
+    }
     return words.get((owner.__name__, option), option.replace("_", " "))
 
 

@@ -99,8 +99,9 @@ def freed(model: Model, ref: Ref) -> tuple[str, ...]:
 
 def remove_now(session: Session, ref: Ref) -> bool:
     """Delete an element with what depends on it."""
-    return session.apply(f"Delete {WORDS[ref.collection]} {ref.name}",
-                         lambda model: edits.remove(model, ref.collection, ref.name))  # fmt: skip
+    return session.apply(
+        f"Delete {WORDS[ref.collection]} {ref.name}", lambda model: edits.remove(model, ref.collection, ref.name)
+    )
 
 
 def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> RemovalDialog | None:
@@ -159,8 +160,15 @@ class DraftDialog(QDialog):
 
     def _show(self) -> None:
         model = self.session.model
-        self.form.show_element(self.draft, Context(model=model, settings=self.settings, values=model.values(),
-                                                   coordinates=coordinates_of(self.draft, model) or ()))  # fmt: skip
+        self.form.show_element(
+            self.draft,
+            Context(
+                model=model,
+                settings=self.settings,
+                values=model.values(),
+                coordinates=coordinates_of(self.draft, model) or (),
+            ),
+        )
 
     def _put(self, name: str, value: Any, gesture: object) -> str:
         try:

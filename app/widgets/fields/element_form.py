@@ -110,9 +110,14 @@ class ElementForm(QWidget):
     """All fields of an element type. The widgets stay while the type stays."""
 
     def __init__(
-        self, element: type, put: Put, path: str = "", skip: tuple[str, ...] = (), parent: QWidget | None = None,
+        self,
+        element: type,
+        put: Put,
+        path: str = "",
+        skip: tuple[str, ...] = (),
+        parent: QWidget | None = None,
         fold: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self.type, self.put, self.path = element, put, path
         self.element: Element | None = None

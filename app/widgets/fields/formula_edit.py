@@ -65,8 +65,9 @@ class FormulaEdit(QuantityEdit):
                 raise ExpressionError(
                     f"'{name}' is neither t nor a parameter.", remedy=meant or "Use t and parameters."
                 )
-            raise ExpressionError(f"Nothing is called '{name}'.",
-                                  remedy=meant or "Use t, parameters, joints and sensors.")  # fmt: skip
+            raise ExpressionError(
+                f"Nothing is called '{name}'.", remedy=meant or "Use t, parameters, joints and sensors."
+            )
         if used <= self.values.keys():
             return read(text, self.measure, self.settings, self.values, fold=self.fold)
         return plain

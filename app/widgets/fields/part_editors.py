@@ -168,8 +168,9 @@ class PartsEditor(FieldEditor):
     def show_value(self, value: tuple[Any, ...], owner: Element, context: Context) -> None:
         self.value = value
         self._shown = (owner, context)
-        self.section.set_title(f"{title_of(self.field, self.owner)} ({len(value)})" if value else
-                               title_of(self.field, self.owner))  # fmt: skip
+        self.section.set_title(
+            f"{title_of(self.field, self.owner)} ({len(value)})" if value else title_of(self.field, self.owner)
+        )
         self.section.summarize("" if value else "none")
         if self.section.content is None:
             return
@@ -199,8 +200,9 @@ class PartsEditor(FieldEditor):
 
     def _section(self, index: int, kind: type) -> Section:
         def make() -> QWidget:
-            return ElementForm(kind, lambda name, value, gesture: self._put(index, name, value, gesture),
-                               f"{self.path}.{index}")  # fmt: skip
+            return ElementForm(
+                kind, lambda name, value, gesture: self._put(index, name, value, gesture), f"{self.path}.{index}"
+            )
 
         section = Section(type_title(kind).capitalize(), make, opened=len(self.value) <= 2)
         section.folded.connect(lambda _on: self._refresh(index))

@@ -27,21 +27,53 @@ from core.model import (
 from core.model.fields import Element, Field, ScalarKind, VectorKind
 
 TITLES = {
-    "center_of_mass": "Centre of mass", "second_axis": "Second axis", "a": "Frame a", "b": "Frame b",
-    "base_shapes": "Base shapes", "mu": "μ", "center": "Centre", "rest": "Rest position", "mimic": "Follows joint",
-    "description": "Notes", "color": "Colour", "ixx": "Ixx", "iyy": "Iyy", "izz": "Izz", "ixy": "Ixy", "ixz": "Ixz",
-    "iyz": "Iyz", "velocity": "Max. speed", "effort": "Max. effort", "assumed": "Only assumed",
-    "variable": "Symbol", "figures": "Shapes of joints and links",
-}  # fmt: skip
+    "center_of_mass": "Centre of mass",
+    "second_axis": "Second axis",
+    "a": "Frame a",
+    "b": "Frame b",
+    "base_shapes": "Base shapes",
+    "mu": "μ",
+    "center": "Centre",
+    "rest": "Rest position",
+    "mimic": "Follows joint",
+    "description": "Notes",
+    "color": "Colour",
+    "ixx": "Ixx",
+    "iyy": "Iyy",
+    "izz": "Izz",
+    "ixy": "Ixy",
+    "ixz": "Ixz",
+    "iyz": "Iyz",
+    "velocity": "Max. speed",
+    "effort": "Max. effort",
+    "assumed": "Only assumed",
+    "variable": "Symbol",
+    "figures": "Shapes of joints and links",
+}
 _OWN_TITLES = {
-    Force: {"a": "From", "b": "To", "resolve": "In axes of", "rest": "Relaxed at", "law": "Further force",
-            "damping": "Damping", "masses": "Point masses"},
-    Sensor: {"a": "From", "b": "To", "resolve": "In axes of", "axis": "Axis in “from”", "axis_b": "Normal in “to”",
-             "minus": "Minus sensor", "offset": "Minus", "force": "Force element"},
+    Force: {
+        "a": "From",
+        "b": "To",
+        "resolve": "In axes of",
+        "rest": "Relaxed at",
+        "law": "Further force",
+        "damping": "Damping",
+        "masses": "Point masses",
+    },
+    Sensor: {
+        "a": "From",
+        "b": "To",
+        "resolve": "In axes of",
+        "axis": "Axis in “from”",
+        "axis_b": "Normal in “to”",
+        "minus": "Minus sensor",
+        "offset": "Minus",
+        "force": "Force element",
+    },
     Constraint: {"a": "From", "b": "To", "axis": "First axis", "value": "Held at", "leader": "Follows joint"},
     Driver: {"file": "Recorded trace", "times": "Table", "motion": "Gives"},
     Joint: {"given_in": "Given in", "cut": "Cut in a loop"},
-}  # fmt: skip
+}
 _ROW_TITLES = {"a": "a", "d": "d", "alpha": "α", "theta": "θ", "kind": "Type"}
 
 
@@ -111,11 +143,15 @@ _RATE = {"angle": "angular_velocity", "length": "velocity"}
 _SECOND_RATE = {"angle": "angular_acceleration", "length": "acceleration"}
 _EFFORT = {"angle": "torque", "length": "force"}
 _SYMBOLS = {
-    ("damping", "angle"): "N·m·s/rad", ("damping", "length"): "N·s/m",
-    ("friction", "angle"): "N·m", ("friction", "length"): "N",
-    ("stiffness", "angle"): "N·m/rad", ("stiffness", "length"): "N/m",
-    ("armature", "angle"): "kg·m²", ("armature", "length"): "kg",
-}  # fmt: skip
+    ("damping", "angle"): "N·m·s/rad",
+    ("damping", "length"): "N·s/m",
+    ("friction", "angle"): "N·m",
+    ("friction", "length"): "N",
+    ("stiffness", "angle"): "N·m/rad",
+    ("stiffness", "length"): "N/m",
+    ("armature", "angle"): "kg·m²",
+    ("armature", "length"): "kg",
+}
 
 
 def measure_of(element: type, field: str, kind: ScalarKind | VectorKind, owner: Element, coordinate: str) -> Measure:

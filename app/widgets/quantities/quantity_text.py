@@ -15,12 +15,25 @@ from core.model.units.compound_units import compound
 from core.model.units.units import SI, UNITS, Display, display
 
 WORDS = {
-    "length": "a length", "angle": "an angle", "mass": "a mass", "time": "a time", "frequency": "a frequency",
-    "force": "a force", "torque": "a torque", "energy": "an energy", "power": "a power",
-    "angular_velocity": "an angular velocity", "velocity": "a velocity", "acceleration": "an acceleration",
-    "angular_acceleration": "an angular acceleration", "inertia": "a moment of inertia", "density": "a density",
-    "pitch": "a pitch", "gravitational_parameter": "a gravitational parameter", "none": "a plain number",
-}  # fmt: skip
+    "length": "a length",
+    "angle": "an angle",
+    "mass": "a mass",
+    "time": "a time",
+    "frequency": "a frequency",
+    "force": "a force",
+    "torque": "a torque",
+    "energy": "an energy",
+    "power": "a power",
+    "angular_velocity": "an angular velocity",
+    "velocity": "a velocity",
+    "acceleration": "an acceleration",
+    "angular_acceleration": "an angular acceleration",
+    "inertia": "a moment of inertia",
+    "density": "a density",
+    "pitch": "a pitch",
+    "gravitational_parameter": "a gravitational parameter",
+    "none": "a plain number",
+}
 """Dimensions in messages."""
 
 
@@ -205,8 +218,10 @@ def _check_unit(node: Node, measure: Measure) -> None:
     found = UNITS[inner.unit].dimension
     if found != measure.dimension:
         here = WORDS.get(measure.dimension, measure.dimension)
-        raise ExpressionError(f"'{inner.unit}' measures {WORDS.get(found, found)}; {here} is needed here.",
-                              remedy=f"Use {_some_units(measure.dimension)}.")  # fmt: skip
+        raise ExpressionError(
+            f"'{inner.unit}' measures {WORDS.get(found, found)}; {here} is needed here.",
+            remedy=f"Use {_some_units(measure.dimension)}.",
+        )
 
 
 def _some_units(dimension: str) -> str:

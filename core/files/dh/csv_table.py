@@ -57,8 +57,11 @@ def read_csv(source: Source, options: Options) -> Reading:
     if not rows:
         raise FileError("The table is empty.", file=source.file, remedy="Add a header and one line per joint.")
     if len(rows) > MAX_ROWS:
-        raise FileError(f"The table has {len(rows)} rows; {MAX_ROWS} is the limit.", file=source.file,
-                        remedy="Choose a table of one robot.")  # fmt: skip
+        raise FileError(
+            f"The table has {len(rows)} rows; {MAX_ROWS} is the limit.",
+            file=source.file,
+            remedy="Choose a table of one robot.",
+        )
     _fill(table, rows, source)
     return reading_of(table, source)
 
@@ -97,21 +100,31 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
         header = [_heading(word, source, at) for word in _cells(head, separator)]
         found = [(line, _cells(text, separator)) for line, text in rows[1:]]
     except csv.Error as error:
-        raise FileError(f"The table cannot be read: {error}.", file=source.file, line=at,
-                        remedy="Check the quotes.") from None  # fmt: skip
+        raise FileError(
+            f"The table cannot be read: {error}.", file=source.file, line=at, remedy="Check the quotes."
+        ) from None
     names = [name for name, _ in header]
     _check_header(names, source, at)
     for line, cells in found:
         if len(cells) > len(header) and any(cells[len(header) :]):
-            raise FileError(f"The row has {len(cells)} cells, the header {len(header)}.", file=source.file, line=line,
-                            remedy="Write numbers with a point, or separate the cells by semicolons.")  # fmt: skip
+            raise FileError(
+                f"The row has {len(cells)} cells, the header {len(header)}.",
+                file=source.file,
+                line=line,
+                remedy="Write numbers with a point, or separate the cells by semicolons.",
+            )
         row = {name: _with_unit(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name}
         stated = row.pop("convention", "")
         if stated:
             this = convention_of(stated, source, _WHERE, line)
             if table.convention and this != table.convention:
-                raise FileError("The rows follow different conventions.", where="convention", file=source.file,
-                                line=line, remedy="Use one convention for a table.")  # fmt: skip
+                raise FileError(
+                    "The rows follow different conventions.",
+                    where="convention",
+                    file=source.file,
+                    line=line,
+                    remedy="Use one convention for a table.",
+                )
             table.convention = this
         table.rows.append(row)
         table.lines.append(line)
@@ -130,12 +143,18 @@ def _heading(cell: str, source: Source, line: int) -> tuple[str, str]:
         return "", ""
     name = column(word)
     if name is None:
-        raise FileError(f"'{word[:40]}' is not a column.", file=source.file, line=line, where="header",
-                        remedy=near_columns(word))  # fmt: skip
+        raise FileError(
+            f"'{word[:40]}' is not a column.", file=source.file, line=line, where="header", remedy=near_columns(word)
+        )
     if unit and unit not in UNITS:
         if name in ("a", "alpha", "d", "theta", "offset", "lower", "upper"):
-            raise FileError(f"'{unit[:20]}' is not a unit.", file=source.file, line=line, where=f"header, {name}",
-                            remedy="Use m, mm, rad or deg.")  # fmt: skip
+            raise FileError(
+                f"'{unit[:20]}' is not a unit.",
+                file=source.file,
+                line=line,
+                where=f"header, {name}",
+                remedy="Use m, mm, rad or deg.",
+            )
         unit = ""  # such as [kg·m²]: SI anyway
     return name, unit
 
@@ -144,12 +163,18 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
     present = [name for name in names if name]
     for name in present:
         if present.count(name) > 1:
-            raise FileError(f"The column '{name}' stands twice.", where="header", file=source.file, line=line,
-                            remedy="Remove one.")  # fmt: skip
+            raise FileError(
+                f"The column '{name}' stands twice.", where="header", file=source.file, line=line, remedy="Remove one."
+            )
     missing = [name for name in ("type", "a", "alpha", "d", "theta") if name not in present]
     if missing:
-        raise FileError(f"The table has no column {', '.join(missing)}.", where="header", file=source.file, line=line,
-                        remedy="The first line names the columns: joint,type,a,alpha,d,theta.")  # fmt: skip
+        raise FileError(
+            f"The table has no column {', '.join(missing)}.",
+            where="header",
+            file=source.file,
+            line=line,
+            remedy="The first line names the columns: joint,type,a,alpha,d,theta.",
+        )
 
 
 def _with_unit(cell: str, unit: str) -> str:

@@ -80,8 +80,9 @@ class _Build:
         label, equals, value = self.lines[self.at].partition("=")
         self.at += 1
         if not equals:
-            raise self.error(f"'{label.strip()[:40]}' is not of the form label = value.", where,
-                             "Write e.g. a1 = 0.5.", start)  # fmt: skip
+            raise self.error(
+                f"'{label.strip()[:40]}' is not of the form label = value.", where, "Write e.g. a1 = 0.5.", start
+            )
         while value.count("{") > value.count("}") and self.at < len(self.lines) and self.at - start < 20:
             value += " " + self.lines[self.at]
             self.at += 1
@@ -106,8 +107,12 @@ class _Build:
             raise self.error(f"'{inner[:40]}' is not of the form {{x, y, …}}.", where, "Put it in braces.", entry.line)
         parts = _split(inner[1:-1])
         if len(parts) != count:
-            raise self.error(f"{count} values are needed in braces, {len(parts)} given.", where,
-                             f"Give {count} values separated by commas.", entry.line)  # fmt: skip
+            raise self.error(
+                f"{count} values are needed in braces, {len(parts)} given.",
+                where,
+                f"Give {count} values separated by commas.",
+                entry.line,
+            )
         return [self.formula(part, where, entry.line) for part in parts]
 
     # ------------------------------------------------------------------------------- sections
@@ -126,14 +131,21 @@ class _Build:
         self.check_unique(variables, lines)
         for number, variable in enumerate(variables, 1):
             if not variable:
-                self.findings.append(Finding("hint", f"Joint {number} has no symbol for its variable; it is called "
-                                             f"q{number}.", file=self.file, line=lines[number - 1]))  # fmt: skip
+                self.findings.append(
+                    Finding(
+                        "hint",
+                        f"Joint {number} has no symbol for its variable; it is called q{number}.",
+                        file=self.file,
+                        line=lines[number - 1],
+                    )
+                )
         texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta)]
         parameters = assumed_parameters([*texts, *more], [v for v in variables if v])
         try:
             chain = DHChain(name="arm", rows=self.rows(rows, variables, links))
-            model = Model(name=self.name, world=_world(gravity), parameters=parameters, chains=(chain,),
-                          origin=self.file)  # fmt: skip
+            model = Model(
+                name=self.name, world=_world(gravity), parameters=parameters, chains=(chain,), origin=self.file
+            )
         except KinetostatError as error:
             raise self.error(error.what, error.where, error.remedy, lines[0] if lines else 1) from None
         return Reading(model, tuple(self.findings))
@@ -144,8 +156,9 @@ class _Build:
             raise self.error("There is no line 'DOF=…'.", "DOF", "Say how many joints there are: DOF=2.", 1)
         text = match.group(1)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MAX_DOF):
-            raise self.error(f"'{text[:20]}' is not a number of joints.", "DOF",
-                             f"Give a whole number from 1 to {MAX_DOF}.")  # fmt: skip
+            raise self.error(
+                f"'{text[:20]}' is not a number of joints.", "DOF", f"Give a whole number from 1 to {MAX_DOF}."
+            )
         return int(text)
 
     def row(self, number: int) -> tuple[RowText, int]:
@@ -153,8 +166,12 @@ class _Build:
         entry = self.entry(f"{where}, joint type")
         kind = joint_kind(entry.value)
         if kind is None:
-            raise self.error(f"'{entry.value[:40]}' is not a joint type.", f"{where}, joint type",
-                             "Write revolute or prismatic.", entry.line)  # fmt: skip
+            raise self.error(
+                f"'{entry.value[:40]}' is not a joint type.",
+                f"{where}, joint type",
+                "Write revolute or prismatic.",
+                entry.line,
+            )
         texts = []
         for field in _ENTRIES[1:]:
             value = self.entry(f"{where}, {field}")
@@ -171,8 +188,12 @@ class _Build:
     def check_unique(self, variables: list[str], lines: list[int]) -> None:
         for number, variable in enumerate(variables, 1):
             if variable and variable in variables[: number - 1]:
-                raise self.error(f"'{variable}' is already the variable of another joint.", f"joint {number}",
-                                 "Give each joint its own variable.", lines[number - 1])  # fmt: skip
+                raise self.error(
+                    f"'{variable}' is already the variable of another joint.",
+                    f"joint {number}",
+                    "Give each joint its own variable.",
+                    lines[number - 1],
+                )
 
     def dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
         """The gravity vector, and ten formulas per link (mass, centre of mass, inertia); both empty without

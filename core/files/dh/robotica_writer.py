@@ -14,8 +14,14 @@ from core.model.fields import Value
 from core.model.formula.expression import CONSTANTS, Name, Node, parse, substitute, text_of
 from core.model.parameters import in_order
 
-_UNABLE = (("limit", "limits"), ("rest", "rest positions"), ("shapes", "shapes"), ("armature", "rotor inertias"),
-           ("damping", "damping"), ("friction", "friction"))  # fmt: skip
+_UNABLE = (
+    ("limit", "limits"),
+    ("rest", "rest positions"),
+    ("shapes", "shapes"),
+    ("armature", "rotor inertias"),
+    ("damping", "damping"),
+    ("friction", "friction"),
+)
 _TAKEN = {"Pi", "E", "I", "Degree", "C", "D", "N", "O", "K", *CONSTANTS}
 """Names with a meaning in Mathematica, or here."""
 
@@ -39,12 +45,18 @@ def write_robotica(model: Model) -> Writing:
 
 def _the_chain(model: Model) -> DHChain:
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
-        raise FileError("A Robotica file holds one DH chain and nothing else.", where=f"model '{model.name}'",
-                        remedy="Write it as .kst, or describe the robot by one DH chain.")  # fmt: skip
+        raise FileError(
+            "A Robotica file holds one DH chain and nothing else.",
+            where=f"model '{model.name}'",
+            remedy="Write it as .kst, or describe the robot by one DH chain.",
+        )
     chain = model.chains[0]
     if chain.convention != "standard":
-        raise FileError("A Robotica file holds standard DH tables; this one is modified.",
-                        where=f"chain '{chain.name}', convention", remedy="Write it as .kst, CSV or TOML.")  # fmt: skip
+        raise FileError(
+            "A Robotica file holds standard DH tables; this one is modified.",
+            where=f"chain '{chain.name}', convention",
+            remedy="Write it as .kst, CSV or TOML.",
+        )
     if not chain.rows:
         raise FileError("The chain has no joints.", where=f"chain '{chain.name}'", remedy="Add a row.")
     return chain
@@ -64,8 +76,13 @@ class _Symbols:
             used.add(new)
             self.map[name] = Name(new)
             if new != name:
-                findings.append(Finding("hint", f"The symbol '{name}' is written '{new}'.", "Mathematica's names have "
-                                        "letters and digits only."))  # fmt: skip
+                findings.append(
+                    Finding(
+                        "hint",
+                        f"The symbol '{name}' is written '{new}'.",
+                        "Mathematica's names have letters and digits only.",
+                    )
+                )
         self._inline(model)
 
     def _inline(self, model: Model) -> None:

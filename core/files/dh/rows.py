@@ -12,8 +12,16 @@ from core.model.chains import split_offset
 from core.model.fields import Value
 from core.model.formula.expression import Binary, Name, Node, Number, names, parse, text_of
 
-_KINDS = {"r": "revolute", "revolute": "revolute", "rotational": "revolute", "rotary": "revolute",
-          "p": "prismatic", "prismatic": "prismatic", "translational": "prismatic", "t": "prismatic"}  # fmt: skip
+_KINDS = {
+    "r": "revolute",
+    "revolute": "revolute",
+    "rotational": "revolute",
+    "rotary": "revolute",
+    "p": "prismatic",
+    "prismatic": "prismatic",
+    "translational": "prismatic",
+    "t": "prismatic",
+}
 _VARIABLE = re.compile(r"(?:q|theta|th|d|s)_?\d*|.*\d")
 GRAVITY = 9.81
 """m/s², assumed for a symbol g without a value."""
@@ -68,8 +76,10 @@ def joint_variables(rows: Sequence[RowText], more: Iterable[str] = ()) -> list[s
         mine = [name for name in symbols([row.own]) if name not in elsewhere]
         fitting = [name for name in mine if split_offset(row.own, name) is not None]
         if mine and not fitting and any(_VARIABLE.fullmatch(name) for name in mine):
-            raise ExpressionError(f"'{row.own}' is not of the form variable + constant.",
-                                  remedy="Write the joint variable alone, or plus or minus a constant.")  # fmt: skip
+            raise ExpressionError(
+                f"'{row.own}' is not of the form variable + constant.",
+                remedy="Write the joint variable alone, or plus or minus a constant.",
+            )
         fitting.sort(key=lambda name: _VARIABLE.fullmatch(name) is None)
         found.append(fitting[0] if fitting else "")
     return found

@@ -20,8 +20,14 @@ from core.model.fields import nested_elements
 from core.model.formula.expression import Binary, names, parse, text_of
 from core.model.formula.formula_fields import formulas_in
 
-CONVENTIONS = {"standard": "standard", "distal": "standard", "classic": "standard",
-               "modified": "modified", "craig": "modified", "proximal": "modified"}  # fmt: skip
+CONVENTIONS = {
+    "standard": "standard",
+    "distal": "standard",
+    "classic": "standard",
+    "modified": "modified",
+    "craig": "modified",
+    "proximal": "modified",
+}
 
 ENTRIES = ("a", "alpha", "d", "theta")
 VECTORS = {"center_of_mass": ("com_x", "com_y", "com_z")}
@@ -31,11 +37,32 @@ PLAIN = ("mass", "armature", "damping", "friction", "rest")
 COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["center_of_mass"], *TENSOR)
 """Columns of a CSV table; only `type` and the four entries are needed."""
 
-ALIASES = {"kind": "type", "jointtype": "type", "sigma": "type", "variable": "joint", "symbol": "joint",
-           "name": "joint",
-           "twist": "alpha", "length": "a", "m": "mass", "min": "lower", "max": "upper",
-           "qmin": "lower", "qmax": "upper", "r": "a", "α": "alpha", "θ": "theta", "link": "joint", "j": "joint",
-           "i": "joint", "cx": "com_x", "cy": "com_y", "cz": "com_z", "jm": "armature", "b": "damping"}  # fmt: skip
+ALIASES = {
+    "kind": "type",
+    "jointtype": "type",
+    "sigma": "type",
+    "variable": "joint",
+    "symbol": "joint",
+    "name": "joint",
+    "twist": "alpha",
+    "length": "a",
+    "m": "mass",
+    "min": "lower",
+    "max": "upper",
+    "qmin": "lower",
+    "qmax": "upper",
+    "r": "a",
+    "α": "alpha",
+    "θ": "theta",
+    "link": "joint",
+    "j": "joint",
+    "i": "joint",
+    "cx": "com_x",
+    "cy": "com_y",
+    "cz": "com_z",
+    "jm": "armature",
+    "b": "damping",
+}
 """Other words for columns."""
 
 
@@ -72,8 +99,13 @@ def convention_of(word: str, source: Source, where_to_write: str, line: int | No
     found = CONVENTIONS.get(word.strip().strip("\"'").lower())
     if found is None:
         what = f"'{word[:40]}' is not a DH convention." if word else "The table does not say its DH convention."
-        raise FileError(what, where="convention", file=source.file, line=line,
-                        remedy=f"Write {where_to_write}, standard or modified (Craig).")  # fmt: skip
+        raise FileError(
+            what,
+            where="convention",
+            file=source.file,
+            line=line,
+            remedy=f"Write {where_to_write}, standard or modified (Craig).",
+        )
     return found
 
 
@@ -96,8 +128,13 @@ class _Build:
         self.source = source
 
     def error(self, number: int, column: str, error: KinetostatError) -> FileError:
-        return FileError(error.what, where=f"joint {number}, {column}", remedy=error.remedy, file=self.source.file,
-                         line=self.table.lines[number - 1])  # fmt: skip
+        return FileError(
+            error.what,
+            where=f"joint {number}, {column}",
+            remedy=error.remedy,
+            file=self.source.file,
+            line=self.table.lines[number - 1],
+        )
 
     def formula(self, number: int, column: str, default: str = "0") -> str:
         text = self.table.rows[number - 1].get(column, "").strip() or default
@@ -122,8 +159,14 @@ class _Build:
         formulas = _formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
         parameters = (*table.parameters, *assumed_parameters(formulas, known))
         world = World(gravity=Gravity(acceleration=table.gravity)) if table.gravity else World()
-        return Model(name=name, description=table.description, world=world, parameters=parameters, chains=(chain,),
-                     origin=self.source.file)  # fmt: skip
+        return Model(
+            name=name,
+            description=table.description,
+            world=world,
+            parameters=parameters,
+            chains=(chain,),
+            origin=self.source.file,
+        )
 
     def row(self, number: int) -> RowText:
         word = self.table.rows[number - 1].get("type", "")
@@ -190,8 +233,11 @@ def _formulas(chain: DHChain) -> list[str]:
 def the_chain(model: Model, format: str) -> DHChain:
     """The one chain that is the whole model. Raises FileError for any other model."""
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
-        raise FileError(f"A {format} holds one DH chain and nothing else.", where=f"model '{model.name}'",
-                        remedy="Write it as .kst, or describe the robot by one DH chain.")  # fmt: skip
+        raise FileError(
+            f"A {format} holds one DH chain and nothing else.",
+            where=f"model '{model.name}'",
+            remedy="Write it as .kst, or describe the robot by one DH chain.",
+        )
     if not model.chains[0].rows:
         raise FileError("The chain has no joints.", where=f"chain '{model.chains[0].name}'", remedy="Add a row.")
     return model.chains[0]

@@ -63,8 +63,12 @@ def read_toml(source: Source, options: Options) -> Reading:
         found = _AT.search(str(error))
         line = int(found[1]) if found else text.count("\n") + 1  # "at end of document"
         what = str(error).partition(" (at ")[0]
-        raise FileError(f"The text is not TOML: {what}.", file=source.file, line=line,
-                        remedy="Put texts in quotes and check the brackets.") from None  # fmt: skip
+        raise FileError(
+            f"The text is not TOML: {what}.",
+            file=source.file,
+            line=line,
+            remedy="Put texts in quotes and check the brackets.",
+        ) from None
     except (RecursionError, ValueError) as error:
         raise FileError(f"The text is not TOML: {error}.", file=source.file, remedy="Simplify it.") from None
     return reading_of(_Build(data, text, source).table(), source)
@@ -77,8 +81,12 @@ def _refuse_slow(text: str, source: Source) -> None:
             "The file is too large for a DH table.", file=source.file, remedy="Choose a table of one robot."
         )
     if (deep := _DEEP_KEY.search(text)) is not None:
-        raise FileError("A key has too many parts.", file=source.file, line=text.count("\n", 0, deep.start()) + 1,
-                        remedy="Use the keys of DH tables.")  # fmt: skip
+        raise FileError(
+            "A key has too many parts.",
+            file=source.file,
+            line=text.count("\n", 0, deep.start()) + 1,
+            remedy="Use the keys of DH tables.",
+        )
 
 
 class _Build:
@@ -148,8 +156,12 @@ class _Build:
         found = []
         data = self.data.get("parameters", {})
         if not isinstance(data, dict):
-            raise self.error("Parameters are written name = value.", "parameters", "Use a section [parameters].",
-                             self.line_of("parameters"))  # fmt: skip
+            raise self.error(
+                "Parameters are written name = value.",
+                "parameters",
+                "Use a section [parameters].",
+                self.line_of("parameters"),
+            )
         for name, given in data.items():
             fields = dict(given) if isinstance(given, dict) else {"value": given}
             line, where = self.line_of(name), f"parameter '{name[:60]}'"
@@ -161,8 +173,9 @@ class _Build:
             except ModelError as error:
                 raise self.error(error.what, where, error.remedy or "Correct it.", line) from None
             except TypeError:
-                raise self.error("A parameter has no such field.", where,
-                                 "Fields: value, dimension, minimum, maximum.", line) from None  # fmt: skip
+                raise self.error(
+                    "A parameter has no such field.", where, "Fields: value, dimension, minimum, maximum.", line
+                ) from None
         return found
 
     def rows(self, table: Table) -> None:
@@ -170,8 +183,9 @@ class _Build:
         key = next((name for name in _LISTS if name in self.data), "joint")
         rows = self.data.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise self.error("Joints are written as sections [[joint]].", key, "Add [[joint]] before each joint.",
-                             self.line_of(key))  # fmt: skip
+            raise self.error(
+                "Joints are written as sections [[joint]].", key, "Add [[joint]] before each joint.", self.line_of(key)
+            )
         for number, row in enumerate(rows, 1):
             line = lines[number - 1] if number <= len(lines) else self.line_of(key) or 1
             table.rows.append(self.row(row, f"joint {number}", line))

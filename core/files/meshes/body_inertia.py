@@ -75,8 +75,11 @@ def _beam(density: Scalar, width: Scalar, height: Scalar, web: Scalar, flange: S
 def _mesh(shape: Mesh, density: Scalar, where: str, numbers: Numbers) -> Inertia:
     scale = [numbers.scalar(value, f"{where}, shapes") for value in shape.scale]
     if not all(isinstance(value, float) for value in scale):
-        raise ModelError("Mass properties of a mesh need a scale in plain numbers.", where=f"{where}, shapes",
-                         remedy="Write numbers for the scale, or give the mass properties.")  # fmt: skip
+        raise ModelError(
+            "Mass properties of a mesh need a scale in plain numbers.",
+            where=f"{where}, shapes",
+            remedy="Write numbers for the scale, or give the mass properties.",
+        )
     try:
         volume, center, tensor = _mesh_volume(shape.file, numbers.origin, tuple(scale))
     except KinetostatError as error:
@@ -108,15 +111,19 @@ def _mesh_volume(file: str, origin: str, scale: tuple[float, ...]) -> tuple[floa
 
     path = resolve_mesh(file, origin)
     if path is None:
-        raise ModelError(f"The mesh '{file}' is not found, so it gives no mass.",
-                         remedy="Correct the path, or give mass and inertia in place of a density.")  # fmt: skip
+        raise ModelError(
+            f"The mesh '{file}' is not found, so it gives no mass.",
+            remedy="Correct the path, or give mass and inertia in place of a density.",
+        )
     data = load_mesh(path)
     mesh: Any = Trimesh(data.vertices, data.faces)
     mesh.apply_scale(scale)
     volume = float(mesh.volume)
     if not volume > 0.0:
-        raise ModelError(f"The mesh '{file}' encloses no volume, so it gives no mass.",
-                         remedy="Close its surface, or give mass and inertia in place of a density.")  # fmt: skip
+        raise ModelError(
+            f"The mesh '{file}' encloses no volume, so it gives no mass.",
+            remedy="Close its surface, or give mass and inertia in place of a density.",
+        )
     mesh.density = 1.0
     I = mesh.moment_inertia
     tensor = Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))

@@ -20,8 +20,13 @@ from core.files.regular_file import MESH, beginning_of, status_of
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
 """Files that are read as meshes."""
 
-PATH_VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH",
-                  "IGN_GAZEBO_RESOURCE_PATH")  # fmt: skip
+PATH_VARIABLES = (
+    "ROS_PACKAGE_PATH",
+    "AMENT_PREFIX_PATH",
+    "GAZEBO_MODEL_PATH",
+    "GZ_SIM_RESOURCE_PATH",
+    "IGN_GAZEBO_RESOURCE_PATH",
+)
 _MAX_PARENTS = 20
 _PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 

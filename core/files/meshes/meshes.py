@@ -84,8 +84,9 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
     place = Path(path)
     file = os.fspath(path)
     if place.suffix.lower() not in MESH_SUFFIXES:
-        raise FileError(f"'{place.suffix}' is not a mesh format.", file=file,
-                        remedy=f"Known: {' '.join(MESH_SUFFIXES)}.")  # fmt: skip
+        raise FileError(
+            f"'{place.suffix}' is not a mesh format.", file=file, remedy=f"Known: {' '.join(MESH_SUFFIXES)}."
+        )
     status = status_of(file, MESH)
     return _loaded(file, status.st_mtime_ns, status.st_size)
 

@@ -50,8 +50,11 @@ class Beside:
             data = content_of(place, kind)
             self._left -= len(data)
             if self._left < 0:
-                raise FileError(f"The files that it names have more than {MESH.most / 1e6:.0f} MB together.",
-                                file=str(place), remedy=MESH.smaller)  # fmt: skip
+                raise FileError(
+                    f"The files that it names have more than {MESH.most / 1e6:.0f} MB together.",
+                    file=str(place),
+                    remedy=MESH.smaller,
+                )
             return in_utf8(data) if place.suffix.lower() in _TEXTS else data
         raise FileError(f"There is no file '{name[:200]}' beside the mesh.", remedy="Copy it along.")
 
@@ -96,8 +99,9 @@ def in_utf8(data: bytes) -> bytes:
 
 def refusal(reason: str, file: str) -> FileError:
     """The message about a mesh that is not read."""
-    return FileError(f"The mesh cannot be read: {reason}.", file=file,
-                     remedy="Export it again, best as binary STL or glTF.")  # fmt: skip
+    return FileError(
+        f"The mesh cannot be read: {reason}.", file=file, remedy="Export it again, best as binary STL or glTF."
+    )
 
 
 def _is_binary_stl(data: bytes) -> bool:

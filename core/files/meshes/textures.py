@@ -7,8 +7,14 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-TEXTURES = ("baseColorTexture", "image", "emissiveTexture", "normalTexture", "occlusionTexture",
-            "metallicRoughnessTexture")  # fmt: skip
+TEXTURES = (
+    "baseColorTexture",
+    "image",
+    "emissiveTexture",
+    "normalTexture",
+    "occlusionTexture",
+    "metallicRoughnessTexture",
+)
 """Where materials keep pictures; the first two are their colour."""
 MOST_PIXELS = 1 << 25
 """Of a picture whose mean is taken; materials with larger ones have no picture."""

@@ -38,16 +38,31 @@ def with_includes(root: Tag, source: Source, seen: tuple[str, ...] = (), left: l
         place = Path(os.path.dirname(os.path.abspath(source.file)), name) if source.file else Path(name)
         key = os.path.realpath(place)
         if not name or not place.is_file():
-            raise FileError(f"There is no file '{name}'.", where="include", file=source.file, line=tag.sourceline,
-                            remedy="Put it beside this file or correct its name.")  # fmt: skip
+            raise FileError(
+                f"There is no file '{name}'.",
+                where="include",
+                file=source.file,
+                line=tag.sourceline,
+                remedy="Put it beside this file or correct its name.",
+            )
         if key in seen or len(seen) > MAX_INCLUDES:
-            raise FileError(f"'{name}' is included within itself.", where="include", file=source.file,
-                            line=tag.sourceline, remedy="Remove one of the includes.")  # fmt: skip
+            raise FileError(
+                f"'{name}' is included within itself.",
+                where="include",
+                file=source.file,
+                line=tag.sourceline,
+                remedy="Remove one of the includes.",
+            )
         inner = source_of_file(place)
         left[0] -= INCLUDE + len(inner.data)
         if left[0] < 0:
-            raise FileError("The files that it includes are too many, or too large, together.", where="include",
-                            file=source.file, line=tag.sourceline, remedy="Include fewer of them.")  # fmt: skip
+            raise FileError(
+                "The files that it includes are too many, or too large, together.",
+                where="include",
+                file=source.file,
+                line=tag.sourceline,
+                remedy="Include fewer of them.",
+            )
         found = with_includes(parse_xml(inner)[0], inner, (*seen, key), left)
         parent = tag.getparent()
         at = parent.index(tag)
@@ -65,15 +80,22 @@ class Settings:
         values = {key: value for tag in reader.children(root, "compiler") for key, value in tag.attrib.items()}
         self.degrees = values.get("angle", "degree") != "radian"
         self.sequence = values.get("eulerseq", "xyz")
-        if len(self.sequence) != 3 or self.sequence not in (self.sequence.lower(), self.sequence.upper()) or (
-            set(self.sequence.lower()) - set("xyz")):  # fmt: skip
+        if (
+            len(self.sequence) != 3
+            or self.sequence not in (self.sequence.lower(), self.sequence.upper())
+            or (set(self.sequence.lower()) - set("xyz"))
+        ):
             raise reader.error(
                 root, f"'{self.sequence}' is no sequence of axes.", "compiler, eulerseq", "Use e.g. xyz."
             )
         self.auto_limits = values.get("autolimits", "true") != "false"
         self.inertia_from_geom = values.get("inertiafromgeom", "auto")
-        numbers = {key: reader.number(tag, key, 0.0, "compiler") for tag in reader.children(root, "compiler")
-                   for key in _MASSES if tag.get(key) is not None}  # fmt: skip
+        numbers = {
+            key: reader.number(tag, key, 0.0, "compiler")
+            for tag in reader.children(root, "compiler")
+            for key in _MASSES
+            if tag.get(key) is not None
+        }
         self.least_mass, self.least_inertia, self.total_mass = (numbers.get(key, 0.0) for key in _MASSES)
         self.balanced = values.get("balanceinertia", "false") == "true"
         groups = values.get("inertiagrouprange", "0 5").split()
@@ -83,8 +105,12 @@ class Settings:
         """Groups of the geoms that count where inertia follows from geoms."""
         self.mesh_folder = values.get("meshdir", values.get("assetdir", ""))
         if values.get("coordinate", "local") != "local":
-            raise reader.error(root, "Global coordinates are no longer part of MJCF.", "compiler, coordinate",
-                               "Convert the file with an older MuJoCo.")  # fmt: skip
+            raise reader.error(
+                root,
+                "Global coordinates are no longer part of MJCF.",
+                "compiler, coordinate",
+                "Convert the file with an older MuJoCo.",
+            )
 
     def angle(self, value: float) -> float:
         """An angle of the file in rad."""

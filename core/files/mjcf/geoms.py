@@ -105,14 +105,26 @@ class Geoms:
     def _mesh(self, tag: Tag, common: dict[str, Any], where: str, place: tuple[str, str]) -> Shape | None:
         asset = self.meshes.get(tag.get("mesh", ""))
         if asset is None or not asset.get("file"):
-            self.reader.note(tag, "warning", f"There is no mesh file '{tag.get('mesh', '')}'; it is left out.",
-                             "Add it to <asset>.", place, "shapes")  # fmt: skip
+            self.reader.note(
+                tag,
+                "warning",
+                f"There is no mesh file '{tag.get('mesh', '')}'; it is left out.",
+                "Add it to <asset>.",
+                place,
+                "shapes",
+            )
             return None
         folder = self.settings.mesh_folder.rstrip("/")
         file = f"{folder}/{asset.get('file')}" if folder else str(asset.get("file"))
         if resolve_mesh(file, self.reader.file, self.options.packages) is None:
-            self.reader.note(tag, "warning", f"The mesh '{file}' is not found; a placeholder is shown.",
-                             "Put the file there.", place, "shapes")  # fmt: skip
+            self.reader.note(
+                tag,
+                "warning",
+                f"The mesh '{file}' is not found; a placeholder is shown.",
+                "Put the file there.",
+                place,
+                "shapes",
+            )
         scale = self.reader.vector(asset, "scale", (1.0, 1.0, 1.0), where)
         matrix = self.settings.pose(tag, where) @ np.linalg.inv(self._reference(asset, where))
         return Mesh(file=file, scale=scale, pose=pose_of(matrix), **common)
@@ -161,8 +173,14 @@ class Geoms:
     def _counts(self, tag: Tag, name: str) -> bool:
         """Whether a geom adds to the mass of its body."""
         if tag.get("shellinertia") == "true" or tag.get("typeinertia") == "shell":
-            self.reader.note(tag, "warning", "The mass of a geom is spread over its inside, not over its surface.",
-                             "Give the body its inertia.", ("bodies", name), "inertia")  # fmt: skip
+            self.reader.note(
+                tag,
+                "warning",
+                "The mass of a geom is spread over its inside, not over its surface.",
+                "Give the body its inertia.",
+                ("bodies", name),
+                "inertia",
+            )
         return int(self.reader.number(tag, "group", 0.0, f"body '{name}', geom")) in self.settings.weighing_groups
 
     def _bounded(self, fields: dict[str, Any]) -> dict[str, Any]:

@@ -36,8 +36,12 @@ def read_mjcf(source: Source, options: Options) -> Reading:
     """The model of an MJCF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source)
     if local_name(root) != "mujoco":
-        raise FileError(f"The root element is <{local_name(root)[:40]}>, not <mujoco>.", file=source.file,
-                        line=root.sourceline, remedy="Choose an MJCF file.")  # fmt: skip
+        raise FileError(
+            f"The root element is <{local_name(root)[:40]}>, not <mujoco>.",
+            file=source.file,
+            line=root.sourceline,
+            remedy="Choose an MJCF file.",
+        )
     build = _Build(with_includes(root, source), source, options)
     build.reader.findings += findings
     try:
@@ -79,9 +83,10 @@ class _Build:
             for tag in equality:
                 self._equality(tag)
         forces = [
-            force for tag in self.reader.children(self.root, "tendon")
+            force
+            for tag in self.reader.children(self.root, "tendon")
             for force in springs(tag, self.reader, self.sites, self._site_place)
-        ]  # fmt: skip
+        ]
         for section in self.root:
             kind, left = local_name(section), len(section)
             left -= len(forces) if kind == "tendon" else 0
@@ -112,8 +117,12 @@ class _Build:
             if any(flag.get("gravity") == "disable" for flag in self.reader.children(option, "flag")):
                 return Gravity(kind="none")
             if any(self.reader.number(option, key, 0.0, "option") for key in ("density", "viscosity")):
-                self.reader.note(option, "warning", "The drag of a fluid (density, viscosity) is not read.",
-                                 "Add forces with formulas of speeds.")  # fmt: skip
+                self.reader.note(
+                    option,
+                    "warning",
+                    "The drag of a fluid (density, viscosity) is not read.",
+                    "Add forces with formulas of speeds.",
+                )
         return Gravity(acceleration=vector) if any(vector) else Gravity(kind="none")
 
     # ------------------------------------------------------------------------------- bodies
@@ -139,8 +148,12 @@ class _Build:
                 pose = self.settings.pose(child, f"site '{given}'")
                 self.frames.append(Frame(name=self.sites[given], parent=name, pose=pose_of(pose)))
             elif kind in _MADE_ELSEWHERE:
-                self.reader.note(child, "warning", f"<{kind}> is not read; what it makes is left out.",
-                                 "Save the compiled model with MuJoCo and open that.")  # fmt: skip
+                self.reader.note(
+                    child,
+                    "warning",
+                    f"<{kind}> is not read; what it makes is left out.",
+                    "Save the compiled model with MuJoCo and open that.",
+                )
 
     def _body(self, tag: Tag, parent: str) -> None:
         name = self.body_names[tag]
@@ -180,8 +193,9 @@ class _Build:
     def _joint(self, tag: Tag, parent: str, child: str, placement: Matrix, body: str) -> None:
         word = "free" if local_name(tag) == "freejoint" else tag.get("type", "hinge")
         if word not in KINDS:
-            raise self.reader.error(tag, f"'{word}' is not a joint type.", f"body '{body}', joint",
-                                    f"Use one of {', '.join(KINDS)}.")  # fmt: skip
+            raise self.reader.error(
+                tag, f"'{word}' is not a joint type.", f"body '{body}', joint", f"Use one of {', '.join(KINDS)}."
+            )
         name = self.joint_names.add(tag.get("name") or body)
         where = f"joint '{name}'"
         fields: dict[str, Any] = {"name": name, "kind": KINDS[word], "parent": parent, "child": child}
@@ -261,10 +275,17 @@ class _Build:
                 a[:3, :3] = Rotation.from_quat((*seven[4:], seven[3])).as_matrix()
                 a, b = self.poses[first[0]] @ a, np.eye(4)
         name = self.joint_names.add(tag.get("name") or f"{first[0]}_{second[0]}")
-        self.joints.append(Joint(
-            name=name, kind="spherical" if kind == "connect" else "fixed", parent=first[0], child=second[0], cut="yes",
-            a=pose_of(np.linalg.inv(self.poses[first[0]]) @ a), b=pose_of(b),
-        ))  # fmt: skip
+        self.joints.append(
+            Joint(
+                name=name,
+                kind="spherical" if kind == "connect" else "fixed",
+                parent=first[0],
+                child=second[0],
+                cut="yes",
+                a=pose_of(np.linalg.inv(self.poses[first[0]]) @ a),
+                b=pose_of(b),
+            )
+        )
 
     def _ends(self, tag: Tag, kind: str) -> tuple[tuple[str, Matrix], tuple[str, Matrix], Matrix]:
         """(body, pose on it) of both sides, and the anchor on the first."""
@@ -302,8 +323,14 @@ class _Build:
         c0, c1, *higher = self.reader.numbers(tag, "polycoef", 5, None, "equality joint")
         index = next((i for i, joint in enumerate(self.joints) if joint.name == first), None)
         if index is None or not second or any(higher):
-            self.reader.note(tag, "warning", "A coupling that is no straight line between two joints is left out.",
-                             "Add a driver or a held sensor.", ("joints", first), "mimic")  # fmt: skip
+            self.reader.note(
+                tag,
+                "warning",
+                "A coupling that is no straight line between two joints is left out.",
+                "Add a driver or a held sensor.",
+                ("joints", first),
+                "mimic",
+            )
         elif self.options.mimic:
             offset = c0 + self.references.get(first, 0.0) - c1 * self.references.get(second, 0.0)
             mimic = Mimic(leader=second, ratio=c1, offset=offset)

@@ -30,8 +30,12 @@ def springs(section: Tag, reader: Reader, sites: Mapping[str, str], place: Place
             continue
         ends = [sites.get(child.get("site", ""), "") for child in tag if local_name(child) == "site"]
         if kind != "spatial" or len(ends) != 2 or len(tag) != 2 or not all(ends):
-            reader.note(tag, "warning", f"The spring of {where} is left out: only those between two sites are read.",
-                        "Add forces in its place.")  # fmt: skip
+            reader.note(
+                tag,
+                "warning",
+                f"The spring of {where} is left out: only those between two sites are read.",
+                "Add forces in its place.",
+            )
             continue
         low, high = _relaxed(tag, reader, where, float(np.linalg.norm(place(ends[1]) - place(ends[0]))))
         name = names.add(tag.get("name") or f"{ends[0]}_{ends[1]}")

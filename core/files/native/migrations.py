@@ -49,13 +49,17 @@ def _by_name(node: Items) -> Entries:
 MIGRATIONS: dict[int, Callable[[Entries], Entries]] = {0: _from_0}
 
 
-def migrated(tree: Entries, version: int, to: int = VERSION,
-             steps: dict[int, Callable[[Entries], Entries]] | None = None) -> Entries:  # fmt: skip
+def migrated(
+    tree: Entries, version: int, to: int = VERSION, steps: dict[int, Callable[[Entries], Entries]] | None = None
+) -> Entries:
     """The tree as version `to` would have it. Raises FileError when a step is missing."""
     steps = MIGRATIONS if steps is None else steps
     for number in range(version, to):
         if number not in steps:
-            raise FileError(f"Files of version {number} cannot be read any more.", line=tree.line,
-                            remedy="Open it with an older release and save it again.")  # fmt: skip
+            raise FileError(
+                f"Files of version {number} cannot be read any more.",
+                line=tree.line,
+                remedy="Open it with an older release and save it again.",
+            )
         tree = steps[number](tree)
     return tree

@@ -70,12 +70,17 @@ def _checked(tree: Node) -> Entries:
     line, header = tree.items[HEADER]
     text = header.value.strip() if isinstance(header, Text) else ""
     if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise FileError("The version must be a whole number.", where=HEADER, line=line,
-                        remedy=f"Write '{HEADER}: {VERSION}'.")  # fmt: skip
+        raise FileError(
+            "The version must be a whole number.", where=HEADER, line=line, remedy=f"Write '{HEADER}: {VERSION}'."
+        )
     version = int(text)
     if version > VERSION:
-        raise FileError(f"The file has version {version}; this program knows up to {VERSION}.", where=HEADER,
-                        line=line, remedy="Open it with a newer release.")  # fmt: skip
+        raise FileError(
+            f"The file has version {version}; this program knows up to {VERSION}.",
+            where=HEADER,
+            line=line,
+            remedy="Open it with a newer release.",
+        )
     rest = Entries({key: value for key, value in tree.items.items() if key != HEADER}, tree.line)
     return migrated(rest, version)
 
@@ -121,8 +126,12 @@ class _Builder:
     def collection(self, key: str, node: Node) -> tuple[Any, ...]:
         word, kind = WORDS[key], COLLECTIONS[key]
         if not isinstance(node, Entries):
-            raise FileError(f"'{key}' needs entries of the form 'name: …'.", where=key, line=node.line,
-                            remedy=f"Give every {word} a name followed by a colon.")  # fmt: skip
+            raise FileError(
+                f"'{key}' needs entries of the form 'name: …'.",
+                where=key,
+                line=node.line,
+                remedy=f"Give every {word} a name followed by a colon.",
+            )
         elements = []
         for name, (line, inner) in node.items.items():
             where = f"{word} '{name[:80]}'"
@@ -144,8 +153,12 @@ class _Builder:
         if kind is Parameter and isinstance(node, Text):
             node = Entries({"value": (node.line, node)}, node.line)
         if not isinstance(node, Entries):
-            raise FileError("Fields of the form 'name: value' are needed here.", where=where, line=node.line,
-                            remedy=f"Fields: {', '.join(_names(kind))}.")  # fmt: skip
+            raise FileError(
+                "Fields of the form 'name: value' are needed here.",
+                where=where,
+                line=node.line,
+                remedy=f"Fields: {', '.join(_names(kind))}.",
+            )
         known = {field.name: field for field in fields_of(kind) if field.name not in given}
         values = dict(given)
         for key, (at, inner) in node.items.items():
@@ -156,8 +169,12 @@ class _Builder:
                 values[key] = self.value(known[key], inner, f"{where}, {key}", at)
         for field in known.values():
             if field.required and field.name not in values:
-                raise FileError(f"'{field.name}' is missing.", where=where, line=line,
-                                remedy=f"Add {field.name}: {field.help[:1].lower()}{field.help[1:]}.")  # fmt: skip
+                raise FileError(
+                    f"'{field.name}' is missing.",
+                    where=where,
+                    line=line,
+                    remedy=f"Add {field.name}: {field.help[:1].lower()}{field.help[1:]}.",
+                )
         try:
             return kind(**values)
         except (ModelError, ExpressionError) as error:
@@ -169,8 +186,12 @@ class _Builder:
             if word in SHAPE_TYPES:
                 return SHAPE_TYPES[word], inner
             raise self.unknown(word, line, where, SHAPE_TYPES, "shape")
-        raise FileError("A shape is written '- box: {size: [1, 1, 1]}'.", where=where, line=node.line,
-                        remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.")  # fmt: skip
+        raise FileError(
+            "A shape is written '- box: {size: [1, 1, 1]}'.",
+            where=where,
+            line=node.line,
+            remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.",
+        )
 
     def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
         """A sub-assembly with the machine of its file."""
@@ -185,8 +206,13 @@ class _Builder:
         self.findings += findings
         self.brought += bodies_of(filled.content)
         if self.brought > MOST_BODIES:
-            raise FileError(f"The imported machines have more than {MOST_BODIES} bodies together.", file=self.file,
-                            line=line, where=where, remedy="Import fewer of them.")  # fmt: skip
+            raise FileError(
+                f"The imported machines have more than {MOST_BODIES} bodies together.",
+                file=self.file,
+                line=line,
+                where=where,
+                remedy="Import fewer of them.",
+            )
         return filled
 
     # ------------------------------------------------------------------------------- fields
@@ -218,8 +244,12 @@ class _Builder:
     def text(self, node: Node, where: str) -> str:
         """A single value."""
         if not isinstance(node, Text):
-            raise FileError("A single value is needed here.", where=where, line=node.line,
-                            remedy="Remove the brackets or the indented lines.")  # fmt: skip
+            raise FileError(
+                "A single value is needed here.",
+                where=where,
+                line=node.line,
+                remedy="Remove the brackets or the indented lines.",
+            )
         self.texts.append((where, node.value, node.line))
         return node.value
 
@@ -242,9 +272,16 @@ class _Builder:
         for body in (b for b in model.expanded.bodies if b.name not in brought):
             for shape in body.shapes:
                 if isinstance(shape, Mesh) and resolve_mesh(shape.file, self.file, self.options.packages) is None:
-                    yield Finding("warning", f"The mesh '{shape.file}' is not found; a placeholder is shown.",
-                                  "Put the file there, or say where its package lies.", "bodies", body.name, "shapes",
-                                  self.file, self.lines.get(f"body '{body.name}', shapes"))  # fmt: skip
+                    yield Finding(
+                        "warning",
+                        f"The mesh '{shape.file}' is not found; a placeholder is shown.",
+                        "Put the file there, or say where its package lies.",
+                        "bodies",
+                        body.name,
+                        "shapes",
+                        self.file,
+                        self.lines.get(f"body '{body.name}', shapes"),
+                    )
 
     def line_of(self, error: ModelError | ExpressionError, where: str) -> int | None:
         """The line of the field an error names; inside nested elements, of the value it quotes."""
@@ -289,6 +326,10 @@ def _items(node: Node, where: str) -> tuple[Node, ...]:
     if isinstance(node, Text) and node.empty:
         return ()
     if not isinstance(node, Items):
-        raise FileError("A list is needed here.", where=where, line=node.line,
-                        remedy="Write it as [a, b, c] or with one '- ' line per entry.")  # fmt: skip
+        raise FileError(
+            "A list is needed here.",
+            where=where,
+            line=node.line,
+            remedy="Write it as [a, b, c] or with one '- ' line per entry.",
+        )
     return node.items

@@ -60,11 +60,18 @@ def tree_of(source: Source) -> Node:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None
-        raise FileError(f"The text is not YAML: {error.problem or error.context}.", file=source.file, line=line,
-                        remedy="Check indentation, colons, quotes and brackets there.") from None  # fmt: skip
+        raise FileError(
+            f"The text is not YAML: {error.problem or error.context}.",
+            file=source.file,
+            line=line,
+            remedy="Check indentation, colons, quotes and brackets there.",
+        ) from None
     except yaml.YAMLError as error:
-        raise FileError(f"The text is not YAML: {str(error).splitlines()[0]}.", file=source.file,
-                        remedy="Remove the special characters.") from None  # fmt: skip
+        raise FileError(
+            f"The text is not YAML: {str(error).splitlines()[0]}.",
+            file=source.file,
+            remedy="Remove the special characters.",
+        ) from None
 
 
 class _Builder:
@@ -92,11 +99,17 @@ class _Builder:
     def node(self, event: Any, depth: int) -> Node:
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise self.refusal(event, "Anchors (&) and aliases (*) are not used here.",
-                               "Write the value out, and put texts that begin with & or * in quotes.")  # fmt: skip
+            raise self.refusal(
+                event,
+                "Anchors (&) and aliases (*) are not used here.",
+                "Write the value out, and put texts that begin with & or * in quotes.",
+            )
         if getattr(event, "tag", None):
-            raise self.refusal(event, f"Tags ({str(event.tag)[:40]}) are not used here.",
-                               "Remove it, and put texts that begin with ! in quotes.")  # fmt: skip
+            raise self.refusal(
+                event,
+                f"Tags ({str(event.tag)[:40]}) are not used here.",
+                "Remove it, and put texts that begin with ! in quotes.",
+            )
         if depth > MAX_DEPTH:
             raise self.refusal(event, f"The text is nested more than {MAX_DEPTH} levels deep.", "Remove brackets.")
         if isinstance(event, yaml.ScalarEvent):
@@ -116,7 +129,10 @@ class _Builder:
             if not isinstance(key, Text):
                 raise self.refusal(event, "A list or mapping cannot be a key.", "Write a name before the colon.")
             if key.value in items:
-                raise self.refusal(event, f"'{key.value[:60]}' is given twice (first in line {items[key.value][0]}).",
-                                   "Remove or rename one of them.")  # fmt: skip
+                raise self.refusal(
+                    event,
+                    f"'{key.value[:60]}' is given twice (first in line {items[key.value][0]}).",
+                    "Remove or rename one of them.",
+                )
             items[key.value] = (key.line, self.node(next(self.events), depth + 1))
         return Entries(items, line)

@@ -13,8 +13,15 @@ from core.files.urdf.shapes import Materials, pose_of, shape_of
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Inertia, Joint, Limit, Mimic
 
-KINDS = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
-         "floating": "free", "planar": "planar", "spherical": "spherical"}  # fmt: skip
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+    "spherical": "spherical",
+}
 """Joint types of URDF → our kinds (spherical is an extension some programs write)."""
 
 NO_LIMIT = 1e9
@@ -45,8 +52,14 @@ def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
     mass = reader.child(tag, "mass", where)
     tensor = reader.child(tag, "inertia", where)
     if mass is None:
-        reader.note(tag, "warning", "The inertial has no <mass>; the mass is 0.", "Add <mass value=…/>.",
-                    ("bodies", name), "mass")  # fmt: skip
+        reader.note(
+            tag,
+            "warning",
+            "The inertial has no <mass>; the mass is 0.",
+            "Add <mass value=…/>.",
+            ("bodies", name),
+            "mass",
+        )
     values = [0.0] * 6 if tensor is None else [reader.number(tensor, key, 0.0, where) for key in TENSOR]
     if any(pose.rotation):
         values = _turned(values, pose.rotation)
@@ -68,11 +81,13 @@ def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
     """(3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
     if len(rotation) == 4:
         x, y, z, w = np.array(rotation, dtype=float) / np.linalg.norm(rotation)
-        return np.array([
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ])  # fmt: skip
+        return np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
     (cx, cy, cz), (sx, sy, sz) = np.cos(rotation), np.sin(rotation)
     about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
     about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
@@ -94,8 +109,9 @@ class Joints:
         where = f"joint '{name}'"
         word = self.reader.text(tag, "type", where).strip()
         if word not in KINDS:
-            raise self.reader.error(tag, f"'{word}' is not a joint type.", f"{where}, type",
-                                    f"Use one of {', '.join(KINDS)}.")  # fmt: skip
+            raise self.reader.error(
+                tag, f"'{word}' is not a joint type.", f"{where}, type", f"Use one of {', '.join(KINDS)}."
+            )
         kind = KINDS[word]
         fields: dict[str, Any] = {"name": name, "kind": kind, "a": pose_of(self.reader, tag, where)}
         fields["parent"] = self._end(tag, "parent", where)
@@ -119,8 +135,9 @@ class Joints:
             raise self.reader.error(tag, f"The joint has no <{side}>.", where, f'Add <{side} link="…"/>.')
         name = self.reader.text(inner, "link", where)
         if name not in self.links.of:
-            raise self.reader.error(inner, f"There is no link '{name}'.", f"{where}, {side}",
-                                    "Add the link or correct the name.")  # fmt: skip
+            raise self.reader.error(
+                inner, f"There is no link '{name}'.", f"{where}, {side}", "Add the link or correct the name."
+            )
         return self.links.of[name]
 
     def _axis(self, tag: Tag, where: str) -> tuple[float, ...]:
@@ -129,8 +146,12 @@ class Joints:
             return (1.0, 0.0, 0.0)
         values = self.reader.numbers(axis, "xyz", 3, (1.0, 0.0, 0.0), where)
         if not any(values):
-            raise self.reader.error(axis, "An axis of length zero has no direction.", f"{where}, axis",
-                                    'Give a direction such as xyz="0 0 1".')  # fmt: skip
+            raise self.reader.error(
+                axis,
+                "An axis of length zero has no direction.",
+                f"{where}, axis",
+                'Give a direction such as xyz="0 0 1".',
+            )
         return values
 
     def _single(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
@@ -149,8 +170,14 @@ class Joints:
                     offset=self.reader.number(mimic, "offset", 0.0, where),
                 )
             else:
-                self.reader.note(mimic, "warning", f"There is no joint '{leader}' to follow; the joint moves on its "
-                                 "own.", "Correct the name or remove <mimic>.", ("joints", name), "mimic")  # fmt: skip
+                self.reader.note(
+                    mimic,
+                    "warning",
+                    f"There is no joint '{leader}' to follow; the joint moves on its own.",
+                    "Correct the name or remove <mimic>.",
+                    ("joints", name),
+                    "mimic",
+                )
         return fields
 
     def _limit(self, tag: Tag, name: str, kind: str, where: str) -> Limit | None:
@@ -158,8 +185,14 @@ class Joints:
         place = ("joints", name)
         if limit is None:
             if kind != "continuous":
-                self.reader.note(tag, "warning", f"A {kind} joint needs a <limit>; the joint is unbounded here.",
-                                 "Add <limit lower=… upper=… effort=… velocity=…/>.", place, "limits")  # fmt: skip
+                self.reader.note(
+                    tag,
+                    "warning",
+                    f"A {kind} joint needs a <limit>; the joint is unbounded here.",
+                    "Add <limit lower=… upper=… effort=… velocity=…/>.",
+                    place,
+                    "limits",
+                )
             return None
         values = {
             ours: self._bound(limit, theirs, where)
@@ -168,8 +201,14 @@ class Joints:
         if kind == "continuous":
             values["lower"] = values["upper"] = None
         elif limit.get("lower") is None and limit.get("upper") is None:
-            self.reader.note(limit, "warning", "The limit gives neither lower nor upper; the joint is unbounded here.",
-                             "Add lower and upper.", place, "limits")  # fmt: skip
+            self.reader.note(
+                limit,
+                "warning",
+                "The limit gives neither lower nor upper; the joint is unbounded here.",
+                "Add lower and upper.",
+                place,
+                "limits",
+            )
         else:
             for side in ("lower", "upper"):  # URDF: a missing bound is 0
                 if limit.get(side) is None:

@@ -32,8 +32,12 @@ def read_urdf(source: Source, options: Options) -> Reading:
     """The model of a URDF text. Raises FileError naming file, line, component."""
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
-        raise FileError(f"The root element is <{local_name(root)[:40]}>, not <robot>.", file=source.file,
-                        line=root.sourceline, remedy="Choose a URDF file.")  # fmt: skip
+        raise FileError(
+            f"The root element is <{local_name(root)[:40]}>, not <robot>.",
+            file=source.file,
+            line=root.sourceline,
+            remedy="Choose a URDF file.",
+        )
     build = _Build(root, source, options)
     build.reader.findings += findings
     return build.reading()
@@ -53,8 +57,12 @@ class _Build:
         self.joint_tags = self._named("joint", self.joints)
         version = root.get("version", "1.0").strip()
         if version not in VERSIONS:
-            self.reader.note(root, "warning", f"URDF version '{version}' is not known; it is read as 1.2.",
-                             f"Known: {', '.join(VERSIONS)}.")  # fmt: skip
+            self.reader.note(
+                root,
+                "warning",
+                f"URDF version '{version}' is not known; it is read as 1.2.",
+                f"Known: {', '.join(VERSIONS)}.",
+            )
 
     def _named(self, kind: str, names: Names) -> dict[str, Tag]:
         """Our name → element, of all links or joints; duplicates are refused, odd names changed."""
@@ -63,15 +71,23 @@ class _Build:
         for tag in self.reader.children(self.root, kind):
             given = self.reader.text(tag, "name", kind)
             if given in lines:
-                raise self.reader.error(tag, f"The name is used twice (first in line {lines[given]}).",
-                                        f"{kind} '{given}'", "Rename one of them.")  # fmt: skip
+                raise self.reader.error(
+                    tag,
+                    f"The name is used twice (first in line {lines[given]}).",
+                    f"{kind} '{given}'",
+                    "Rename one of them.",
+                )
             lines[given] = tag.sourceline
             name = names.of[given] = names.add("world_link" if given == WORLD and kind == "link" else given)
             tags[name] = tag
             if name != given and given != WORLD:
                 collection = "bodies" if kind == "link" else "joints"
-                self.reader.note(tag, "hint", f"'{given}' cannot be a name here; the {kind} is called '{name}'.",
-                                 place=(collection, name))  # fmt: skip
+                self.reader.note(
+                    tag,
+                    "hint",
+                    f"'{given}' cannot be a name here; the {kind} is called '{name}'.",
+                    place=(collection, name),
+                )
         return tags
 
     def reading(self) -> Reading:
@@ -117,33 +133,49 @@ class _Build:
         for joint in joints:
             other = parent_joint.setdefault(joint.child, joint)
             if other is not joint:
-                raise self.reader.error(self.joint_tags[joint.name], f"Link '{joint.child}' already hangs on joint "
-                                        f"'{other.name}'; URDF allows one parent.", f"joint '{joint.name}', child",
-                                        "Remove one; close loops in the native format.")  # fmt: skip
+                raise self.reader.error(
+                    self.joint_tags[joint.name],
+                    f"Link '{joint.child}' already hangs on joint '{other.name}'; URDF allows one parent.",
+                    f"joint '{joint.name}', child",
+                    "Remove one; close loops in the native format.",
+                )
         for circle in circles({child: joint.parent for child, joint in parent_joint.items()}):
             what = f"The links hang on each other in a circle: {' → '.join(circle)}."
             raise self.reader.error(self.link_tags[circle[0]], what, f"link '{circle[0]}'", "Correct parent and child.")
         roots = [name for name in self.link_tags if name not in parent_joint]
         if len(roots) > 1:
             shown = ", ".join(f"'{name}'" for name in roots[:8]) + (" …" if len(roots) > 8 else "")
-            raise self.reader.error(self.link_tags[roots[1]], f"{len(roots)} links hang on nothing: {shown}.",
-                                    "robot", "Connect all but one to the others by joints.")  # fmt: skip
+            raise self.reader.error(
+                self.link_tags[roots[1]],
+                f"{len(roots)} links hang on nothing: {shown}.",
+                "robot",
+                "Connect all but one to the others by joints.",
+            )
         return roots[0]
 
-    def _grounded(self, bodies: list[Body], joints: list[Joint], root: str,
-                  ground: str) -> tuple[list[Body], list[Joint]]:  # fmt: skip
+    def _grounded(
+        self, bodies: list[Body], joints: list[Joint], root: str, ground: str
+    ) -> tuple[list[Body], list[Joint]]:
         """Bodies and joints with the root tied to the world (or freed)."""
         if root != ground or self.options.floating:
             if root == ground:
-                self.reader.note(self.link_tags[root], "hint", f"The link 'world' floats; it is the body '{root}'.",
-                                 place=("bodies", root))  # fmt: skip
+                self.reader.note(
+                    self.link_tags[root],
+                    "hint",
+                    f"The link 'world' floats; it is the body '{root}'.",
+                    place=("bodies", root),
+                )
             kind = "free" if self.options.floating else "fixed"
             return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
         joints = [_on_ground(joint, root) for joint in joints]
         body = next(body for body in bodies if body.name == root)
         if body.shapes:
-            self.reader.note(self.link_tags[root], "hint", f"What the link 'world' shows is kept as body '{root}', "
-                             "fixed to the ground.", place=("bodies", root))  # fmt: skip
+            self.reader.note(
+                self.link_tags[root],
+                "hint",
+                f"What the link 'world' shows is kept as body '{root}', fixed to the ground.",
+                place=("bodies", root),
+            )
             tie = Joint(name=self.joints.add("root_joint"), kind="fixed", parent=WORLD, child=root)
             return bodies, [tie, *joints]
         return [other for other in bodies if other is not body], joints

@@ -23,8 +23,12 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
     if origin.get("quat_xyzw") is not None:
         quaternion = reader.numbers(origin, "quat_xyzw", 4, None, where)
         if not any(quaternion):
-            raise reader.error(origin, "A quaternion of length zero is no rotation.", f"{where}, quat_xyzw",
-                               "Write 0 0 0 1 for no rotation.")  # fmt: skip
+            raise reader.error(
+                origin,
+                "A quaternion of length zero is no rotation.",
+                f"{where}, quat_xyzw",
+                "Write 0 0 0 1 for no rotation.",
+            )
         return Pose(position=position, rotation=quaternion)
     return Pose(position=position, rotation=reader.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0), where))
 
@@ -66,8 +70,14 @@ class Materials:
         known = self.found.get(name)
         if known is None:
             if color is None:
-                self.reader.note(tag, "warning", f"There is no material '{name}'; the default colour is used.",
-                                 "Define its colour.", place, "shapes")  # fmt: skip
+                self.reader.note(
+                    tag,
+                    "warning",
+                    f"There is no material '{name}'; the default colour is used.",
+                    "Define its colour.",
+                    place,
+                    "shapes",
+                )
             return {"color": color}
         mine = Material(name=known.name, color=color, texture=texture)
         if (color is not None or texture) and mine.color != known.color:
@@ -83,8 +93,14 @@ def shape_of(
     geometry = reader.child(tag, "geometry", where)
     solids = [] if geometry is None else [child for child in geometry if local_name(child) in GEOMETRIES]
     if not solids:
-        reader.note(tag, "warning", f"The {role} has no known geometry; it is left out.",
-                    f"Known: {', '.join(GEOMETRIES)}.", place, "shapes")  # fmt: skip
+        reader.note(
+            tag,
+            "warning",
+            f"The {role} has no known geometry; it is left out.",
+            f"Known: {', '.join(GEOMETRIES)}.",
+            place,
+            "shapes",
+        )
         return None
     common: dict[str, Any] = {"pose": pose_of(reader, tag, where), "role": role}
     if role == "visual":
@@ -110,6 +126,12 @@ def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: 
     else:
         sizes = reader.vector(tag, "scale", (1.0, 1.0, 1.0), where)
     if resolve_mesh(file, reader.file, options.packages) is None:
-        reader.note(tag, "warning", f"The mesh '{file}' is not found; a placeholder is shown.",
-                    "Put the file there, or say where its package lies.", place, "shapes")  # fmt: skip
+        reader.note(
+            tag,
+            "warning",
+            f"The mesh '{file}' is not found; a placeholder is shown.",
+            "Put the file there, or say where its package lies.",
+            place,
+            "shapes",
+        )
     return Mesh(file=file, scale=sizes, **common)

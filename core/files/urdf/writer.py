@@ -41,8 +41,14 @@ from core.visible import visible
 
 Matrix = NDArray[np.float64]
 
-_TYPES = {"revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "fixed": "fixed",
-          "free": "floating", "planar": "planar"}  # fmt: skip
+_TYPES = {
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "free": "floating",
+    "planar": "planar",
+}
 _ROOT = "root_joint"
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -67,8 +73,14 @@ class _Writer:
             if joint.b != Pose() and joint.kind != "fixed"
         }
         """Body or frame → pose of its URDF link in it, where the link lies on the joint's axis instead."""
-        self.at_root = {joint.name for joint in self.model.joints if joint.name == _ROOT and joint.parent == WORLD
-                        and joint.a == joint.b == Pose() and joint.kind in ("fixed", "free")}  # fmt: skip
+        self.at_root = {
+            joint.name
+            for joint in self.model.joints
+            if joint.name == _ROOT
+            and joint.parent == WORLD
+            and joint.a == joint.b == Pose()
+            and joint.kind in ("fixed", "free")
+        }
 
     def number(self, value: Value) -> str:
         return number_text(float(finite_value_of(value, self.values)) or 0.0)
@@ -93,12 +105,18 @@ class _Writer:
         seen: dict[str, str] = {}
         for joint in self.model.joints:
             if joint.kind not in _TYPES:
-                raise FileError(f"URDF has no {joint.kind} joint.", where=f"joint '{joint.name}'",
-                                remedy="Write it as .kst, or build it of revolute and prismatic joints.")  # fmt: skip
+                raise FileError(
+                    f"URDF has no {joint.kind} joint.",
+                    where=f"joint '{joint.name}'",
+                    remedy="Write it as .kst, or build it of revolute and prismatic joints.",
+                )
             if joint.child in seen or joint.child == WORLD:
                 other = f", as does joint '{seen[joint.child]}'" if joint.child in seen else ""
-                raise FileError(f"URDF holds trees; the joint leads to '{joint.child}'{other}.",
-                                where=f"joint '{joint.name}'", remedy="Write it as .kst.")  # fmt: skip
+                raise FileError(
+                    f"URDF holds trees; the joint leads to '{joint.child}'{other}.",
+                    where=f"joint '{joint.name}'",
+                    remedy="Write it as .kst.",
+                )
             seen[joint.child] = joint.name
         return [body.name for body in self.model.bodies if body.name not in seen]
 
@@ -174,8 +192,9 @@ class _Writer:
             try:
                 mass, center, tensor = split(inertia_of(body, Numbers(self.values, self.model.origin)))
             except KinetostatError as error:
-                self._note("warning", f"Its mass is left out: {error.what}", error.remedy, "bodies", body.name,
-                           "density")  # fmt: skip
+                self._note(
+                    "warning", f"Its mass is left out: {error.what}", error.remedy, "bodies", body.name, "density"
+                )
                 return
         if any(value != 0.0 for value in (mass, *tensor)):
             inertial = etree.SubElement(link, "inertial")
@@ -188,8 +207,14 @@ class _Writer:
         if not isinstance(shape, Box | Sphere | Cylinder | Capsule | Mesh):
             if role == "visual" or shape.role == "collision":
                 word = type(shape).__name__.lower()
-                self._note("warning", f"URDF has no {word}; shape {number} is left out.", "Use a mesh.", "bodies", body,
-                           "shapes")  # fmt: skip
+                self._note(
+                    "warning",
+                    f"URDF has no {word}; shape {number} is left out.",
+                    "Use a mesh.",
+                    "bodies",
+                    body,
+                    "shapes",
+                )
             return
         tag = etree.SubElement(link, role)
         self._pose(tag, self._in_link(body, shape.pose))
@@ -237,8 +262,9 @@ class _Writer:
             etree.SubElement(tag, "dynamics", damping=self.number(joint.damping), friction=self.number(joint.friction))
         if joint.mimic is not None:
             mimic = joint.mimic
-            etree.SubElement(tag, "mimic", joint=mimic.leader, multiplier=self.number(mimic.ratio),
-                             offset=self.number(mimic.offset))  # fmt: skip
+            etree.SubElement(
+                tag, "mimic", joint=mimic.leader, multiplier=self.number(mimic.ratio), offset=self.number(mimic.offset)
+            )
 
     def _limit(self, tag: Any, joint: Joint, limit: Limit | None) -> None:
         """Bounds; a side without one is written very far off where URDF demands a number."""

@@ -69,8 +69,9 @@ def _parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Param
 class Scope:
     """Evaluates nodes where `names` and the names of lambdas and comprehensions around them are known."""
 
-    def __init__(self, names: Names, budget: Budget, local: Mapping[str, Any] | None = None,
-                 outer: Scope | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, names: Names, budget: Budget, local: Mapping[str, Any] | None = None, outer: Scope | None = None
+    ) -> None:
         self._names, self._budget, self._outer = names, budget, outer
         self._local: dict[str, Any] = dict(local or {})
 

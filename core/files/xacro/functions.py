@@ -66,14 +66,29 @@ def _type(value: Any) -> type:
 
 
 TYPES: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
-}  # fmt: skip
+    kind.__name__: kind for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
+}
 """Types: asked for by `isinstance`, and called to make values."""
 
 _PLAIN: tuple[Callable[..., Any], ...] = (
-    abs, all, any, divmod, enumerate, filter, hash, len, map, max, min, ord, repr, reversed, slice, sorted, zip,
-)  # fmt: skip
+    abs,
+    all,
+    any,
+    divmod,
+    enumerate,
+    filter,
+    hash,
+    len,
+    map,
+    max,
+    min,
+    ord,
+    repr,
+    reversed,
+    slice,
+    sorted,
+    zip,
+)
 
 FUNCTIONS: dict[str, Function] = {
     **{function.__name__: Function(function.__name__, function) for function in _PLAIN},

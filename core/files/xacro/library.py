@@ -68,8 +68,10 @@ class Library:
             substitution_args: (self.eval_command, self.find),
         }
         if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
-            raise FileError(f"The installed library xacro has no {listed(missing)}: it is of an unknown kind.",
-                            remedy='Install another: pip install "kinetostat[xacro]".')  # fmt: skip
+            raise FileError(
+                f"The installed library xacro has no {listed(missing)}: it is of an unknown kind.",
+                remedy='Install another: pip install "kinetostat[xacro]".',
+            )
         for module, names in _REPLACED.items():
             for name, replacement in zip(names, ours[module], strict=True):
                 setattr(module, name, replacement)
@@ -164,8 +166,11 @@ class Library:
         """Expand an element and what is in it."""
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
-            raise FileError(f"It expands into more than {MAX_ELEMENTS:,} elements.", file=self.file,
-                            remedy="Look for macros that call each other again and again.")  # fmt: skip
+            raise FileError(
+                f"It expands into more than {MAX_ELEMENTS:,} elements.",
+                file=self.file,
+                remedy="Look for macros that call each other again and again.",
+            )
         self._eval_all(node, macros, symbols)
 
     def parse(self, text: Any, filename: str | None = None) -> Any:
@@ -175,8 +180,11 @@ class Library:
             return document_of(text, self.file)
         file = str(filename)
         if len(xacro.filestack) > MAX_INCLUDES:
-            raise FileError(f"Files include each other more than {MAX_INCLUDES} deep.", file=file,
-                            remedy="Look for a file that includes itself.")  # fmt: skip
+            raise FileError(
+                f"Files include each other more than {MAX_INCLUDES} deep.",
+                file=file,
+                remedy="Look for a file that includes itself.",
+            )
         try:
             return document_of(self.sources.text(file), file)
         except FileError as error:
@@ -188,8 +196,9 @@ class Library:
     def load_yaml(self, filename: str) -> Any:
         """What a YAML file holds, with dots."""
         file = xacro.abs_filename_spec(filename)
-        units = {each.value.tag: partial(self._measured, each.value.conversion_constant)
-                 for each in xacro.ConstructUnits}  # fmt: skip
+        units = {
+            each.value.tag: partial(self._measured, each.value.conversion_constant) for each in xacro.ConstructUnits
+        }
         xacro.filestack.append(file)
         found = dotted(yaml_of(self.sources.text(file), units, file))
         xacro.filestack.pop()

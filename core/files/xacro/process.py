@@ -30,10 +30,19 @@ TIME_LIMIT = 60
 DEEPEST = 3000
 """Calls within calls: evaluating node by node takes more than Python itself does."""
 
-_HARMLESS = frozenset((
-    "builtins.id", "compile", "glob.glob", "glob.glob/2", "object.__getattr__", "os.listdir", "os.scandir", "os.walk",
-    "sys._getframe",
-))  # fmt: skip
+_HARMLESS = frozenset(
+    (
+        "builtins.id",
+        "compile",
+        "glob.glob",
+        "glob.glob/2",
+        "object.__getattr__",
+        "os.listdir",
+        "os.scandir",
+        "os.walk",
+        "sys._getframe",
+    )
+)
 """What a closed process may ask of the system, beside reading files. (`compile` makes a syntax tree: running what was
 compiled is another request.)"""
 
@@ -112,15 +121,25 @@ def expanded(file: str, packages: str, closed: bool) -> str:
     except FileError:
         raise
     except RecursionError:
-        raise FileError("It is nested too deeply, or macros call themselves without end.", file=file,
-                        remedy="Look for endless recursions in it.") from None  # fmt: skip
+        raise FileError(
+            "It is nested too deeply, or macros call themselves without end.",
+            file=file,
+            remedy="Look for endless recursions in it.",
+        ) from None
     except MemoryError:
-        raise FileError(f"Expanding it takes more than {MEMORY_LIMIT >> 30} GB of memory.", file=file,
-                        remedy="Look for giant lists and texts in it.") from None  # fmt: skip
+        raise FileError(
+            f"Expanding it takes more than {MEMORY_LIMIT >> 30} GB of memory.",
+            file=file,
+            remedy="Look for giant lists and texts in it.",
+        ) from None
     except Exception as error:
         place, line = library.place or (file, None)
-        raise FileError(f"Xacro cannot expand it: {reason(error)[:300].rstrip('.')}.", file=place, line=line,
-                        remedy="Correct the file, or say where its packages lie.") from None  # fmt: skip
+        raise FileError(
+            f"Xacro cannot expand it: {reason(error)[:300].rstrip('.')}.",
+            file=place,
+            line=line,
+            remedy="Correct the file, or say where its packages lie.",
+        ) from None
 
 
 def refusal(error: Any, file: str, line: int | None) -> FileError:
@@ -131,10 +150,18 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
     words = " ".join(error.expression.split())
     short = words if len(words) <= 100 else f"{words[:99]}…"
     if isinstance(error.error, BarredError):
-        return CodeRefused(f"The expression “{short}” is not evaluated: {error.error}, which only running code of the "
-                           "file could answer.", file=file, line=line)  # fmt: skip
-    return FileError(f"The expression “{short}” is not evaluated: {error.error}.", file=file, line=line,
-                     remedy="Look for giant numbers, lists and endless calls in it.")  # fmt: skip
+        return CodeRefused(
+            f"The expression “{short}” is not evaluated: {error.error}, which only running code of the "
+            "file could answer.",
+            file=file,
+            line=line,
+        )
+    return FileError(
+        f"The expression “{short}” is not evaluated: {error.error}.",
+        file=file,
+        line=line,
+        remedy="Look for giant numbers, lists and endless calls in it.",
+    )
 
 
 class _Silence(io.StringIO):

@@ -47,11 +47,17 @@ def read_xacro(source: Source, options: Options) -> Reading:
 def expanded(source: Source, options: Options) -> bytes:
     """The URDF text of a Xacro file. Raises FileError."""
     if importlib.util.find_spec("xacrodoc") is None:
-        raise FileError("Xacro files need the library xacrodoc.", file=source.file,
-                        remedy='Install it with: pip install "kinetostat[xacro]".')  # fmt: skip
+        raise FileError(
+            "Xacro files need the library xacrodoc.",
+            file=source.file,
+            remedy='Install it with: pip install "kinetostat[xacro]".',
+        )
     if not source.file or not Path(source.file).is_file():
-        raise FileError("A Xacro text can only be read from a file.", file=source.file,
-                        remedy="Save it as a .xacro file and open that.")  # fmt: skip
+        raise FileError(
+            "A Xacro text can only be read from a file.",
+            file=source.file,
+            remedy="Save it as a .xacro file and open that.",
+        )
     trusted = Trusted.of(source)
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
@@ -71,13 +77,17 @@ def _run(arguments: list[str], text: bytes, file: str) -> tuple[int, bytes, byte
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **_ENVIRONMENT}
     command = [sys.executable, "-m", f"{__package__}.process", *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=_ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe,
-                          start_new_session=True) as process:  # fmt: skip
+    with subprocess.Popen(
+        command, cwd=_ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+    ) as process:
         try:
             output, said = process.communicate(text, TIME_LIMIT)
         except subprocess.TimeoutExpired:
-            raise FileError(f"Expanding it takes longer than {TIME_LIMIT:.0f} s.", file=file,
-                            remedy="Look for endless recursions and giant numbers in it.") from None  # fmt: skip
+            raise FileError(
+                f"Expanding it takes longer than {TIME_LIMIT:.0f} s.",
+                file=file,
+                remedy="Look for endless recursions and giant numbers in it.",
+            ) from None
         finally:
             _end(process)
     return process.returncode, output, said
@@ -96,8 +106,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _message(said: bytes, too_long: bool, file: str) -> FileError:
     """What the process said of its failure."""
     if too_long:
-        return FileError(f"It expands into more than {MODEL.most / 1e6:.0f} MB.", file=file,
-                         remedy="Look for macros that call each other again and again.")  # fmt: skip
+        return FileError(
+            f"It expands into more than {MODEL.most / 1e6:.0f} MB.",
+            file=file,
+            remedy="Look for macros that call each other again and again.",
+        )
     lines = said.decode("utf-8", "replace").strip().splitlines()
     try:
         told = json.loads(lines[-1]) if lines else {}

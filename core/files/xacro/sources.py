@@ -50,9 +50,12 @@ class _PlainBuilder(expatbuilder.ExpatBuilderNS):
         self._file = file
 
     def entity_decl_handler(self, *declared: Any) -> None:
-        raise FileError("The file declares XML entities; they are not expanded here.", file=self._file,
-                        line=self.getParser().CurrentLineNumber,
-                        remedy="Remove the <!ENTITY …> lines and write the values out.")  # fmt: skip
+        raise FileError(
+            "The file declares XML entities; they are not expanded here.",
+            file=self._file,
+            line=self.getParser().CurrentLineNumber,
+            remedy="Remove the <!ENTITY …> lines and write the values out.",
+        )
 
 
 def document_of(text: str, file: str) -> Any:
@@ -61,8 +64,12 @@ def document_of(text: str, file: str) -> Any:
         return _PlainBuilder(file).parseString(text)
     except ExpatError as error:
         reason = ErrorString(error.code)
-        raise FileError(f"This is not valid XML: {reason}.", file=file, line=error.lineno,
-                        remedy="Correct this line or the one before it.") from None  # fmt: skip
+        raise FileError(
+            f"This is not valid XML: {reason}.",
+            file=file,
+            line=error.lineno,
+            remedy="Correct this line or the one before it.",
+        ) from None
 
 
 def yaml_of(text: str, units: Mapping[str, Callable[[str], float]], file: str) -> Any:
@@ -77,7 +84,11 @@ def yaml_of(text: str, units: Mapping[str, Callable[[str], float]], file: str) -
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
-        raise FileError(f"This YAML cannot be read: {error.problem or error.context}.", file=file, line=line,
-                        remedy="Correct this line.") from None  # fmt: skip
+        raise FileError(
+            f"This YAML cannot be read: {error.problem or error.context}.",
+            file=file,
+            line=line,
+            remedy="Correct this line.",
+        ) from None
     except yaml.YAMLError as error:
         raise FileError(f"This YAML cannot be read: {error}.", file=file, remedy="Correct it.") from None

@@ -88,11 +88,21 @@ _REAL = "as_integer_ratio conjugate hex is_integer"
 METHODS: dict[type, frozenset[str]] = {
     kind: frozenset(names.split())
     for kind, names in {
-        str: _TEXT, list: _LIST, DottedList: _LIST, tuple: "count index", dict: _DICT, DottedDict: _DICT,
-        set: f"{_SET} {_CHANGED_SET}", frozenset: _SET, int: _WHOLE, bool: _WHOLE, float: _REAL, complex: "conjugate",
+        str: _TEXT,
+        list: _LIST,
+        DottedList: _LIST,
+        tuple: "count index",
+        dict: _DICT,
+        DottedDict: _DICT,
+        set: f"{_SET} {_CHANGED_SET}",
+        frozenset: _SET,
+        int: _WHOLE,
+        bool: _WHOLE,
+        float: _REAL,
+        complex: "conjugate",
         range: "count index",
     }.items()
-}  # fmt: skip
+}
 """The methods that expressions may call, by the exact type of the value."""
 
 LOOKING = frozenset(("get", "pop", "popitem", "setdefault"))

@@ -23,8 +23,13 @@ def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
     if not step.column:
         return whole
     entries = tuple((row[step.column - 1],) for row in whole.entries)
-    return dataclasses.replace(whole, title=step.title, label=f"J[{step.column}]", entries=entries,
-                               columns=whole.columns[step.column - 1 : step.column])  # fmt: skip
+    return dataclasses.replace(
+        whole,
+        title=step.title,
+        label=f"J[{step.column}]",
+        entries=entries,
+        columns=whole.columns[step.column - 1 : step.column],
+    )
 
 
 def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
@@ -61,22 +66,36 @@ def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: st
         else:
             parts.append(formula)
             if numbers:
-                parts.append(Matrix(title=f"{step.title} at the present pose", symbol="",
-                                    entries=rows_of(numbers_of(robot, step, values)),
-                                    rows=formula.rows, columns=formula.columns))  # fmt: skip
+                parts.append(
+                    Matrix(
+                        title=f"{step.title} at the present pose",
+                        symbol="",
+                        entries=rows_of(numbers_of(robot, step, values)),
+                        rows=formula.rows,
+                        columns=formula.columns,
+                    )
+                )
     return Report(title="Derivation", parts=tuple(parts))
 
 
 FUNCTIONS = (
     Function(
-        "derivation", "Derivation step by step", "Symbols",
+        "derivation",
+        "Derivation step by step",
+        "Symbols",
         "How the equations of motion come about: frames, A matrices, forward kinematics, the Jacobian column by "
         "column, centres of mass, energies, M, C, G, each with its formula and its numbers at the present pose.\n\n"
         "Numbers of energies and C are for joint speeds of 1 rad/s or 1 m/s and no accelerations. "
         "The panel Derivation (Tools, Derivation replay) shows the same with pictures in the scene.",
         derivation,
-        (Choice("part", "Part", "Which steps", "all", PARTS),
-         Flag("numbers", "Numbers", "At the present pose, SI", True), SYMBOLS, TIP, RECOGNISE),
-        (needs_motion, needs_open_chain), robotica="FKin, ELDynamics",
+        (
+            Choice("part", "Part", "Which steps", "all", PARTS),
+            Flag("numbers", "Numbers", "At the present pose, SI", True),
+            SYMBOLS,
+            TIP,
+            RECOGNISE,
+        ),
+        (needs_motion, needs_open_chain),
+        robotica="FKin, ELDynamics",
     ),
-)  # fmt: skip
+)

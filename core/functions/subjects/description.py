@@ -46,8 +46,9 @@ def _number(context: Context, value: float | str) -> float:
     return float(value_of(value, context.values))
 
 
-def _with_variable(variable: str, value: float | str, shown: Cell, dimension: str, numbers: str,
-                   context: Context, prefix: str, i: int) -> Cell:  # fmt: skip
+def _with_variable(
+    variable: str, value: float | str, shown: Cell, dimension: str, numbers: str, context: Context, prefix: str, i: int
+) -> Cell:
     if numbers == "values":
         at = context.mech.joint_q(f"{prefix}joint{i}")
         return Amount(float(context.q[at][0]) + _number(context, value), dimension)
@@ -71,9 +72,13 @@ def link_transforms(context: Context) -> Result:
         for i in range(1, len(poses)):
             A = np.linalg.inv(poses[i - 1]) @ poses[i]
             parts.append(
-                Matrix(title=f"Frame {i} in frame {i - 1}", symbol=f"A_{{{i}}}", entries=rows_of(without_dust(A)),
-                       note="positions in m")
-            )  # fmt: skip
+                Matrix(
+                    title=f"Frame {i} in frame {i - 1}",
+                    symbol=f"A_{{{i}}}",
+                    entries=rows_of(without_dust(A)),
+                    note="positions in m",
+                )
+            )
     return Report(title="A matrices", parts=tuple(parts))
 
 
@@ -85,14 +90,29 @@ def coordinates(context: Context) -> Result:
     rows: list[tuple[Cell, ...]] = []
     for c, value in zip(context.mech.coordinates, context.q, strict=True):
         state = "at its limit" if c.name in limited else ""
-        rows.append((c.name, context.model.joint(c.joint).kind if _has(context, c.joint) else "free",
-                     Amount(float(value), c.dimension), Amount(c.lower, c.dimension),
-                     Amount(c.upper, c.dimension), state))  # fmt: skip
+        rows.append(
+            (
+                c.name,
+                context.model.joint(c.joint).kind if _has(context, c.joint) else "free",
+                Amount(float(value), c.dimension),
+                Amount(c.lower, c.dimension),
+                Amount(c.upper, c.dimension),
+                state,
+            )
+        )
     for joint in context.model.expanded.joints:
         if joint.mimic is not None:
             value = float(context.mech.coordinate(context.q, joint.name)[0])
-            rows.append((joint.name, joint.kind, Amount(value, joint.info.coordinate_dimensions[0]), None, None,
-                         f"follows {joint.mimic.leader}"))  # fmt: skip
+            rows.append(
+                (
+                    joint.name,
+                    joint.kind,
+                    Amount(value, joint.info.coordinate_dimensions[0]),
+                    None,
+                    None,
+                    f"follows {joint.mimic.leader}",
+                )
+            )
     titles = ("Coordinate", "Joint", "Value", "Lower limit", "Upper limit", "State")
     return Table(title="Joint coordinates", columns=tuple(map(Column, titles)), rows=tuple(rows))
 
@@ -107,10 +127,15 @@ def parameters(context: Context) -> Result:
 
     values = context.values
     rows = tuple(
-        (p.name, "" if p.independent else p.value, Amount(float(values[p.name]), p.dimension),
-         SI.get(p.dimension, ""), "assumed" if p.assumed else p.description)
+        (
+            p.name,
+            "" if p.independent else p.value,
+            Amount(float(values[p.name]), p.dimension),
+            SI.get(p.dimension, ""),
+            "assumed" if p.assumed else p.description,
+        )
         for p in context.model.parameters
-    )  # fmt: skip
+    )
     titles = ("Parameter", "Formula", "Value", "SI unit", "Notes")
     return Table(title="Parameters", columns=tuple(map(Column, titles)), rows=rows)
 
@@ -127,8 +152,12 @@ def mass_properties(context: Context) -> Result:
         mass, center, inertia = _mass_of(context, body)
         rows.append((body.name, mass, *center, *inertia))
         total += mass
-    columns = (Column("Body"), Column("Mass", "mass"), *(Column(f"Centre {axis}", "length") for axis in "xyz"),
-               *(Column(name, "inertia") for name in ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")))  # fmt: skip
+    columns = (
+        Column("Body"),
+        Column("Mass", "mass"),
+        *(Column(f"Centre {axis}", "length") for axis in "xyz"),
+        *(Column(name, "inertia") for name in ("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")),
+    )
     note = f"total mass {total:.6g} kg; inertia about the centre of mass, body axes, Ixy = −∫xy dm"
     return Table(title="Mass properties", columns=columns, rows=tuple(rows), note=note)
 
@@ -146,37 +175,61 @@ def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tu
 
 FUNCTIONS = (
     Function(
-        "dh_table", "DH table", "Robot description",
+        "dh_table",
+        "DH table",
+        "Robot description",
         "The Denavit–Hartenberg table of every chain.\n\nEach row is a joint with link length a, twist α, offset d and "
         "angle θ; the joint's own variable stands in its entry. The convention (standard or modified) is named below "
         "the table. With numbers = values the symbols are replaced by their present values.",
-        dh_table, (Choice("numbers", "Entries", "Symbols as written, or present values", "as written",
-                          ("as written", "values")),),
-        needs=(needs_chain,), live=True, robotica="PrintInputData",
+        dh_table,
+        (
+            Choice(
+                "numbers", "Entries", "Symbols as written, or present values", "as written", ("as written", "values")
+            ),
+        ),
+        needs=(needs_chain,),
+        live=True,
+        robotica="PrintInputData",
     ),
     Function(
-        "link_transforms", "A matrices", "Robot description",
+        "link_transforms",
+        "A matrices",
+        "Robot description",
         "The transformation A_i of every DH joint at the present pose.\n\nA_i is the pose of frame i in frame i−1. "
         "Standard convention: A_i = Rot_z(θ) Trans_z(d) Trans_x(a) Rot_x(α); modified: A_i = Trans_x(a) Rot_x(α) "
         "Rot_z(θ) Trans_z(d).",
-        link_transforms, needs=(needs_chain,), live=True, robotica="APrint",
+        link_transforms,
+        needs=(needs_chain,),
+        live=True,
+        robotica="APrint",
     ),
     Function(
-        "coordinates", "Joint coordinates and limits", "Robot description",
+        "coordinates",
+        "Joint coordinates and limits",
+        "Robot description",
         "Every joint coordinate with its present value and its limits.\n\nCoordinates that follow another joint and "
         "those that stand at a limit are marked.",
-        coordinates, needs=(needs_motion,), live=True,
+        coordinates,
+        needs=(needs_motion,),
+        live=True,
     ),
     Function(
-        "parameters", "Parameters", "Robot description",
+        "parameters",
+        "Parameters",
+        "Robot description",
         "Every named parameter of the model with its formula and its present value.\n\nA parameter with a number can "
         "be moved by a slider; one with a formula follows others.",
-        parameters, needs=(_needs_parameters,), live=True,
+        parameters,
+        needs=(_needs_parameters,),
+        live=True,
     ),
     Function(
-        "mass_properties", "Mass properties", "Robot description",
+        "mass_properties",
+        "Mass properties",
+        "Robot description",
         "Mass, centre of mass and inertia of every body.\n\nThe inertia is about the centre of mass in the body's "
         "axes, products with the minus sign. A body with a density has its mass from its shapes.",
-        mass_properties, needs=(needs_bodies,),
+        mass_properties,
+        needs=(needs_bodies,),
     ),
-)  # fmt: skip
+)

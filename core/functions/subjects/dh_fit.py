@@ -30,22 +30,41 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
 
     found = fit(context.mech, tip, convention)
     rows = tuple(
-        (row.joint, row.kind, Amount(row.a, "length"), Amount(row.alpha, "angle"), Amount(row.d, "length"),
-         Amount(row.theta, "angle"))
+        (
+            row.joint,
+            row.kind,
+            Amount(row.a, "length"),
+            Amount(row.alpha, "angle"),
+            Amount(row.d, "length"),
+            Amount(row.theta, "angle"),
+        )
         for row in found.rows
-    )  # fmt: skip
+    )
     columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
-    note = (f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
-            f"residual of '{found.tip}' over poses {_size(found.position)} m, {_size(found.rotation)} rad")  # fmt: skip
+    note = (
+        f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
+        f"residual of '{found.tip}' over poses {_size(found.position)} m, {_size(found.rotation)} rad"
+    )
     parts: list[Result] = [
         FrameTable(
-            title=f"DH table to {found.tip}", columns=columns, rows=rows, note=note, convention=convention,
-            joints=tuple(row.joint for row in found.rows), own=found.bodies, frames=_placed(found), chain=found.chain(),
+            title=f"DH table to {found.tip}",
+            columns=columns,
+            rows=rows,
+            note=note,
+            convention=convention,
+            joints=tuple(row.joint for row in found.rows),
+            own=found.bodies,
+            frames=_placed(found),
+            chain=found.chain(),
         ),
         Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
-        Matrix(title="Tool", symbol=f"X_{{{len(rows)}T}}", entries=rows_of(found.tool), note=f"{found.tip} in frame "
-               f"{len(rows)}"),
-    ]  # fmt: skip
+        Matrix(
+            title="Tool",
+            symbol=f"X_{{{len(rows)}T}}",
+            entries=rows_of(found.tool),
+            note=f"{found.tip} in frame {len(rows)}",
+        ),
+    ]
     if file:
         write_table(context.model, found.chain(), file)
         parts.append(Message(text=f"Wrote {file}."))
@@ -60,8 +79,10 @@ def _size(residual: float) -> str:
 def _placed(found: Fit) -> tuple[PlacedFrame, ...]:
     """Frames 0 … n on their bodies."""
     assert found.attached is not None
-    return tuple(PlacedFrame(str(i), body, rows_of(X))
-                 for i, (body, X) in enumerate(zip(found.bodies, found.attached, strict=True)))  # fmt: skip
+    return tuple(
+        PlacedFrame(str(i), body, rows_of(X))
+        for i, (body, X) in enumerate(zip(found.bodies, found.attached, strict=True))
+    )
 
 
 def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
@@ -84,14 +105,19 @@ def needs_serial_chain(context: Context) -> str:
 
 FUNCTIONS = (
     Function(
-        "fit_dh_table", "Find DH table", "Robot description",
+        "fit_dh_table",
+        "Find DH table",
+        "Robot description",
         "Denavit–Hartenberg parameters, standard or modified, of the chain to any frame, whatever its file.\n\n"
         "Frames are put on the common normals of neighbouring axes; base and tool transforms take up the rest. The "
         "residual is the largest deviation of the tip over random poses. Joints that no table can hold are named.",
         fit_dh_table,
-        (Choice("convention", "Convention", "Distal or Craig's", "standard", ("standard", "modified")),
-         FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool"),
-         OutputFile("file", "File", "Model file for the table", suffixes=(".kst", ".csv", ".toml", ".rob"))),
-        (needs_motion, needs_serial_chain), robotica="DataFile",
+        (
+            Choice("convention", "Convention", "Distal or Craig's", "standard", ("standard", "modified")),
+            FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool"),
+            OutputFile("file", "File", "Model file for the table", suffixes=(".kst", ".csv", ".toml", ".rob")),
+        ),
+        (needs_motion, needs_serial_chain),
+        robotica="DataFile",
     ),
-)  # fmt: skip
+)

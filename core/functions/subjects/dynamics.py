@@ -44,9 +44,10 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
         center = ()
     rows = (
         *((f"Centre of mass {axis}", Amount(x, "length")) for axis, x in zip("xyz", center, strict=False)),
-        ("Kinetic energy", Amount(kinetic, "energy")), ("Potential energy", Amount(potential, "energy")),
+        ("Kinetic energy", Amount(kinetic, "energy")),
+        ("Potential energy", Amount(potential, "energy")),
         ("Total energy", Amount(kinetic + potential, "energy")),
-    )  # fmt: skip
+    )
     note = "potential energy of gravity, zero at the world's origin"
     note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
@@ -92,15 +93,21 @@ def mass_matrix(context: Context) -> Result:
 
     mech = context.mech
     M = np.array(mech.mass_matrix(context.q, p=context.p))
-    matrix = Matrix(title="Mass matrix", symbol="M(q)", entries=rows_of(without_dust(M)), rows=tuple(mech.v_names),
-                    columns=tuple(mech.v_names), note="kg·m², kg·m, kg; rotor inertia included")  # fmt: skip
+    matrix = Matrix(
+        title="Mass matrix",
+        symbol="M(q)",
+        entries=rows_of(without_dust(M)),
+        rows=tuple(mech.v_names),
+        columns=tuple(mech.v_names),
+        note="kg·m², kg·m, kg; rotor inertia included",
+    )
     eigenvalues = np.linalg.eigvalsh(0.5 * (M + M.T))
     low, high = float(eigenvalues[0]), float(eigenvalues[-1])
     rows = (
         *((f"Eigenvalue {i + 1}", float(x)) for i, x in enumerate(eigenvalues[::-1])),
         ("Condition number", high / low if low > 1e-12 * abs(high) else float("inf")),
         ("Positive definite", "yes" if low > 1e-12 * abs(high) and high > 0.0 else "no: some motion moves no mass"),
-    )  # fmt: skip
+    )
     table = Table(title="Properties of M", columns=(Column("Property"), Column("Value")), rows=rows)
     return Report(title="Mass matrix", parts=(matrix, table))
 
@@ -109,30 +116,51 @@ _SPEEDS = Values("speeds", "Joint speeds", "Speeds by name; those not given are 
 
 FUNCTIONS = (
     Function(
-        "energy", "Centre of mass and energy", "Dynamics",
+        "energy",
+        "Centre of mass and energy",
+        "Dynamics",
         "Where the machine's centre of mass is, and its kinetic and potential energy.\n\nThe kinetic energy belongs to "
         "the joint speeds given; at rest it is zero. The potential energy is that of gravity.",
-        energy, (_SPEEDS,), needs=(needs_bodies,), live=True,
+        energy,
+        (_SPEEDS,),
+        needs=(needs_bodies,),
+        live=True,
     ),
     Function(
-        "inverse_dynamics", "Inverse dynamics", "Dynamics",
+        "inverse_dynamics",
+        "Inverse dynamics",
+        "Dynamics",
         "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
         "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction and springs can be left out.",
         inverse_dynamics,
-        (_SPEEDS, Values("accelerations", "Joint accelerations", "Accelerations by name; others are zero", rate=2),
-         Flag("passive", "Damping, friction, springs", "Include the joints' own forces", True)),
-        needs=(needs_motion,), live=True,
+        (
+            _SPEEDS,
+            Values("accelerations", "Joint accelerations", "Accelerations by name; others are zero", rate=2),
+            Flag("passive", "Damping, friction, springs", "Include the joints' own forces", True),
+        ),
+        needs=(needs_motion,),
+        live=True,
     ),
     Function(
-        "gravity", "Gravity torques", "Dynamics",
+        "gravity",
+        "Gravity torques",
+        "Dynamics",
         "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
         "equations of motion M q̈ + C q̇ + G = τ.",
-        gravity, needs=(needs_motion,), live=True, robotica="ELDynamics",
+        gravity,
+        needs=(needs_motion,),
+        live=True,
+        robotica="ELDynamics",
     ),
     Function(
-        "mass_matrix", "Mass matrix", "Dynamics",
+        "mass_matrix",
+        "Mass matrix",
+        "Dynamics",
         "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
         "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal.",
-        mass_matrix, needs=(needs_motion,), live=True, robotica="ELDynamics",
+        mass_matrix,
+        needs=(needs_motion,),
+        live=True,
+        robotica="ELDynamics",
     ),
-)  # fmt: skip
+)

@@ -55,19 +55,33 @@ def manipulability(
             analysis.manipulability(poses.mech, poses.q[k], frame, kind=kind, part=part, p=poses.p[k], m=m)  # type: ignore[arg-type]
         )
     sequence = PoseSequence(
-        q=rows_of(poses.q[:count]), p=poses.p[:count], display=display,  # type: ignore[arg-type]
-        model=poses.model if poses.model is not context.model else None, ranges=ranges,
-    )  # fmt: skip
+        q=rows_of(poses.q[:count]),
+        p=poses.p[:count],
+        display=display,  # type: ignore[arg-type]
+        model=poses.model if poses.model is not context.model else None,
+        ranges=ranges,
+    )
     table = _measures(context, poses, found, ranges, m, kind, part, frame)
     if file:
         store(file, table)
-    remarks = (_singular(found, table, len(ranges), m, part),
-               context.assumed_words((r.name for r in ranges), _geometric(context)))  # fmt: skip
+    remarks = (
+        _singular(found, table, len(ranges), m, part),
+        context.assumed_words((r.name for r in ranges), _geometric(context)),
+    )
     return EllipsoidField(
-        title=f"{kind.capitalize()} ellipsoid of {frame}", kind=kind, part=part, frame=frame, dimension=m,
-        ellipsoids=tuple(map(_value, found)), measures=table, poses=sequence, scaled=scale, graphics=graphics,
-        listed=measures, remark=" ".join(filter(None, remarks)),
-    )  # fmt: skip
+        title=f"{kind.capitalize()} ellipsoid of {frame}",
+        kind=kind,
+        part=part,
+        frame=frame,
+        dimension=m,
+        ellipsoids=tuple(map(_value, found)),
+        measures=table,
+        poses=sequence,
+        scaled=scale,
+        graphics=graphics,
+        listed=measures,
+        remark=" ".join(filter(None, remarks)),
+    )
 
 
 def _dimension(poses: Any, frame: str, part: str) -> int:
@@ -103,8 +117,9 @@ def _place(table: Table, ranges: int, k: int) -> str:
     from core.functions.text import cell_text
 
     pairs = zip(table.columns[:ranges], table.rows[k][:ranges], strict=True)
-    return ", ".join(f"{column.title} = {cell_text(cell, Column(column.title), degrees=True)}"
-                     for column, cell in pairs)  # fmt: skip
+    return ", ".join(
+        f"{column.title} = {cell_text(cell, Column(column.title), degrees=True)}" for column, cell in pairs
+    )
 
 
 def _geometric(context: Context) -> set[str]:
@@ -129,8 +144,9 @@ def _value(found: Any) -> Ellipsoid:
     return Ellipsoid(center, rows_of(found.axes), radii)  # type: ignore[arg-type]
 
 
-def _measures(context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str,
-              part: str, frame: str) -> Table:  # fmt: skip
+def _measures(
+    context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str, part: str, frame: str
+) -> Table:
     from core.analysis.sweep import dimension_of, value_of
 
     dimensions = {r.name: dimension_of(context.model, context.mech, r.name) for r in ranges}
@@ -141,12 +157,20 @@ def _measures(context: Context, poses: Any, found: list[Any], ranges: tuple[Rang
         radii = sorted(map(float, ellipsoid.radii), reverse=True)
         axes = radii[:m] if kind == "velocity" else radii[3 - m :]
         rows.append((*run, *axes, e.volume, e.eccentricity, e.smallest, e.geometric_mean, e.yoshikawa, e.condition))
-    columns = (*(Column(name, dimension) for name, dimension in dimensions.items()),
-               *(Column(f"Radius {i + 1}") for i in range(m)), Column(_SIZE.get(m, "Volume")),
-               Column("Eccentricity"), Column("Smallest radius"), Column("Geometric mean"), Column("Yoshikawa w"),
-               Column("Condition"))  # fmt: skip
-    note = (f"{part} of {frame}; radii in {_UNITS[kind, part]}; eccentricity = smallest/largest radius, 1 = sphere; "
-            "w = √det(J Jᵀ)")  # fmt: skip
+    columns = (
+        *(Column(name, dimension) for name, dimension in dimensions.items()),
+        *(Column(f"Radius {i + 1}") for i in range(m)),
+        Column(_SIZE.get(m, "Volume")),
+        Column("Eccentricity"),
+        Column("Smallest radius"),
+        Column("Geometric mean"),
+        Column("Yoshikawa w"),
+        Column("Condition"),
+    )
+    note = (
+        f"{part} of {frame}; radii in {_UNITS[kind, part]}; eccentricity = smallest/largest radius, 1 = sphere; "
+        "w = √det(J Jᵀ)"
+    )
     if m < 3:
         note += f"; the frame moves in {m} dimension{'s' * (m != 1)}"
     if len({c.dimension for c in context.mech.coordinates if c.dimension != "none"}) > 1:
@@ -167,7 +191,9 @@ def store(path: str, table: Table) -> None:
 
 FUNCTIONS = (
     Function(
-        "manipulability", "Manipulability ellipsoid", "Ellipsoids",
+        "manipulability",
+        "Manipulability ellipsoid",
+        "Ellipsoids",
         "How easily a frame moves, or holds forces, in each direction.\n\nThe velocity ellipsoid holds all velocities "
         "that joint speeds of unit norm give; the force ellipsoid all forces that joint torques of unit norm hold "
         "(Yoshikawa 1985). Planar arms get ellipses. Measures: radii, volume (area), eccentricity (smallest/largest "
@@ -177,16 +203,25 @@ FUNCTIONS = (
         "divisions. Scale draws every ellipsoid with its largest axis two units long. Without graphics only the "
         "measures are given; a file receives them as text at its end (.txt) or as a table (.csv).",
         manipulability,
-        (FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
-         Choice("kind", "Ellipsoid of", "Velocities or forces", "velocity", ("velocity", "force")),
-         Choice("part", "Part", "Translation or rotation", "translation", ("translation", "rotation")),
-         Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"),
-         Choice("display", "Display", "All together, one after another, or only the first", "composite",
-                ("composite", "animate", "single")),
-         Flag("scale", "Scale", "Largest axis of each drawn two units long"),
-         Flag("graphics", "Draw in the scene", "Off: only the measures", True),
-         Flag("measures", "List measures", "Off: only the picture", True),
-         OutputFile("file", "Measures to file", "Text file (appended) or CSV", "", (".txt", ".csv"))),
-        needs=(needs_motion,), live=True, robotica="RElp",
+        (
+            FrameName("frame", "Frame", "Body or frame that moves; empty: the tool"),
+            Choice("kind", "Ellipsoid of", "Velocities or forces", "velocity", ("velocity", "force")),
+            Choice("part", "Part", "Translation or rotation", "translation", ("translation", "rotation")),
+            Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"),
+            Choice(
+                "display",
+                "Display",
+                "All together, one after another, or only the first",
+                "composite",
+                ("composite", "animate", "single"),
+            ),
+            Flag("scale", "Scale", "Largest axis of each drawn two units long"),
+            Flag("graphics", "Draw in the scene", "Off: only the measures", True),
+            Flag("measures", "List measures", "Off: only the picture", True),
+            OutputFile("file", "Measures to file", "Text file (appended) or CSV", "", (".txt", ".csv")),
+        ),
+        needs=(needs_motion,),
+        live=True,
+        robotica="RElp",
     ),
-)  # fmt: skip
+)

@@ -10,9 +10,11 @@ from core.functions.options import Choice, FrameName, FrameNames, Integer, Vecto
 from core.functions.results import Amount, Cell, Column, Matrix, Message, Report, Result, Table, rows_of
 
 _POSE_COLUMNS = (
-    Column("Frame"), *(Column(axis, "length") for axis in "xyz"),
-    *(Column(name, "angle") for name in ("roll", "pitch", "yaw")), *(Column(f"q{axis}") for axis in "xyzw"),
-)  # fmt: skip
+    Column("Frame"),
+    *(Column(axis, "length") for axis in "xyz"),
+    *(Column(name, "angle") for name in ("roll", "pitch", "yaw")),
+    *(Column(f"q{axis}") for axis in "xyzw"),
+)
 
 
 def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str) -> Result:
@@ -27,8 +29,14 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
     rows: list[tuple[Cell, ...]] = []
     for name in frames:
         X_RF = without_dust(np.linalg.solve(X_WR, np.array(mech.frame(q, name, p=p))))
-        matrices.append(Matrix(title=f"Pose of {name} in {reference}", symbol=f"T_{{{reference},\\,{name}}}",
-                               entries=rows_of(X_RF), note="position in m"))  # fmt: skip
+        matrices.append(
+            Matrix(
+                title=f"Pose of {name} in {reference}",
+                symbol=f"T_{{{reference},\\,{name}}}",
+                entries=rows_of(X_RF),
+                note="position in m",
+            )
+        )
         rows.append((name, *map(float, X_RF[:3, 3]), *rpy(X_RF[:3, :3]), *quaternion(X_RF[:3, :3])))
     note = "roll, pitch, yaw about the fixed axes x, y, z (R = Rz·Ry·Rx); quaternion x, y, z, w"
     table = Table(title=f"Poses in {reference}", columns=_POSE_COLUMNS, rows=tuple(rows), note=note)
@@ -77,14 +85,21 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
     note = f"rows [ω; v] of the origin of {frame}, {axes} axes; rad/s and m/s per unit joint speed"
     if mech.loops:
         note += "; the loops stay closed: the other joint speeds follow the ones named here"
-    matrix = Matrix(title=f"Jacobian of {frame}", symbol="J", entries=rows_of(J),
-                    columns=tuple(mech.v_names[i] for i in chosen), rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
-                    note=note)  # fmt: skip
+    matrix = Matrix(
+        title=f"Jacobian of {frame}",
+        symbol="J",
+        entries=rows_of(J),
+        columns=tuple(mech.v_names[i] for i in chosen),
+        rows=("ωx", "ωy", "ωz", "vx", "vy", "vz"),
+        note=note,
+    )
     rows = (
-        ("Rank", rank), ("Largest singular value", float(sigma[0])), ("Smallest singular value", float(sigma[-1])),
+        ("Rank", rank),
+        ("Largest singular value", float(sigma[0])),
+        ("Smallest singular value", float(sigma[-1])),
         ("Condition number", condition),
         ("Yoshikawa measure √det(J Jᵀ)", float(np.prod(sigma)) if len(sigma) == 6 else 0.0),
-    )  # fmt: skip
+    )
     singular = Table(title="Properties of J", columns=(Column("Property"), Column("Value")), rows=rows)
     return Report(title="Jacobian", parts=(matrix, singular))
 
@@ -117,15 +132,26 @@ def inverse_kinematics(
     for i, branch in enumerate(found, 1):
         cells = [Amount(float(x), c.dimension) for x, c in zip(branch.q, context.mech.coordinates, strict=True)]
         rows.append((i, *cells, branch.position_error, branch.orientation_error, ", ".join(branch.at_limits)))
-    columns = (Column("Solution"), *(Column(c.name, c.dimension) for c in context.mech.coordinates),
-               Column("Position error", "length"), Column("Orientation error", "angle"),
-               Column("At limit"))  # fmt: skip
-    table = Table(title="Solutions", columns=columns, rows=tuple(rows),
-                  note="nearest to the present pose first; every solution is inside the joint limits")  # fmt: skip
+    columns = (
+        Column("Solution"),
+        *(Column(c.name, c.dimension) for c in context.mech.coordinates),
+        Column("Position error", "length"),
+        Column("Orientation error", "angle"),
+        Column("At limit"),
+    )
+    table = Table(
+        title="Solutions",
+        columns=columns,
+        rows=tuple(rows),
+        note="nearest to the present pose first; every solution is inside the joint limits",
+    )
     shown = found if show == "all" else found[:1]
-    poses = PoseSequence(title="Solutions" if show == "all" else "Nearest solution",
-                         q=rows_of([branch.q for branch in shown]), p=tuple(dict(context.p) for _ in shown),
-                         display="composite")  # fmt: skip
+    poses = PoseSequence(
+        title="Solutions" if show == "all" else "Nearest solution",
+        q=rows_of([branch.q for branch in shown]),
+        p=tuple(dict(context.p) for _ in shown),
+        display="composite",
+    )
     redundant = context.mech.nv > (3 if orientation is None else 6)
     verdict = _verdict(frame, found, redundant)
     return Report(title="Inverse kinematics", parts=(verdict, table, poses))
@@ -134,14 +160,18 @@ def inverse_kinematics(
 def _verdict(frame: str, found: tuple[Any, ...], redundant: bool) -> Message:
     best = found[0]
     if best.reached and redundant:
-        text = (f"{frame} reaches the target. The machine has more joints than the target asks for, so these "
-                f"{len(found)} are samples of infinitely many solutions.")  # fmt: skip
+        text = (
+            f"{frame} reaches the target. The machine has more joints than the target asks for, so these "
+            f"{len(found)} are samples of infinitely many solutions."
+        )
         return Message(title="Result", text=text)
     if best.reached:
         word = "solution" if len(found) == 1 else "different solutions"
         return Message(title="Result", text=f"{frame} reaches the target: {len(found)} {word} found.")
-    text = (f"{frame} does not reach the target. The nearest pose misses it by {best.position_error * 1e3:.4g} mm"
-            f" and {math.degrees(best.orientation_error):.4g}°.")  # fmt: skip
+    text = (
+        f"{frame} does not reach the target. The nearest pose misses it by {best.position_error * 1e3:.4g} mm"
+        f" and {math.degrees(best.orientation_error):.4g}°."
+    )
     if best.at_limits:
         text += f" At their limits: {', '.join(best.at_limits)}."
     return Message(title="Result", text=text + " Move the target closer or widen the limits.", severity="warning")
@@ -156,8 +186,12 @@ def planarity(context: Context, frame: str, reference: str) -> Result:
     directions = {0: "It does not move.", 7: "It moves along x, y and z."}
     text = directions.get(code, f"It moves along {' and '.join(WORDS[code])} only.")
     rows = ((code, WORDS[code], text),)
-    return Table(title=f"Motion of {frame}", columns=(Column("Code"), Column("Directions"), Column("Meaning")),
-                 rows=rows, note=f"axes of {reference}; 1 = x, 2 = y, 4 = z, added up")  # fmt: skip
+    return Table(
+        title=f"Motion of {frame}",
+        columns=(Column("Code"), Column("Directions"), Column("Meaning")),
+        rows=rows,
+        note=f"axes of {reference}; 1 = x, 2 = y, 4 = z, added up",
+    )
 
 
 _FRAME = FrameName("frame", "Frame", "Body or frame that moves; empty: the tool")
@@ -165,40 +199,65 @@ _REFERENCE = FrameName("reference", "In the frame", "Frame in which it is told; 
 
 FUNCTIONS = (
     Function(
-        "forward_kinematics", "Forward kinematics", "Kinematics",
+        "forward_kinematics",
+        "Forward kinematics",
+        "Kinematics",
         "Where frames are at the present pose.\n\nGives the 4×4 matrix T of each frame, and in a table its position, "
         "roll–pitch–yaw angles (about the fixed axes x, y, z) and quaternion (x, y, z, w). Several frames: names with "
         "commas, or all.",
-        forward_kinematics, (FrameNames("frames", "Frames", "Bodies or frames; empty: the tool; all: every one"),
-                             _REFERENCE),
-        needs=(needs_bodies,), live=True, robotica="FKin",
+        forward_kinematics,
+        (FrameNames("frames", "Frames", "Bodies or frames; empty: the tool; all: every one"), _REFERENCE),
+        needs=(needs_bodies,),
+        live=True,
+        robotica="FKin",
     ),
     Function(
-        "jacobian", "Jacobian", "Kinematics",
+        "jacobian",
+        "Jacobian",
+        "Kinematics",
         "The 6×n matrix that takes joint speeds to the velocity of a frame.\n\nRows are the angular velocity ω (rad/s) "
         "and the velocity v (m/s) of the frame's origin; columns are the joint speeds. Rank, singular values and "
         "condition number tell how near the pose is to a singularity.",
-        jacobian, (_FRAME, Choice("axes", "Axes", "Axes in which ω and v are given", "world", ("world", "frame"))),
-        needs=(needs_motion,), live=True, robotica="FKin",
+        jacobian,
+        (_FRAME, Choice("axes", "Axes", "Axes in which ω and v are given", "world", ("world", "frame"))),
+        needs=(needs_motion,),
+        live=True,
+        robotica="FKin",
     ),
     Function(
-        "inverse_kinematics", "Inverse kinematics", "Kinematics",
+        "inverse_kinematics",
+        "Inverse kinematics",
+        "Kinematics",
         "Joint coordinates that bring a frame to a target.\n\nThe target is a position, or a position and an "
         "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
         "ones, stays inside the joint limits, and lists every different solution with what is left of the error. If "
         "the target is out of reach the nearest pose is told.",
         inverse_kinematics,
-        (_FRAME, Vector("position", "Position", "Target of the origin, world axes; empty: where it is", None, "length"),
-         Vector("orientation", "Orientation", "Roll, pitch, yaw of the target; empty: any", None, "angle",
-                ("roll", "pitch", "yaw")),
-         Integer("restarts", "Restarts", "Random poses to search from besides the present one", 20, 0, 1000),
-         Choice("show", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all"))),
+        (
+            _FRAME,
+            Vector("position", "Position", "Target of the origin, world axes; empty: where it is", None, "length"),
+            Vector(
+                "orientation",
+                "Orientation",
+                "Roll, pitch, yaw of the target; empty: any",
+                None,
+                "angle",
+                ("roll", "pitch", "yaw"),
+            ),
+            Integer("restarts", "Restarts", "Random poses to search from besides the present one", 20, 0, 1000),
+            Choice("show", "Show", "Draw all solutions, or only the nearest", "nearest", ("nearest", "all")),
+        ),
         needs=(needs_motion,),
     ),
     Function(
-        "planarity", "Planarity", "Kinematics",
+        "planarity",
+        "Planarity",
+        "Kinematics",
         "In which directions a frame can move at all.\n\nThe code adds up 1 for x, 2 for y and 4 for z: 0 none, 1 x, "
         "2 y, 3 xy, 4 z, 5 xz, 6 yz, 7 xyz. It is found from the Jacobian at several random poses inside the limits.",
-        planarity, (_FRAME, _REFERENCE), needs=(needs_motion,), robotica="Planar",
+        planarity,
+        (_FRAME, _REFERENCE),
+        needs=(needs_motion,),
+        robotica="Planar",
     ),
-)  # fmt: skip
+)

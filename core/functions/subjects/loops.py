@@ -25,12 +25,18 @@ def loops(context: Context) -> Result:
     order: tuple[tuple[Cell, ...], ...] = tuple(
         (str(k), ", ".join(step.joints), step.kind, ", ".join(step.follows_from)) for k, step in enumerate(steps, 1)
     )
-    return Report(title="Loops", parts=(
-        Message(title="", text=_summary(len(mech.loops), steps)),
-        *((Table(title="Closed loops", columns=columns, rows=rows),) if rows else ()),
-        Table(title="Order of solution", rows=order,
-              columns=(Column("Step"), Column("Joints"), Column("How"), Column("Follows from"))),
-    ))  # fmt: skip
+    return Report(
+        title="Loops",
+        parts=(
+            Message(title="", text=_summary(len(mech.loops), steps)),
+            *((Table(title="Closed loops", columns=columns, rows=rows),) if rows else ()),
+            Table(
+                title="Order of solution",
+                rows=order,
+                columns=(Column("Step"), Column("Joints"), Column("How"), Column("Follows from")),
+            ),
+        ),
+    )
 
 
 def _how(number: int, steps: tuple[Step, ...]) -> str:
@@ -58,13 +64,16 @@ def _summary_of_loops(count: int, left: list[Step]) -> str:
 
 FUNCTIONS = (
     Function(
-        "loops", "Loops", "Mechanisms",
+        "loops",
+        "Loops",
+        "Mechanisms",
         "The closed loops, where they are cut, and in which order they are solved.\n\nA joint of each loop is cut, the "
         "others carry the tree of bodies; a joint's field “cut” says where to cut or where not. Loops that are chains "
         "of dyads (RRR, RRP, SSR, USR, UPS and others), massless rods and gears are found by themselves and solved by "
         "formulas: their dependent coordinates follow explicitly from the independent ones, and no constraint is left "
         "to integrate. What has no "
         "such form is closed by iteration, and the list says which joints that ties together.",
-        loops, needs=(needs_motion,),
+        loops,
+        needs=(needs_motion,),
     ),
-)  # fmt: skip
+)

@@ -78,8 +78,9 @@ def _motions(context: Context, found: Mobility) -> Table:
             if abs(speed) > 1e-9:
                 rows.append((f"{k}{' (idle)' if motion.idle else ''}", name, Amount(speed, dimensions[name])))
     note = "each free motion moves as few joints as possible; the fastest turns 1 rad or goes one machine size a second"
-    return Table(title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows),
-                 note=note)  # fmt: skip
+    return Table(
+        title="Free motions", columns=(Column("Motion"), Column("Joint"), Column("Speed")), rows=tuple(rows), note=note
+    )
 
 
 def names_of(text: str) -> tuple[str, ...]:
@@ -117,8 +118,9 @@ def assembly_branches(context: Context, hold: str) -> Result:
     )
     count = f"{len(found)} ways" if len(found) != 1 else "one way"
     text = f"The loops close in {count} with {', '.join(names)} as {'it is' if len(names) == 1 else 'they are'}."
-    poses = PoseSequence(title="Assembly branches", q=rows_of(found), p=tuple(dict(p) for _ in found),
-                         display="composite")  # fmt: skip
+    poses = PoseSequence(
+        title="Assembly branches", q=rows_of(found), p=tuple(dict(p) for _ in found), display="composite"
+    )
     table = Table(title="Coordinates", columns=columns, rows=rows, note="the nearest to the present pose first")
     return Report(title="Assembly branches", parts=(Message(title="", text=text), table, poses))
 
@@ -137,8 +139,11 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
     else:
         found = mech.mobility(q, p)
         if not 1 <= motion <= len(found.motions):
-            raise ModelError(f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
-                             where="option 'motion'", remedy="Look at the function Mobility.")  # fmt: skip
+            raise ModelError(
+                f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
+                where="option 'motion'",
+                remedy="Look at the function Mobility.",
+            )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} against {reference} in free motion {motion}"
     value = screw(mech, q, v, frame, reference, p)
@@ -152,10 +157,14 @@ def _screw_table(title: str, value: Screw) -> Result:
     rows: list[tuple[Cell, ...]] = [("Kind of motion", value.kind)]
     rows += [(f"Direction {axis}", float(x)) for axis, x in axes]
     if value.kind != "translation":
-        rows += [(f"Point of the axis {axis}", Amount(float(x), "length"))
-                 for axis, x in zip("xyz", value.point, strict=True)]  # fmt: skip
-        rows += [("Pitch (advance per turn)", Amount(value.lead, "length")),
-                 ("Angular velocity", Amount(value.angular, "angular_velocity"))]  # fmt: skip
+        rows += [
+            (f"Point of the axis {axis}", Amount(float(x), "length"))
+            for axis, x in zip("xyz", value.point, strict=True)
+        ]
+        rows += [
+            ("Pitch (advance per turn)", Amount(value.lead, "length")),
+            ("Angular velocity", Amount(value.angular, "angular_velocity")),
+        ]
     rows.append(("Velocity along the axis", Amount(value.linear, "velocity")))
     note = "world axes; the point is the one nearest to the frame"
     return Table(title=title, columns=(Column("Quantity"), Column("Value")), rows=tuple(rows), note=note)
@@ -172,33 +181,44 @@ def _arrows(value: Screw, title: str) -> tuple[Result, ...]:
 
 FUNCTIONS = (
     Function(
-        "mobility", "Mobility", "Mechanisms",
+        "mobility",
+        "Mobility",
+        "Mechanisms",
         "Degrees of freedom, constraints that are too many, and what can move.\n\nThe freedoms are ranks at assembled "
         "poses near the present one and at it, never a count of bodies and joints: planar loops drawn in space, "
         "Bennett's and Bricard's linkages come out right. Each redundant constraint is named by joint and direction, "
         "with the joints that fix it already and a proposal that makes the machine isostatic. Every free motion can be "
         "played in the scene.",
-        mobility, needs=(needs_motion,),
+        mobility,
+        needs=(needs_motion,),
     ),
     Function(
-        "assembly_branches", "Assembly branches", "Mechanisms",
+        "assembly_branches",
+        "Assembly branches",
+        "Mechanisms",
         "The different ways in which the loops close.\n\nSome coordinates are held at their present values "
         "(independent ones, if none are named) and closing is tried from many random poses. A four-bar with a held "
         "crank has two branches, a six-legged platform up to forty. Branches count as one if all joints lie in the "
         "same places.",
-        assembly_branches, (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
+        assembly_branches,
+        (Text("hold", "Held coordinates", "Names with commas; empty: independent ones"),),
         needs=(needs_motion,),
     ),
     Function(
-        "instantaneous_screw", "Instantaneous screw", "Mechanisms",
+        "instantaneous_screw",
+        "Instantaneous screw",
+        "Mechanisms",
         "The line about which a body turns and along which it slides at this instant.\n\nEvery motion of a body is a "
         "screw: rotation about an axis and translation along it. The motion is that of given joint speeds (made "
         "consistent with the loops), or else one of the machine's free motions. The axis is drawn in the scene.",
         instantaneous_screw,
-        (FrameName("frame", "Frame", "The frame that moves"),
-         FrameName("reference", "Against", "The frame from which it is seen", fallback="world"),
-         Integer("motion", "Free motion", "Number of the free motion (see Mobility), unless speeds are given", 1, 1),
-         Values("speeds", "Joint speeds", "Speeds by name; empty: the free motion", rate=1)),
-        needs=(needs_motion,), live=True,
+        (
+            FrameName("frame", "Frame", "The frame that moves"),
+            FrameName("reference", "Against", "The frame from which it is seen", fallback="world"),
+            Integer("motion", "Free motion", "Number of the free motion (see Mobility), unless speeds are given", 1, 1),
+            Values("speeds", "Joint speeds", "Speeds by name; empty: the free motion", rate=1),
+        ),
+        needs=(needs_motion,),
+        live=True,
     ),
-)  # fmt: skip
+)

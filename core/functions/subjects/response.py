@@ -22,17 +22,31 @@ SHOWN = 20
 """Divisions of the time range in the table of a response."""
 
 
-def response(context: Context, torques: str, formulas: str, values: dict[str, float], initial: dict[str, float],
-             speeds: dict[str, float], begin: str, start: float, end: float, steps: int, file: str,
-             increment: float) -> Result:  # fmt: skip
+def response(
+    context: Context,
+    torques: str,
+    formulas: str,
+    values: dict[str, float],
+    initial: dict[str, float],
+    speeds: dict[str, float],
+    begin: str,
+    start: float,
+    end: float,
+    steps: int,
+    file: str,
+    increment: float,
+) -> Result:
     """The motion from initial conditions under torques."""
     import numpy as np
 
     from core.functions.subjects.torque_law import respond
 
     if not start < end:
-        raise ModelError(f"The end, {end:g} s, is not after the start, {start:g} s.", where="option 'end'",
-                         remedy="Give a later end.")  # fmt: skip
+        raise ModelError(
+            f"The end, {end:g} s, is not after the start, {start:g} s.",
+            where="option 'end'",
+            remedy="Give a later end.",
+        )
     context.step(0, 1, "equations of motion")
     robot, law = _robot(context), _torques(context, torques, formulas)
     law.check(robot.n)
@@ -97,8 +111,7 @@ def summary(run: Run, robot: Robot) -> str:
     """What a response is, in a sentence."""
     symbols = ", ".join(v.symbol for v in robot.chain.variables)
     are = "are functions" if robot.n > 1 else "is a function"
-    return (f"Response from {run.time[0]:g} to {run.time[-1]:g} s: {run.statistics.steps} steps; "
-            f"{symbols} {are} of t.")  # fmt: skip
+    return f"Response from {run.time[0]:g} to {run.time[-1]:g} s: {run.statistics.steps} steps; {symbols} {are} of t."
 
 
 def _table(run: Run, robot: Robot) -> Table:
@@ -134,17 +147,24 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
         run.save(path)
         return f"Run written to {path}."
     if not increment > 0.0:
-        raise ModelError(f"{increment:g} is no increment.", where="option 'increment'",
-                         remedy="Write a positive number of seconds.")  # fmt: skip
+        raise ModelError(
+            f"{increment:g} is no increment.", where="option 'increment'", remedy="Write a positive number of seconds."
+        )
     first, last = float(run.time[0]), float(run.time[-1])
     begin, end = ends or (first, last)
     if not first - 1e-9 <= begin < end <= last + 1e-9:
-        raise ModelError(f"The response runs from {first:g} to {last:g} s, not from {begin:g} to {end:g} s.",
-                         where="times", remedy="Save a range inside it, or let Response run longer.")  # fmt: skip
+        raise ModelError(
+            f"The response runs from {first:g} to {last:g} s, not from {begin:g} to {end:g} s.",
+            where="times",
+            remedy="Save a range inside it, or let Response run longer.",
+        )
     count = (end - begin) / increment
     if count > MOST_ROWS:
-        raise ModelError(f"{count:.3g} rows are too many.", where="option 'increment'",
-                         remedy=f"Write a larger increment; {MOST_ROWS} rows at most.")  # fmt: skip
+        raise ModelError(
+            f"{count:.3g} rows are too many.",
+            where="option 'increment'",
+            remedy=f"Write a larger increment; {MOST_ROWS} rows at most.",
+        )
     grid = begin + increment * np.arange(int(count + 1e-9) + 1)
     variables = robot.chain.variables
     between = [CubicHermiteSpline(run.time, run.q[:, v.q], run.v[:, v.v])(grid) for v in variables]
@@ -164,26 +184,43 @@ MOST_STEPS = 1_000_000
 
 FUNCTIONS = (
     Function(
-        "response", "Response to torques", "Dynamics",
+        "response",
+        "Response to torques",
+        "Dynamics",
         "How the robot moves from initial conditions under joint torques that are formulas.\n\nTorques come from a "
         "file or are typed: user variables and tau[[1]] = … over t, q1[t], q1'[t], parameters, M[[1,1]], CM[[1,2]], "
         "G[[1]]; later assignments may be used earlier. No torques: the robot falls. Symbols without a value are named "
         "and have fields of their own. The result is a run like any other: played, plotted, compared, saved. A file "
         "gets columns t, q1 … as SIMNON (.sim) or CSV, or the whole run (.h5).",
         response,
-        (InputFile("torques", "Torque file", "File of formulas tau[[1]] = …", suffixes=(".tau", ".txt", ".m"),
-                   near=torque_files),
-         Text("formulas", "Formulas", "Torques typed here, e.g. tau[[1]] = -k q1'[t]; k = 2 (after those of the file)"),
-         SymbolValues("values", "Values", "Values of symbols in the torques and of parameters", needed=symbols_of),
-         Values("initial", "Start pose", "Coordinates at the start, by name", of="coordinates", rate=0),
-         Values("speeds", "Start speeds", "Speeds at the start, by name; those not given are zero", rate=1),
-         Choice("begin", "Others start at", "Where those begin that have no value above", "zero",
-                ("zero", "pose")),
-         Number("start", "Start", "First time", 0.0, "time"), Number("end", "End", "Last time", 10.0, "time"),
-         Integer("steps", "Most steps", "The integration stops after so many", 100_000, 1, MOST_STEPS),
-         OutputFile("file", "Save to", "SIMNON or CSV file of the joint variables, or the whole run", "",
-                    (".sim", ".csv", ".h5")),
-         Number("increment", "Increment", "Time between rows of the file", INCREMENT, "time", 1e-9)),
-        (needs_motion, needs_mass, needs_open_chain), robotica="GetInputTau, Response, SaveResponse",
+        (
+            InputFile(
+                "torques",
+                "Torque file",
+                "File of formulas tau[[1]] = …",
+                suffixes=(".tau", ".txt", ".m"),
+                near=torque_files,
+            ),
+            Text(
+                "formulas", "Formulas", "Torques typed here, e.g. tau[[1]] = -k q1'[t]; k = 2 (after those of the file)"
+            ),
+            SymbolValues("values", "Values", "Values of symbols in the torques and of parameters", needed=symbols_of),
+            Values("initial", "Start pose", "Coordinates at the start, by name", of="coordinates", rate=0),
+            Values("speeds", "Start speeds", "Speeds at the start, by name; those not given are zero", rate=1),
+            Choice("begin", "Others start at", "Where those begin that have no value above", "zero", ("zero", "pose")),
+            Number("start", "Start", "First time", 0.0, "time"),
+            Number("end", "End", "Last time", 10.0, "time"),
+            Integer("steps", "Most steps", "The integration stops after so many", 100_000, 1, MOST_STEPS),
+            OutputFile(
+                "file",
+                "Save to",
+                "SIMNON or CSV file of the joint variables, or the whole run",
+                "",
+                (".sim", ".csv", ".h5"),
+            ),
+            Number("increment", "Increment", "Time between rows of the file", INCREMENT, "time", 1e-9),
+        ),
+        (needs_motion, needs_mass, needs_open_chain),
+        robotica="GetInputTau, Response, SaveResponse",
     ),
-)  # fmt: skip
+)

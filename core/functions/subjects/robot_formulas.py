@@ -9,12 +9,21 @@ from core.functions.function import Cancelled, Context
 from core.functions.results import Formulas
 
 NAMES = {
-    "A": "frame i in frame i − 1", "T": "frame j in frame i", "J": "Jacobian", "M": "mass matrix",
-    "c": "Christoffel symbols", "C": "Coriolis and centrifugal matrix", "G": "gravity vector",
-    "tau": "equations of motion", "K": "kinetic energy", "P": "potential energy",
-    "Ki": "kinetic energy of link i", "Pi": "potential energy of link i",
-    "Jvc": "Jacobian of a centre of mass, velocity", "Jwc": "Jacobian of a link, rotation",
-}  # fmt: skip
+    "A": "frame i in frame i − 1",
+    "T": "frame j in frame i",
+    "J": "Jacobian",
+    "M": "mass matrix",
+    "c": "Christoffel symbols",
+    "C": "Coriolis and centrifugal matrix",
+    "G": "gravity vector",
+    "tau": "equations of motion",
+    "K": "kinetic energy",
+    "P": "potential energy",
+    "Ki": "kinetic energy of link i",
+    "Pi": "potential energy of link i",
+    "Jvc": "Jacobian of a centre of mass, velocity",
+    "Jwc": "Jacobian of a link, rotation",
+}
 _LABELS = {"C": "CM", "Ki": "K", "Pi": "P"}
 
 _kept: dict[str, Any] = {}
@@ -71,12 +80,16 @@ def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tu
     variables = tuple(v.joint for v in robot.chain.variables)
     square = what in ("M", "C")
     return Formulas(
-        title=NAMES[what][0].upper() + NAMES[what][1:], label=label, entries=entries,
+        title=NAMES[what][0].upper() + NAMES[what][1:],
+        label=label,
+        entries=entries,
         rows=variables if square or what in ("G", "tau") else (),
         columns=variables if square or what in ("J", "Jvc", "Jwc") else (),
-        symbols=meanings(robot), owners=owners(robot), conventions=conventions(robot),
+        symbols=meanings(robot),
+        owners=owners(robot),
+        conventions=conventions(robot),
         recognised=tuple(f"{r.where}: {r.given:g} was taken for {r.meaning}" for r in robot.recognised),
-    )  # fmt: skip
+    )
 
 
 def meanings(robot: Any) -> dict[str, str]:

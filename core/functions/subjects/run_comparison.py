@@ -23,8 +23,11 @@ def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second
     """
     start, end = max(first.time[0], second.time[0]), min(first.time[-1], second.time[-1])
     if not start < end:
-        raise ModelError(f"The runs {names[0]} and {names[1]} have no time in common.", where="runs",
-                         remedy="Compare runs that overlap.")  # fmt: skip
+        raise ModelError(
+            f"The runs {names[0]} and {names[1]} have no time in common.",
+            where="runs",
+            remedy="Compare runs that overlap.",
+        )
     times = np.linspace(start, end, SAMPLES)
     one, two = dict(first.table()), dict(second.table())
     rows: list[tuple[Cell, ...]] = []
@@ -34,8 +37,11 @@ def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second
         rms = float(np.sqrt(np.mean(difference**2)))
         rows.append((channel, float(difference[worst]), float(times[worst]), rms, float(difference[-1])))
     if not rows:
-        raise ModelError(f"The runs {names[0]} and {names[1]} have no channel in common.", where="runs",
-                         remedy="Compare runs of one machine.")  # fmt: skip
+        raise ModelError(
+            f"The runs {names[0]} and {names[1]} have no channel in common.",
+            where="runs",
+            remedy="Compare runs of one machine.",
+        )
     columns = (
         Column("Channel"),
         Column("Largest difference"),
@@ -43,5 +49,9 @@ def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second
         Column("RMS"),
         Column("At the end"),
     )
-    return Table(title=f"{names[1]} − {names[0]}", columns=columns, rows=tuple(rows),
-                 note=f"From {start:.6g} s to {end:.6g} s, in SI units.")  # fmt: skip
+    return Table(
+        title=f"{names[1]} − {names[0]}",
+        columns=columns,
+        rows=tuple(rows),
+        note=f"From {start:.6g} s to {end:.6g} s, in SI units.",
+    )

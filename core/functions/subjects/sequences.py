@@ -26,52 +26,80 @@ def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequenti
     names = ", ".join(dict.fromkeys(r.name for r in ranges))
     together = "" if len(ranges) == 1 else " one after another" if sequential else " together"
     return PoseSequence(
-        title=f"Poses over {names}{together}" if ranges else "Present pose", q=rows_of(poses.q[:count]),
-        p=poses.p[:count], display=display, ranges=ranges,  # type: ignore[arg-type]
+        title=f"Poses over {names}{together}" if ranges else "Present pose",
+        q=rows_of(poses.q[:count]),
+        p=poses.p[:count],
+        display=display,
+        ranges=ranges,  # type: ignore[arg-type]
         model=poses.model if poses.model is not context.model else None,
-    )  # fmt: skip
+    )
 
 
 def picture(context: Context, file: str, width: int, height: int, view: str, look: str, transparent: bool) -> Result:
     """A request for a picture of the present pose."""
     return Picture(
-        title=f"Picture {file}", path=file, size=(width, height), view=view, look=look, transparent=transparent,
-        q=tuple(float(x) for x in context.q), p=dict(context.p),
-    )  # fmt: skip
+        title=f"Picture {file}",
+        path=file,
+        size=(width, height),
+        view=view,
+        look=look,
+        transparent=transparent,
+        q=tuple(float(x) for x in context.q),
+        p=dict(context.p),
+    )
 
 
-_DISPLAY = Choice("display", "Display", "All together, one after another, or only the first pose", "composite",
-                  ("composite", "animate", "single"))  # fmt: skip
+_DISPLAY = Choice(
+    "display",
+    "Display",
+    "All together, one after another, or only the first pose",
+    "composite",
+    ("composite", "animate", "single"),
+)
 VIEWS = ("iso", "front", "back", "left", "right", "top", "bottom")
 
 FUNCTIONS = (
     Function(
-        "show_robot", "Show robot", "Pictures",
+        "show_robot",
+        "Show robot",
+        "Pictures",
         "The robot along ranges of its variables, all moving together.\n\nEach range has a start, a stop and a number "
         "of divisions (5 unless said otherwise); n divisions give n + 1 poses. Variables are joint coordinates, "
         "parameters and DH entries (a1, alpha1, d1 …). Variables that move together need equal divisions. The poses "
         "are drawn all together (composite) or played one after another (animate).",
-        show_robot, (Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"), _DISPLAY),
-        needs=(needs_motion,), robotica="ShowRobot",
+        show_robot,
+        (Ranges("ranges", "Ranges", "Coordinates, parameters or DH entries that run"), _DISPLAY),
+        needs=(needs_motion,),
+        robotica="ShowRobot",
     ),
     Function(
-        "show_in_sequence", "Show robot in sequence", "Pictures",
+        "show_in_sequence",
+        "Show robot in sequence",
+        "Pictures",
         "The robot along ranges of its variables, one variable after another.\n\nEach range begins when the one before "
         "it is done; a variable keeps the value it reached and may run several times. Before its first range it stands "
         "at that range's start.",
-        show_in_sequence, (Ranges("sequence", "Ranges", "Run in this order, one after another"), _DISPLAY),
-        needs=(needs_motion,), robotica="SeqShowRobot",
+        show_in_sequence,
+        (Ranges("sequence", "Ranges", "Run in this order, one after another"), _DISPLAY),
+        needs=(needs_motion,),
+        robotica="SeqShowRobot",
     ),
     Function(
-        "picture", "Export picture", "Pictures",
+        "picture",
+        "Export picture",
+        "Pictures",
         "A picture of the machine at the present pose, as a PNG file of any size.\n\nWith a transparent background it "
         "can be laid over a page.",
         picture,
-        (OutputFile("file", "File", "Where to write the picture", "picture.png", (".png",)),
-         Integer("width", "Width", "Pixels", 1200, 16, 8192), Integer("height", "Height", "Pixels", 800, 16, 8192),
-         Choice("view", "View", "Where the camera stands", "iso", VIEWS),
-         Choice("look", "Look", "Light or dark", "light", ("light", "dark")),
-         Flag("transparent", "Transparent background")),
-        needs=(needs_bodies,), robotica="ShowRobot, option mprint",
+        (
+            OutputFile("file", "File", "Where to write the picture", "picture.png", (".png",)),
+            Integer("width", "Width", "Pixels", 1200, 16, 8192),
+            Integer("height", "Height", "Pixels", 800, 16, 8192),
+            Choice("view", "View", "Where the camera stands", "iso", VIEWS),
+            Choice("look", "Look", "Light or dark", "light", ("light", "dark")),
+            Flag("transparent", "Transparent background"),
+        ),
+        needs=(needs_bodies,),
+        robotica="ShowRobot, option mprint",
     ),
-)  # fmt: skip
+)

@@ -59,22 +59,31 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
         for name, force in found.stops.items()
     )
     left = readable(f"{found.residual:.1e}")
-    text = f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}" + (
-        _WORDS[found.stability])  # fmt: skip
+    text = (
+        f"All forces balance in this pose, up to {left} N·m. {f'{rests}. ' if rests else ''}"
+        + (_WORDS[found.stability])
+    )
     rows = tuple(
-        (c.name, Amount(float(before), c.dimension), Amount(float(after), c.dimension),
-         _resting(c, float(after), found.stops))
+        (
+            c.name,
+            Amount(float(before), c.dimension),
+            Amount(float(after), c.dimension),
+            _resting(c, float(after), found.stops),
+        )
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
-    )  # fmt: skip
+    )
     measured = ((c, c.value(mech, context.q, p), c.value(mech, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
-        (c.name, Amount(before, c.dimension), Amount(after, c.dimension),
-         _resting(c, after, found.stops))
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _resting(c, after, found.stops))
         for c, before, after in measured
-    )  # fmt: skip
+    )
     titles = ("Coordinate", "Present", "At rest", "Limit")
-    table = Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows,
-                  note="" if search != "nearest" else "limits of joints do not hold in this search")  # fmt: skip
+    table = Table(
+        title="Coordinates",
+        columns=tuple(map(Column, titles)),
+        rows=rows,
+        note="" if search != "nearest" else "limits of joints do not hold in this search",
+    )
     pose = PoseSequence(title="Pose of rest", q=rows_of([found.q]), p=(dict(p),), display="single")
     parts: list[Result] = [Message(title="", text=text, severity=_severity(found.stability)), table]
     if found.linear is not None and found.linear.modes:
@@ -111,8 +120,14 @@ def linearise(context: Context, coordinates: str, speeds: dict[str, float], forc
     v, tau = (np.array([given.get(name, 0.0) for name in mech.v_names]) for given in (speeds, forces))
     found = linearised(mech, context.q, v, tau, p, coordinates=names_of(coordinates))
     names = (*found.coordinates, *(f"{name}'" for name in found.coordinates), *found.states)
-    matrix = Matrix(title="State matrix", symbol="A", entries=rows_of(found.A), rows=names, columns=names,
-                    note="ẏ = A y for displacements of the independent coordinates and their speeds, SI")  # fmt: skip
+    matrix = Matrix(
+        title="State matrix",
+        symbol="A",
+        entries=rows_of(found.A),
+        rows=names,
+        columns=names,
+        note="ẏ = A y for displacements of the independent coordinates and their speeds, SI",
+    )
     parts: list[Result] = [_state_of(context, found), matrix, _mode_table(found)]
     for k, mode in enumerate(found.modes[:MOST_SHOWN]):
         parts.append(_mode_poses(context, found, k))
@@ -128,16 +143,24 @@ def _state_of(context: Context, found: Linearisation) -> Message:
     largest = float(np.max(np.abs(found.residual), initial=0.0))
     scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
     if largest > 1e-6 * scale:
-        text = ("The machine is not at rest here: the linear motion is that about its present acceleration. "
-                "Static equilibrium finds a pose of rest.")  # fmt: skip
+        text = (
+            "The machine is not at rest here: the linear motion is that about its present acceleration. "
+            "Static equilibrium finds a pose of rest."
+        )
         return Message(title="", text=text, severity="hint")
     text = f"The machine rests here. {_WORDS[found.stability]}" if found.modes else "The machine cannot move here."
     return Message(title="", text=text, severity=_severity(found.stability))
 
 
 def _mode_table(found: Linearisation) -> Table:
-    columns = (Column("Mode"), Column("Re λ [1/s]"), Column("Im λ [1/s]"), Column("Frequency [Hz]"),
-               Column("Damping ratio"), Column("Largest in"))  # fmt: skip
+    columns = (
+        Column("Mode"),
+        Column("Re λ [1/s]"),
+        Column("Im λ [1/s]"),
+        Column("Frequency [Hz]"),
+        Column("Damping ratio"),
+        Column("Largest in"),
+    )
     rows = tuple(
         (str(k), mode.eigenvalue.real, mode.eigenvalue.imag, mode.frequency, mode.damping, mode.largest_in)
         for k, mode in enumerate(found.modes, 1)
@@ -161,33 +184,45 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
         way = AMPLITUDE * (mode.shape * factor).real
         poses.append(closure.closed(mech.integrate(found.q, way))[0])
     kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {mode.eigenvalue.real:.4g} 1/s"
-    return PoseSequence(title=f"Mode {index + 1}: {kind}", q=rows_of(poses),
-                        p=tuple(dict(context.p) for _ in poses), display="animate")  # fmt: skip
+    return PoseSequence(
+        title=f"Mode {index + 1}: {kind}", q=rows_of(poses), p=tuple(dict(context.p) for _ in poses), display="animate"
+    )
 
 
 _TORQUES = Values("forces", "Joint forces", "Constant forces or torques by name; those not given are zero", rate=-1)
 
 FUNCTIONS = (
     Function(
-        "static_equilibrium", "Static equilibrium", "Mechanisms",
+        "static_equilibrium",
+        "Static equilibrium",
+        "Mechanisms",
         "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
         "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
         "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
         "nearest balance, whether stable or not, where limits do not hold.",
         static_equilibrium,
-        (Choice("search", "Search", "Downhill to a stable pose, or the nearest balance", "stable",
-                ("stable", "nearest")), _TORQUES),
+        (
+            Choice(
+                "search", "Search", "Downhill to a stable pose, or the nearest balance", "stable", ("stable", "nearest")
+            ),
+            _TORQUES,
+        ),
         needs=(needs_motion,),
     ),
     Function(
-        "linearise", "Linearise", "Mechanisms",
+        "linearise",
+        "Linearise",
+        "Mechanisms",
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
         "that are chosen or named. Each mode can be played in the scene. Frequencies mean most about a pose of rest; "
         "Static equilibrium finds one.",
         linearise,
-        (Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
-         Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1), _TORQUES),
+        (
+            Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you"),
+            Values("speeds", "Joint speeds", "Of the state about which is linearised; empty: rest", rate=1),
+            _TORQUES,
+        ),
         needs=(needs_motion, needs_mass),
     ),
-)  # fmt: skip
+)

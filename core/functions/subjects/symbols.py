@@ -12,8 +12,18 @@ from core.functions.results import Formulas, Message, Result
 from core.functions.subjects.robot_formulas import NAMES, needs_open_chain, robot_of
 
 
-def derive(context: Context, what: str, i: int, j: int, k: int, symbols: str, tip: str, recognise: bool,
-           seconds: float, notation: str) -> Result:  # fmt: skip
+def derive(
+    context: Context,
+    what: str,
+    i: int,
+    j: int,
+    k: int,
+    symbols: str,
+    tip: str,
+    recognise: bool,
+    seconds: float,
+    notation: str,
+) -> Result:
     """One result in symbols."""
     take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
@@ -129,10 +139,20 @@ def trig_notation(context: Context, notation: str) -> Result:
     return Message(title="Notation of sines and cosines", text=f"From now on results show {shown}.")
 
 
-NOTATION = Choice("notation", "Notation", "short: C12; full: cos(q1 + q2); it stays for what follows", "as set",
-                  ("as set", "short", "full"))  # fmt: skip
-SYMBOLS = Text("symbols", "Symbols", "named: the model's parameters stay symbols; all: every length, mass, centre and "
-                "inertia becomes one; none; or names with commas between them", "named")  # fmt: skip
+NOTATION = Choice(
+    "notation",
+    "Notation",
+    "short: C12; full: cos(q1 + q2); it stays for what follows",
+    "as set",
+    ("as set", "short", "full"),
+)
+SYMBOLS = Text(
+    "symbols",
+    "Symbols",
+    "named: the model's parameters stay symbols; all: every length, mass, centre and "
+    "inertia becomes one; none; or names with commas between them",
+    "named",
+)
 TIP = FrameName("tip", "Tip", "Body or frame at the end of the chain; empty: the tool")
 SECONDS = Number("seconds", "Time limit", "What is there by then is shown", 120.0, "time", minimum=0.01)
 RECOGNISE = Flag(
@@ -166,43 +186,73 @@ LANGUAGES = (
 
 FUNCTIONS = (
     Function(
-        "derive", "Derive in symbols", "Symbols",
+        "derive",
+        "Derive in symbols",
+        "Symbols",
         "One result of the robot in symbols: A, T, Jacobian, mass matrix, Christoffel symbols, C, gravity, equations "
         "of motion or an energy.\n\nThe recursions of the numeric kernel run over exact polynomials; angle sums of "
         "parallel axes are collected (C12), common factors taken out. Each result is compared with the compiled kernel "
         "over random states. T(0, n) is shown for i = j = 1.",
-        derive, (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION), (needs_motion, needs_open_chain),
+        derive,
+        (_WHAT, _I, _J, _K, SYMBOLS, TIP, RECOGNISE, SECONDS, NOTATION),
+        (needs_motion, needs_open_chain),
         robotica="FKin, ELDynamics",
     ),
     Function(
-        "symbolic_kinematics", "Forward kinematics in symbols", "Symbols",
+        "symbolic_kinematics",
+        "Forward kinematics in symbols",
+        "Symbols",
         "All A matrices, the T matrices from frame 0, and the Jacobian, in symbols.\n\nRows of J are [v; ω] of the tip "
         "in the axes of frame 0, as in Robotica.",
-        forward_kinematics, (SYMBOLS, TIP, RECOGNISE, NOTATION), (needs_motion, needs_open_chain), robotica="FKin",
+        forward_kinematics,
+        (SYMBOLS, TIP, RECOGNISE, NOTATION),
+        (needs_motion, needs_open_chain),
+        robotica="FKin",
     ),
     Function(
-        "symbolic_dynamics", "Euler–Lagrange dynamics in symbols", "Symbols",
+        "symbolic_dynamics",
+        "Euler–Lagrange dynamics in symbols",
+        "Symbols",
         "Potential energy, mass matrix M, C matrix from Christoffel symbols, and gravity vector G, simplified.\n\n"
         "M q̈ + C q̇ + G = τ; Ṁ − 2C is skew-symmetric.",
         euler_lagrange,
-        (SYMBOLS, Flag("christoffel", "Christoffel symbols", "List those that are not zero", False), TIP, RECOGNISE,
-         SECONDS, NOTATION),
-        (needs_motion, needs_open_chain), robotica="ELDynamics",
+        (
+            SYMBOLS,
+            Flag("christoffel", "Christoffel symbols", "List those that are not zero", False),
+            TIP,
+            RECOGNISE,
+            SECONDS,
+            NOTATION,
+        ),
+        (needs_motion, needs_open_chain),
+        robotica="ELDynamics",
     ),
     Function(
-        "write_equations", "Write equations", "Symbols",
+        "write_equations",
+        "Write equations",
+        "Symbols",
         "A result as plain text, LaTeX, Mathematica, a Python or C function, or SymPy source; appended to a file if "
         "one is named.\n\nRecursions are much shorter code for robots with many joints: tau, M, G and bias.",
         write_equations,
-        (Choice("what", "Result", "Which result", "M", (*NAMES, "bias")), _I, _J, _K,
-         Choice("language", "Language", "How it is written", "text", LANGUAGES),
-         Text("label", "Label", "Name it gets; empty: its own"),
-         OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
-         SYMBOLS, TIP, NOTATION),
-        (needs_motion, needs_open_chain), robotica="MPrint, EPrint, CPrint, APrint, TPrint",
+        (
+            Choice("what", "Result", "Which result", "M", (*NAMES, "bias")),
+            _I,
+            _J,
+            _K,
+            Choice("language", "Language", "How it is written", "text", LANGUAGES),
+            Text("label", "Label", "Name it gets; empty: its own"),
+            OutputFile("file", "File", "File it is appended to", suffixes=(".txt", ".tex", ".py", ".c", ".m", ".nb")),
+            SYMBOLS,
+            TIP,
+            NOTATION,
+        ),
+        (needs_motion, needs_open_chain),
+        robotica="MPrint, EPrint, CPrint, APrint, TPrint",
     ),
     Function(
-        "simplify_expression", "Simplify expression", "Symbols",
+        "simplify_expression",
+        "Simplify expression",
+        "Symbols",
         "The short form of a typed expression: angle sums collected, s² + c² = 1, common factors out.\n\n"
         "Sin[q1] Cos[q2] + Cos[q1] Sin[q2] becomes S12.",
         simplify,
@@ -210,12 +260,21 @@ FUNCTIONS = (
         robotica="SimplifyExpression",
     ),
     Function(
-        "trig_notation", "Notation of sines and cosines", "Symbols",
+        "trig_notation",
+        "Notation of sines and cosines",
+        "Symbols",
         "Whether results show C1 and S12 or cos(q1) and sin(q1 + q2).\n\n"
         "Every result from then on is written so: on cards, as text, LaTeX and in files. Code is always in full.",
         trig_notation,
-        (Choice("notation", "Notation", "short: C12; full: cos(q1 + q2); the other: not the one of now", "the other",
-                ("the other", "short", "full")),),
+        (
+            Choice(
+                "notation",
+                "Notation",
+                "short: C12; full: cos(q1 + q2); the other: not the one of now",
+                "the other",
+                ("the other", "short", "full"),
+            ),
+        ),
         robotica="SimplifyTrigNotation",
     ),
-)  # fmt: skip
+)

@@ -52,8 +52,12 @@ class Torques:
         """Raises FileError for a torque that belongs to no joint of n."""
         for i, (_, line) in self.tau.items():
             if i > n:
-                raise FileError(f"tau[[{i}]] belongs to no joint: the robot has {n}.", file=self.file, line=line,
-                                remedy=f"Use tau[[1]] … tau[[{n}]].")  # fmt: skip
+                raise FileError(
+                    f"tau[[{i}]] belongs to no joint: the robot has {n}.",
+                    file=self.file,
+                    line=line,
+                    remedy=f"Use tau[[1]] … tau[[{n}]].",
+                )
 
     def unknown(self, robot: Robot, known: set[str]) -> list[str]:
         """Symbols that the formulas use (through variables, too) and that nobody knows a value for."""
@@ -78,8 +82,9 @@ LONGEST = 200_000
 class _Evaluation:
     """Values of definitions, each computed once, in the order they need each other."""
 
-    def __init__(self, torques: Torques, robot: Robot, scalars: Mapping[str, Any],
-                 missing: Callable[[str], Scalar] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, torques: Torques, robot: Robot, scalars: Mapping[str, Any], missing: Callable[[str], Scalar] | None = None
+    ) -> None:
         self.torques, self.robot, self.scalars, self.missing = torques, robot, scalars, missing
         self.found: dict[str, Scalar] = {}
         self.open: list[str] = []
@@ -111,8 +116,11 @@ class _Evaluation:
         if name.name in self.coordinates:
             return self.scalars[("D" if name.primes else "") + name.name]
         if name.primes:
-            raise self.refuse(f"'{said(name)}' is the rate of something that is no joint coordinate.",
-                              "Define the rate as a variable of its own.", name)  # fmt: skip
+            raise self.refuse(
+                f"'{said(name)}' is the rate of something that is no joint coordinate.",
+                "Define the rate as a variable of its own.",
+                name,
+            )
         if name.name in self.torques.variables:
             return self.variable(name)
         if name.name in self.scalars:
@@ -146,8 +154,9 @@ class _Evaluation:
             return self.name(call.head)
         if name in MATRICES:
             return self.entry(call)
-        raise self.refuse(f"'{said(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].",
-                          call)  # fmt: skip
+        raise self.refuse(
+            f"'{said(call)}' is not known.", "Use t, coordinates such as q1[t], M[1,1], CM[1,2], G[1].", call
+        )
 
     def entry(self, call: Call) -> Scalar:
         from core.symbolic.forms import evaluate
@@ -157,8 +166,11 @@ class _Evaluation:
         indices = [number(argument, self.number_of) for argument in call.arguments]
         n = self.robot.n
         if len(indices) != wanted or any(i != int(i) or not 1 <= i <= n for i in indices):
-            raise self.refuse(f"'{said(call)}' is outside of {call.head.name} ({n} joints).",
-                              f"Give {wanted} whole numbers from 1 to {n}.", call)  # fmt: skip
+            raise self.refuse(
+                f"'{said(call)}' is outside of {call.head.name} ({n} joints).",
+                f"Give {wanted} whole numbers from 1 to {n}.",
+                call,
+            )
         if self.missing is not None:  # every symbol of the robot itself has a value
             return ca.SX.sym(shown(call))
         row, column = int(indices[0]) - 1, int(indices[1]) - 1 if wanted == 2 else 0
@@ -204,8 +216,13 @@ def _assignment(statement: Statement, file: str) -> tuple[Name | Call, Tree]:
         left = tree.left
         if isinstance(left, Name) or (isinstance(left, Call) and left.head.name == "tau"):
             return left, tree.right
-    raise FileError(f"'{said(tree)}' is not an assignment.", line=statement.line, where=_column(tree), file=file,
-                    remedy="Write name = formula, or tau[[1]] = formula.")  # fmt: skip
+    raise FileError(
+        f"'{said(tree)}' is not an assignment.",
+        line=statement.line,
+        where=_column(tree),
+        file=file,
+        remedy="Write name = formula, or tau[[1]] = formula.",
+    )
 
 
 def _column(tree: Tree) -> str:
@@ -216,6 +233,11 @@ def _index(target: Call, line: int, file: str) -> int:
     index = target.arguments[0] if len(target.arguments) == 1 else None
     found = getattr(index, "value", None)
     if not isinstance(found, float) or found != int(found) or found < 1:
-        raise FileError(f"'{said(target)}' names no joint.", line=line, where=_column(target), file=file,
-                        remedy="Write tau[[1]], tau[[2]] …")  # fmt: skip
+        raise FileError(
+            f"'{said(target)}' names no joint.",
+            line=line,
+            where=_column(target),
+            file=file,
+            remedy="Write tau[[1]], tau[[2]] …",
+        )
     return int(found)

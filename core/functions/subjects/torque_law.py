@@ -52,8 +52,16 @@ def missing(torques: Torques, context: Context, robot: Robot, given: Mapping[str
     return torques.unknown(robot, set(known_values(context, robot, given)))
 
 
-def respond(context: Context, robot: Robot, torques: Torques | None, given: Mapping[str, float], q0: Any, v0: Any,
-            times: tuple[float, float], steps: int) -> tuple[Run, str]:  # fmt: skip
+def respond(
+    context: Context,
+    robot: Robot,
+    torques: Torques | None,
+    given: Mapping[str, float],
+    q0: Any,
+    v0: Any,
+    times: tuple[float, float],
+    steps: int,
+) -> tuple[Run, str]:
     """The run from q0, v0 over times (start, end), and why it ended early ('' if it did not).
 
     given : values of symbols, of the torques' and of the model. Raises ExpressionError naming symbols without a value.
@@ -64,16 +72,29 @@ def respond(context: Context, robot: Robot, torques: Torques | None, given: Mapp
     if torques is not None:
         lacking = missing(torques, context, robot, given)
         if lacking:
-            raise ExpressionError(f"Symbols without a value: {', '.join(lacking)}.",
-                                  remedy=f"Give each one a value, as in {lacking[0]} = 1.")  # fmt: skip
+            raise ExpressionError(
+                f"Symbols without a value: {', '.join(lacking)}.",
+                remedy=f"Give each one a value, as in {lacking[0]} = 1.",
+            )
         law = TorqueLaw(torques, robot, known_values(context, robot, given))
     begin, end = times
     p = {name: given.get(name, context.p[name]) for name in context.mech.p_names}
     try:
         run = simulate(
-            context.mech, end - begin, start=begin, rtol=RTOL, atol=ATOL, q0=q0, v0=v0, parameters=p, torque=law,
-            output=(end - begin) / SAMPLES, max_steps=steps, cancelled=context.cancelled, progress=context.progress,
-        )  # fmt: skip
+            context.mech,
+            end - begin,
+            start=begin,
+            rtol=RTOL,
+            atol=ATOL,
+            q0=q0,
+            v0=v0,
+            parameters=p,
+            torque=law,
+            output=(end - begin) / SAMPLES,
+            max_steps=steps,
+            cancelled=context.cancelled,
+            progress=context.progress,
+        )
     except SimulationError as error:
         if error.run is None or len(error.run) < 2:
             raise

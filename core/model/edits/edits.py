@@ -55,8 +55,9 @@ def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
         old = model.find(collection, name)
         known = [field.name for field in fields_of(type(old))]
         if (wrong := next((field for field in fields if field not in known), None)) is not None:
-            raise ModelError(f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'",
-                             remedy=near_misses(wrong, known))  # fmt: skip
+            raise ModelError(
+                f"It has no field '{wrong}'.", where=f"{WORDS[collection]} '{name}'", remedy=near_misses(wrong, known)
+            )
         model = replace(model, old, dataclasses.replace(old, **fields))
     return rename(model, collection, name, new_name)
 
@@ -72,12 +73,16 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
     target = model.find(collection, old)
     check_name(new)
     if new in _taken(model, NAMESPACES[collection]):
-        raise ModelError(f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name",
-                         remedy="Choose another name.")  # fmt: skip
+        raise ModelError(
+            f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name", remedy="Choose another name."
+        )
     names = renaming_of(model, collection, old, new)
     if (clash := names.clash(model)) is not None:
-        raise ModelError(f"In formulas '{clash}' means something else.", where=f"{WORDS[collection]} '{old}', name",
-                         remedy="Choose another name.")  # fmt: skip
+        raise ModelError(
+            f"In formulas '{clash}' means something else.",
+            where=f"{WORDS[collection]} '{old}', name",
+            remedy="Choose another name.",
+        )
 
     def renamed(element: Element) -> dict[str, Any]:
         changes = names.changes(element)

@@ -33,9 +33,22 @@ from core.model.units.units import UNITS
 from core.spatial.scalar import Scalar, apply
 
 __all__ = [
-    "CONSTANTS", "FUNCTIONS", "Binary", "Call", "Dialect", "Name", "Negative", "Node", "Number", "evaluate", "names",
-    "number_text", "parse", "substitute", "text_of",
-]  # fmt: skip
+    "CONSTANTS",
+    "FUNCTIONS",
+    "Binary",
+    "Call",
+    "Dialect",
+    "Name",
+    "Negative",
+    "Node",
+    "Number",
+    "evaluate",
+    "names",
+    "number_text",
+    "parse",
+    "substitute",
+    "text_of",
+]
 
 
 def names(node: Node) -> frozenset[str]:
@@ -121,8 +134,10 @@ class _Evaluation:
         if isinstance(condition, int | float):
             return self.value(one if condition else other)
         sides = (condition, apply("logic_not", condition))
-        values = [_Evaluation(self.environment, self.also(side)).value(node)
-                  for side, node in zip(sides, (one, other), strict=True)]  # fmt: skip
+        values = [
+            _Evaluation(self.environment, self.also(side)).value(node)
+            for side, node in zip(sides, (one, other), strict=True)
+        ]
         return apply("if_else", condition, *values)
 
     def also(self, condition: Scalar) -> Scalar:

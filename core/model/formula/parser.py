@@ -146,9 +146,11 @@ class _Parser:
         """Take a `not` (or !) in front of a condition; a name "not" that stands alone is a name."""
         kind, token, _ = self.tokens[self.index]
         after, following, _ = self.tokens[self.index + 1] if kind != "end" else _END
-        word = token == "not" and not self.mathematica and (
-            (after in ("number", "name") and following not in PRECEDENCE) or following in ("(", "-", "+")
-        )  # fmt: skip
+        word = (
+            token == "not"
+            and not self.mathematica
+            and ((after in ("number", "name") and following not in PRECEDENCE) or following in ("(", "-", "+"))
+        )
         taken = word or (kind == "operator" and token == "!")
         self.index += taken
         return taken
@@ -238,9 +240,10 @@ class _Parser:
         if len(arguments) != wanted:
             raise ExpressionError(
                 f"{name} in '{_clip(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
-                remedy="Write if(condition, value where it holds, value elsewhere)." if name == "if" else
-                f"Write {name}({', '.join('xyz'[:wanted])}).",
-            )  # fmt: skip
+                remedy="Write if(condition, value where it holds, value elsewhere)."
+                if name == "if"
+                else f"Write {name}({', '.join('xyz'[:wanted])}).",
+            )
         return Call(name, tuple(arguments))
 
     def constant(self, token: str) -> Node:

@@ -87,8 +87,10 @@ def _mathematica(node: Node, outer: int, *, condition: bool = False) -> str:
             return f"({text})" if outer >= PRODUCT else text
         case Binary(operator, left, right):
             first, second = _bindings(operator)
-            words = [_mathematica(side, tight, condition=operator in LOGIC)
-                     for side, tight in ((left, first), (right, second))]  # fmt: skip
+            words = [
+                _mathematica(side, tight, condition=operator in LOGIC)
+                for side, tight in ((left, first), (right, second))
+            ]
             shown = {"and": "&&", "or": "||"}.get(operator, operator)
             return _joined(operator, shown, words[0], words[1], outer)
         case Call(function, arguments):

@@ -9,10 +9,17 @@ from typing import NamedTuple
 from core.model.units.units import UNITS
 
 _POWERS: dict[str, tuple[int, int, int, int]] = {
-    "mass": (1, 0, 0, 0), "length": (0, 1, 0, 0), "time": (0, 0, 1, 0), "angle": (0, 0, 0, 1),
-    "frequency": (0, 0, -1, 0), "angular_velocity": (0, 0, -1, 1), "force": (1, 1, -2, 0), "torque": (1, 2, -2, 0),
-    "energy": (1, 2, -2, 0), "power": (1, 2, -3, 0),
-}  # fmt: skip
+    "mass": (1, 0, 0, 0),
+    "length": (0, 1, 0, 0),
+    "time": (0, 0, 1, 0),
+    "angle": (0, 0, 0, 1),
+    "frequency": (0, 0, -1, 0),
+    "angular_velocity": (0, 0, -1, 1),
+    "force": (1, 1, -2, 0),
+    "torque": (1, 2, -2, 0),
+    "energy": (1, 2, -2, 0),
+    "power": (1, 2, -3, 0),
+}
 """Powers of kg, m, s and rad."""
 _FURTHER = {"h": ("time", 3600.0), "°": ("angle", math.pi / 180.0), "µm": ("length", 1e-6)}
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

@@ -46,12 +46,18 @@ def assemblies(model: Model) -> Iterator[Finding]:
     """Sub-assemblies whose file was not read, or has another gravity."""
     for each in model.assemblies:
         if each.content is None:
-            yield Finding("error", f"Its file '{each.file}' has not been read, so nothing of it is there.",
-                          "Open the machine from its file, or choose the file again.", "assemblies", each.name,
-                          "file")  # fmt: skip
+            yield Finding(
+                "error",
+                f"Its file '{each.file}' has not been read, so nothing of it is there.",
+                "Open the machine from its file, or choose the file again.",
+                "assemblies",
+                each.name,
+                "file",
+            )
         elif each.content.world.gravity != model.world.gravity:
-            yield Finding("hint", "Its file has another gravity; that of this machine acts.", "", "assemblies",
-                          each.name, "file")  # fmt: skip
+            yield Finding(
+                "hint", "Its file has another gravity; that of this machine acts.", "", "assemblies", each.name, "file"
+            )
 
 
 def constrained(model: Model) -> Iterator[str]:
@@ -96,15 +102,26 @@ class _Checks:
         ends = Counter(end for force in self.model.forces for end in (force.a, force.b))
         for junction in self.model.junctions:
             if ends[junction.name] < 2:
-                yield of(junction, "warning", f"{ends[junction.name] or 'No'} force acts on it: a point without mass "
-                         "needs at least two that can balance.", "Connect line forces to it.", "guess")  # fmt: skip
+                yield of(
+                    junction,
+                    "warning",
+                    f"{ends[junction.name] or 'No'} force acts on it: a point without mass "
+                    "needs at least two that can balance.",
+                    "Connect line forces to it.",
+                    "guess",
+                )
 
     def sensor(self, sensor: Sensor) -> Iterator[Finding]:
         """Differences of unlike things; frames that cannot move against each other."""
         other = self.sensors.get(sensor.minus)
         if other is not None and other.info.components != sensor.info.components:
-            yield of(sensor, "error", f"'{other.name}' measures something else ({other.kind}).",
-                     f"Subtract a sensor of kind {sensor.kind}.", "minus")  # fmt: skip
+            yield of(
+                sensor,
+                "error",
+                f"'{other.name}' measures something else ({other.kind}).",
+                f"Subtract a sensor of kind {sensor.kind}.",
+                "minus",
+            )
         if sensor.info.geometric and self.place(sensor.a)[0] == self.place(sensor.b)[0]:
             yield of(sensor, "hint", "Both frames are on one body: it never changes.", "Choose another frame.", "b")
 
@@ -115,18 +132,29 @@ class _Checks:
         uses = force.info.uses
         for field in ("stiffness", "damping"):
             if field in uses and self.number(getattr(force, field)) < 0.0:
-                yield of(force, "warning", f"Its {field} is negative: it would feed energy in.", "Give 0 or more.",
-                         field)  # fmt: skip
+                yield of(
+                    force, "warning", f"Its {field} is negative: it would feed energy in.", "Give 0 or more.", field
+                )
         if force.kind in ("line", "series"):
             yield from self.line(force)
         if force.kind == "series":
             for field in ("stiffness", "damping"):
                 if self.number(getattr(force, field)) == 0.0:
-                    yield of(force, "error", f"With {field} 0 a spring and damper in series carry no force.",
-                             f"Give a {field}, or use a line force.", field)  # fmt: skip
+                    yield of(
+                        force,
+                        "error",
+                        f"With {field} 0 a spring and damper in series carry no force.",
+                        f"Give a {field}, or use a line force.",
+                        field,
+                    )
         elif self.does_nothing(force):
-            yield of(force, "hint", "It exerts no force.", "Give a spring rate, a damper rate or a law.",
-                     "force" if force.kind == "wrench" else "law")  # fmt: skip
+            yield of(
+                force,
+                "hint",
+                "It exerts no force.",
+                "Give a spring rate, a damper rate or a law.",
+                "force" if force.kind == "wrench" else "law",
+            )
         if force.kind == "joint":
             yield from self.coordinate(force, force.joint, force.coordinate)
         if force.kind == "sensor":
@@ -143,13 +171,23 @@ class _Checks:
         if rest < 0.0:
             yield of(force, "warning", "Its length without force is negative.", "Give a length.", "rest")
         elif rest == 0.0 and self.number(force.stiffness) > 0.0 and force.law is None:
-            yield of(force, "hint", "Its length without force is 0: the spring pulls until its ends meet.",
-                     "Give the rest length.", "rest")  # fmt: skip
+            yield of(
+                force,
+                "hint",
+                "Its length without force is 0: the spring pulls until its ends meet.",
+                "Give the rest length.",
+                "rest",
+            )
         (carrier, p), (other, r) = self.place(force.a), self.place(force.b)
         if carrier == other:
             if p is not None and r is not None and math.dist(p, r) < 1e-12:
-                yield of(force, "error", "Both ends lie at one point of one body: the line has no direction.",
-                         "Connect points of two bodies.", "b")  # fmt: skip
+                yield of(
+                    force,
+                    "error",
+                    "Both ends lie at one point of one body: the line has no direction.",
+                    "Connect points of two bodies.",
+                    "b",
+                )
             else:
                 yield of(force, "hint", "Both ends are on one body: it has no effect.", "Connect two bodies.", "b")
         for number, mass in enumerate(force.masses, 1):
@@ -162,8 +200,13 @@ class _Checks:
         elif amount == 0.0:
             yield of(force, "hint", f"Mass {number} on the line is 0.", "Give its mass or remove it.", "masses")
         if place < 0.0 or (mass.at == "fraction" and place > 1.0):
-            yield of(force, "warning", f"Mass {number} lies outside the line (at {place:g}).",
-                     "Give a fraction between 0 and 1, or a positive distance.", "masses")  # fmt: skip
+            yield of(
+                force,
+                "warning",
+                f"Mass {number} lies outside the line (at {place:g}).",
+                "Give a fraction between 0 and 1, or a positive distance.",
+                "masses",
+            )
 
     # ------------------------------------------------------------------------------- constraints and drivers
 
@@ -172,8 +215,13 @@ class _Checks:
         if constraint.kind == "hold":
             sensor = self.sensors[constraint.sensor]
             if not sensor.info.geometric:
-                yield of(constraint, "error", f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it "
-                         "cannot be held.", "Hold a distance, angle, position …", "sensor")  # fmt: skip
+                yield of(
+                    constraint,
+                    "error",
+                    f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it cannot be held.",
+                    "Hold a distance, angle, position …",
+                    "sensor",
+                )
         elif constraint.kind == "gear":
             for field in ("joint", "leader"):
                 yield from self.coordinate(constraint, getattr(constraint, field), "", field)
@@ -193,22 +241,33 @@ class _Checks:
         ratio = self.number(gear.ratio)
         varies = isinstance(gear.ratio, str) and names(parse(gear.ratio))
         if np.isfinite(ratio) and (not meshing(ratio) or (varies and meshing(ratio) > 1)):
-            yield of(gear, "warning", f"Both '{gear.joint}' and '{gear.leader}' close loops, so their turns cannot be "
-                     "counted at this ratio.", "Cut one of the loops at another joint, or write the ratio as a "
-                     "quotient of numbers of teeth, such as 20/30.", "ratio")  # fmt: skip
+            yield of(
+                gear,
+                "warning",
+                f"Both '{gear.joint}' and '{gear.leader}' close loops, so their turns cannot be counted at this ratio.",
+                "Cut one of the loops at another joint, or write the ratio as a "
+                "quotient of numbers of teeth, such as 20/30.",
+                "ratio",
+            )
 
     def driver(self, driver: Driver) -> Iterator[Finding]:
         """Drivers of what follows already, and beyond limits."""
         if driver.sensor and driver.motion == "position" and not self.sensors[driver.sensor].info.geometric:
-            yield of(driver, "error", f"'{driver.sensor}' is no function of positions, so it cannot be driven.",
-                     "Drive a distance, angle, position …", "sensor")  # fmt: skip
+            yield of(
+                driver,
+                "error",
+                f"'{driver.sensor}' is no function of positions, so it cannot be driven.",
+                "Drive a distance, angle, position …",
+                "sensor",
+            )
         if not driver.joint:
             return
         yield from self.coordinate(driver, driver.joint, driver.coordinate)
         joint = self.joints[driver.joint]
         if joint.mimic is not None:
-            yield of(driver, "error", f"'{joint.name}' follows '{joint.mimic.leader}' already.", "Drive the leader.",
-                     "joint")  # fmt: skip
+            yield of(
+                driver, "error", f"'{joint.name}' follows '{joint.mimic.leader}' already.", "Drive the leader.", "joint"
+            )
         index = joint.info.coordinates.index(driver.coordinate) if driver.coordinate in joint.info.coordinates else 0
         if driver.motion == "position" and index < len(joint.limits):
             low, high = (self.number(joint.limits[index].lower), self.number(joint.limits[index].upper))
@@ -216,8 +275,13 @@ class _Checks:
             if len(path) and (path.min() < low - 1e-9 or path.max() > high + 1e-9):
                 measure = joint.info.coordinate_dimensions[index]
                 first, last = amount(path.min(), measure), amount(path.max(), measure)
-                yield of(driver, "warning", f"It moves '{joint.name}' from {first} to {last}, beyond "
-                         "the joint's limits.", "Change the function or the limits.", "function")  # fmt: skip
+                yield of(
+                    driver,
+                    "warning",
+                    f"It moves '{joint.name}' from {first} to {last}, beyond the joint's limits.",
+                    "Change the function or the limits.",
+                    "function",
+                )
 
     def path(self, driver: Driver) -> np.ndarray:
         """Values of a formula or table; empty where they cannot be told."""
@@ -241,18 +305,27 @@ class _Checks:
         for driver in self.model.drivers:
             key = driver.joint, driver.coordinate, driver.sensor
             if key in seen:
-                yield of(driver, "error", f"'{seen[key]}' drives the same motion.", "Remove one of them.",
-                         "joint" if driver.joint else "sensor")  # fmt: skip
+                yield of(
+                    driver,
+                    "error",
+                    f"'{seen[key]}' drives the same motion.",
+                    "Remove one of them.",
+                    "joint" if driver.joint else "sensor",
+                )
             seen.setdefault(key, driver.name)
 
-    def coordinate(self, element: Force | Constraint | Driver, joint: str, coordinate: str,
-                   field: str = "coordinate") -> Iterator[Finding]:  # fmt: skip
+    def coordinate(
+        self, element: Force | Constraint | Driver, joint: str, coordinate: str, field: str = "coordinate"
+    ) -> Iterator[Finding]:
         """A coordinate that the joint does not have, or that is not one number."""
         found = self.joints.get(joint)
         if found is None:
             return
-        known = [name for name, d in zip(found.info.coordinates, found.info.coordinate_dimensions, strict=True)
-                 if d != "none"]  # fmt: skip
+        known = [
+            name
+            for name, d in zip(found.info.coordinates, found.info.coordinate_dimensions, strict=True)
+            if d != "none"
+        ]
         if coordinate not in known and not (coordinate == "" and len(known) == 1):
             what = f"has no coordinate '{coordinate}'" if coordinate else "has several coordinates"
             what = what if known else "has no coordinate that a number can say"
@@ -263,8 +336,13 @@ class _Checks:
         """A force acts along one number that positions give."""
         found = self.sensors[sensor]
         if not found.info.geometric or len(found.info.components) != 1:
-            yield of(force, "error", f"A force cannot act along '{sensor}' ({found.kind}).",
-                     "Use a distance or an angle.", "sensor")  # fmt: skip
+            yield of(
+                force,
+                "error",
+                f"A force cannot act along '{sensor}' ({found.kind}).",
+                "Use a distance or an angle.",
+                "sensor",
+            )
 
 
 def of(element: object, severity: Severity, text: str, remedy: str, field: str) -> Finding:

@@ -25,8 +25,14 @@ def bad_formulas(model: Model) -> Iterator[Finding]:
             for field, _, _, text in formulas_in(inner):
                 known = names(parse(text)) <= values.keys()  # not time, not states
                 if known and not np.isfinite(number_or_nan(text, values)):
-                    yield Finding("error", f"'{text}' has no finite value.", "Change it or its parameters.", collection,
-                                  getattr(element, "name", ""), field.name)  # fmt: skip
+                    yield Finding(
+                        "error",
+                        f"'{text}' has no finite value.",
+                        "Change it or its parameters.",
+                        collection,
+                        getattr(element, "name", ""),
+                        field.name,
+                    )
 
 
 def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
@@ -54,9 +60,13 @@ def parameters(model: Model) -> Iterator[Finding]:
             bounds = f"from {amount(low, parameter.dimension)} down to {amount(high, parameter.dimension)}"
             yield found("warning", f"Its range runs {bounds}.", "Swap the bounds.", "minimum")
         elif value < low or value > high:
-            yield found("warning", f"Its value {amount(value, parameter.dimension)} lies outside its range "
-                        f"{range_words(low, high, parameter.dimension)}.",
-                        "Change the value or the range.", "value")  # fmt: skip
+            yield found(
+                "warning",
+                f"Its value {amount(value, parameter.dimension)} lies outside its range "
+                f"{range_words(low, high, parameter.dimension)}.",
+                "Change the value or the range.",
+                "value",
+            )
         if parameter.assumed:
             yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
         if parameter.name not in used:

@@ -45,8 +45,14 @@ def check(model: Model, find_file: FindFile | None = None) -> tuple[Finding, ...
     """What is questionable in a model. With `find_file` missing mesh files are told too."""
     checks = _Checks(needed(model).expanded, find_file)
     elements = forces.check(model.expanded, checks.values)
-    return (*bad_formulas(model), *wrong_units(model), *parameters(model), *forces.assemblies(model),
-            *checks.all(), *elements)  # fmt: skip
+    return (
+        *bad_formulas(model),
+        *wrong_units(model),
+        *parameters(model),
+        *forces.assemblies(model),
+        *checks.all(),
+        *elements,
+    )
 
 
 # ------------------------------------------------------------------------------- bodies, joints
@@ -87,15 +93,27 @@ class _Checks:
 
     def gravity(self, gravity: Gravity) -> Iterator[Finding]:
         if gravity.kind == "point" and self.number(gravity.mu) <= 0.0:
-            yield Finding("warning", "The gravitational parameter of the point field is not positive.",
-                          "Give mu, e.g. 3.986e14 for the Earth.", "world", "", "gravity")  # fmt: skip
+            yield Finding(
+                "warning",
+                "The gravitational parameter of the point field is not positive.",
+                "Give mu, e.g. 3.986e14 for the Earth.",
+                "world",
+                "",
+                "gravity",
+            )
 
     def rotations(self, element: Element) -> Iterator[Finding]:
         for inner in nested_elements(element):
             if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.vector(inner.rotation)):
                 collection = next(c for c in WORDS if element in getattr(self.model, c))
-                yield Finding("error", "A quaternion of length zero is no rotation.", "Write 0, 0, 0, 1.", collection,
-                              getattr(element, "name", ""), "rotation")  # fmt: skip
+                yield Finding(
+                    "error",
+                    "A quaternion of length zero is no rotation.",
+                    "Write 0, 0, 0, 1.",
+                    collection,
+                    getattr(element, "name", ""),
+                    "rotation",
+                )
 
     # ------------------------------------------------------------------------------- mass
 
@@ -152,24 +170,35 @@ class _Checks:
             carried = any(self.number(j.armature) > 0.0 for j in touching)
             if len(touching) < 2 and not carried and group[name] not in held:
                 heavy.add(group[name])  # one message per group
-                yield _of(bodies[name], "warning", "It moves but has no mass: forward dynamics cannot work with it.",
-                          "Give it mass, or fix it to its neighbour.", "mass")  # fmt: skip
+                yield _of(
+                    bodies[name],
+                    "warning",
+                    "It moves but has no mass: forward dynamics cannot work with it.",
+                    "Give it mass, or fix it to its neighbour.",
+                    "mass",
+                )
 
     def loose(self) -> Iterator[Finding]:
         """Bodies beside a machine with joints that nothing holds: neither joint nor force nor constraint."""
         if not self.model.joints:
             return
         group = self.rigid_groups()
-        ends = [end for each in (*self.model.joints, *self.model.forces, *self.model.constraints)
-                for end in _ends(each)]  # fmt: skip
+        ends = [
+            end for each in (*self.model.joints, *self.model.forces, *self.model.constraints) for end in _ends(each)
+        ]
         ends += forces.constrained(self.model)
         sensors = {each.sensor for each in self.model.forces} | {each.sensor for each in self.model.drivers}
         ends += [end for sensor in self.model.sensors if sensor.name in sensors for end in (sensor.a, sensor.b)]
         held = {group[end] for end in ends if end in group}
         for body in self.model.bodies:
             if group[body.name] not in held:
-                yield _of(body, "hint", "Nothing holds it: it moves freely, apart from the rest.",
-                          "Connect it by a joint, unless it is meant to be free.", "name")  # fmt: skip
+                yield _of(
+                    body,
+                    "hint",
+                    "Nothing holds it: it moves freely, apart from the rest.",
+                    "Connect it by a joint, unless it is meant to be free.",
+                    "name",
+                )
 
     def has_mass(self, body: Body) -> bool:
         return body.density is not None or self.number(body.mass) > 0.0
@@ -201,8 +230,13 @@ class _Checks:
                     sizes = self.vector(value if isinstance(value, tuple) else (value,))
                     least = 0.0 if isinstance(shape, Capsule) and field.name == "length" else 1e-300
                     if (sizes < least).any():
-                        yield _of(body, "warning", f"Shape {number} has a {field.name} that is not positive.",
-                                  "Give a positive one.", "shapes")  # fmt: skip
+                        yield _of(
+                            body,
+                            "warning",
+                            f"Shape {number} has a {field.name} that is not positive.",
+                            "Give a positive one.",
+                            "shapes",
+                        )
             if isinstance(shape, Mesh):
                 yield from self.file(shape.file, "bodies", body.name, "shapes")
         yield from self.far_center(body)
@@ -211,8 +245,14 @@ class _Checks:
         if not file:
             yield Finding("warning", "The mesh names no file.", "Choose a file.", collection, name, field)
         elif self.find_file is not None and field == "shapes" and self.find_file(file, self.model.origin) is None:
-            yield Finding("warning", f"The mesh '{file}' is not found; a placeholder is shown.",
-                          "Put the file there, or say where its package lies.", collection, name, field)  # fmt: skip
+            yield Finding(
+                "warning",
+                f"The mesh '{file}' is not found; a placeholder is shown.",
+                "Put the file there, or say where its package lies.",
+                collection,
+                name,
+                field,
+            )
 
     def far_center(self, body: Body) -> Iterator[Finding]:
         if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:
@@ -225,8 +265,13 @@ class _Checks:
             for shape in body.shapes
         ]
         if min(distances) > FAR:
-            yield _of(body, "hint", "The centre of mass lies far outside its shapes.",
-                      "Check it: metres, in the body's frame.", "center_of_mass")  # fmt: skip
+            yield _of(
+                body,
+                "hint",
+                "The centre of mass lies far outside its shapes.",
+                "Check it: metres, in the body's frame.",
+                "center_of_mass",
+            )
 
     def radius(self, shape: Shape) -> float:
         """Radius of a ball about the shape's centre that holds it, m."""
@@ -256,17 +301,32 @@ class _Checks:
             yield _of(joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis")
             return
         if abs(length - 1.0) > UNIT_TOLERANCE:
-            yield _of(joint, "hint", f"Its axis has length {length:.4g}; only its direction counts.",
-                      "Give a unit vector.", "axis")  # fmt: skip
+            yield _of(
+                joint,
+                "hint",
+                f"Its axis has length {length:.4g}; only its direction counts.",
+                "Give a unit vector.",
+                "axis",
+            )
         if "second_axis" in joint.info.uses:
             second = self.vector(joint.second_axis)
             cosine = float((axis / length) @ (second / max(math.hypot(*second), 1e-300)))
             if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
-                yield _of(joint, "error", "Its second axis has no direction of its own.",
-                          "Choose it perpendicular to the first.", "second_axis")  # fmt: skip
+                yield _of(
+                    joint,
+                    "error",
+                    "Its second axis has no direction of its own.",
+                    "Choose it perpendicular to the first.",
+                    "second_axis",
+                )
             elif abs(cosine) > PERPENDICULAR_TOLERANCE:
-                yield _of(joint, "warning", "Its axes are not perpendicular; it turns about both as they are given.",
-                          "Choose the second perpendicular to the first.", "second_axis")  # fmt: skip
+                yield _of(
+                    joint,
+                    "warning",
+                    "Its axes are not perpendicular; it turns about both as they are given.",
+                    "Choose the second perpendicular to the first.",
+                    "second_axis",
+                )
         if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
             yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
 
@@ -278,13 +338,24 @@ class _Checks:
             measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
             if low > high:
-                yield _of(joint, "warning", f"The lower limit{which} ({amount(low, measure)}) lies above the upper "
-                          f"({amount(high, measure)}).", "Swap them.", "limits")  # fmt: skip
+                yield _of(
+                    joint,
+                    "warning",
+                    f"The lower limit{which} ({amount(low, measure)}) lies above the upper ({amount(high, measure)}).",
+                    "Swap them.",
+                    "limits",
+                )
             yield from self.rates(joint, limit, which)
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
-                yield _of(joint, "warning", f"The rest position{which} ({amount(rest, measure)}) lies outside "
-                          f"the limits {range_words(low, high, measure)}.", "Move it inside.", "rest")  # fmt: skip
+                yield _of(
+                    joint,
+                    "warning",
+                    f"The rest position{which} ({amount(rest, measure)}) lies outside "
+                    f"the limits {range_words(low, high, measure)}.",
+                    "Move it inside.",
+                    "rest",
+                )
 
     def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
         for field in ("velocity", "effort"):
@@ -292,14 +363,24 @@ class _Checks:
             if value < 0.0:
                 yield _of(joint, "warning", f"The largest {field}{which} is negative.", "Give its size.", "limits")
             elif value == 0.0:
-                yield _of(joint, "hint", f"The largest {field}{which} is 0: taken at its word the joint cannot be "
-                          "driven.", "Give its size, or leave it empty for none.", "limits")  # fmt: skip
+                yield _of(
+                    joint,
+                    "hint",
+                    f"The largest {field}{which} is 0: taken at its word the joint cannot be driven.",
+                    "Give its size, or leave it empty for none.",
+                    "limits",
+                )
 
     def passive(self, joint: Joint) -> Iterator[Finding]:
         for field in ("damping", "friction", "stiffness", "armature"):
             if self.number(getattr(joint, field)) < 0.0:
-                yield _of(joint, "warning", f"Its {field} is negative: the joint would feed energy in.",
-                          "Give a value of 0 or more.", field)  # fmt: skip
+                yield _of(
+                    joint,
+                    "warning",
+                    f"Its {field} is negative: the joint would feed energy in.",
+                    "Give a value of 0 or more.",
+                    field,
+                )
 
     def couplings(self) -> Iterator[Finding]:
         """Leaders that cannot lead, circles of followers."""
@@ -311,8 +392,13 @@ class _Checks:
                 continue
             leader = joints[joint.mimic.leader]
             if leader.info.nq != 1:
-                yield _of(joint, "error", f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
-                          "Follow a joint with one coordinate.", "mimic")  # fmt: skip
+                yield _of(
+                    joint,
+                    "error",
+                    f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
+                    "Follow a joint with one coordinate.",
+                    "mimic",
+                )
             if joint.name in circle_of:
                 text = f"Joints follow each other in a circle: {' → '.join(circle_of[joint.name])}."
                 yield _of(joint, "error", text, "Remove one of the couplings.", "mimic")

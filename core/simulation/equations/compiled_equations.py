@@ -20,9 +20,24 @@ from core.traces.native_entry import Entry, absent, entry, single
 if TYPE_CHECKING:
     from core.traces.tracer import Tracer
 
-ORDER = ("torque", "rate", "forward_dynamics_slip", "mass_matrix", "bias_slip", "closure", "closure_jacobian",
-         "closure_bias", "reduced", "states", "closure_time", "settle", "slopes", "torque_slopes", "conditions",
-         "torque_conditions")  # fmt: skip
+ORDER = (
+    "torque",
+    "rate",
+    "forward_dynamics_slip",
+    "mass_matrix",
+    "bias_slip",
+    "closure",
+    "closure_jacobian",
+    "closure_bias",
+    "reduced",
+    "states",
+    "closure_time",
+    "settle",
+    "slopes",
+    "torque_slopes",
+    "conditions",
+    "torque_conditions",
+)
 """Functions in the order of `System.words`."""
 NOTHING = nullcontext()
 
@@ -65,17 +80,27 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
     rows = bool(program.closure_rows)
     slopes = slopes and not program.tracer.long and mech.nv > 0
     return {
-        "rate": bool(_quaternions(mech)), "mass_matrix": matrix or slopes, "slopes": slopes,
-        "forward_dynamics_slip": not matrix, "bias_slip": matrix, "closure": rows, "closure_jacobian": rows,
-        "closure_bias": rows, "states": mech.nx > 0, "closure_time": program.timed_closure,
+        "rate": bool(_quaternions(mech)),
+        "mass_matrix": matrix or slopes,
+        "slopes": slopes,
+        "forward_dynamics_slip": not matrix,
+        "bias_slip": matrix,
+        "closure": rows,
+        "closure_jacobian": rows,
+        "closure_bias": rows,
+        "states": mech.nx > 0,
+        "closure_time": program.timed_closure,
         "settle": bool(program.tracer.elements.junctions),
-    }  # fmt: skip
+    }
 
 
 def _quaternions(mech: Mechanism) -> list[int]:
     """First entries of quaternions in q."""
-    return [mech.joint_q(joint.name).start + (3 if joint.kind == "free" else 0)
-            for joint in mech._coordinates.joints.values() if joint.kind in ("free", "spherical")]  # fmt: skip
+    return [
+        mech.joint_q(joint.name).start + (3 if joint.kind == "free" else 0)
+        for joint in mech._coordinates.joints.values()
+        if joint.kind in ("free", "spherical")
+    ]
 
 
 class Assembly:
@@ -85,11 +110,21 @@ class Assembly:
     needed (long machines have none)
     """
 
-    def __init__(self, mech: Mechanism, torque: Any, p: Array, y: Array, closed_forms: bool = True,
-                 slopes: bool = False, switches: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        mech: Mechanism,
+        torque: Any,
+        p: Array,
+        y: Array,
+        closed_forms: bool = True,
+        slopes: bool = False,
+        switches: bool = False,
+    ) -> None:
         if mech._needs_mass_matrix and mech._program.tracer.very_long:
-            raise SimulationError("The machine has loops or couplings, and too many speeds to simulate them.",
-                                  remedy="Cut it into smaller machines.")  # fmt: skip
+            raise SimulationError(
+                "The machine has loops or couplings, and too many speeds to simulate them.",
+                remedy="Cut it into smaller machines.",
+            )
         wanted = _wanted(mech, slopes)
         self.latches = len(mech._program.tracer.elements.latches.numbers)
         wanted = {**wanted, "conditions": switches and self.latches > 0}
@@ -120,19 +155,43 @@ class Assembly:
         program = mech._program
         rows, chosen = len(program.closure_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
-        words = np.array([[*self.entries[name].words, begin, *_places(mech, name)]
-                          for name, begin in zip(ORDER, begins[:-1], strict=True)], dtype=np.int64)  # fmt: skip
+        words = np.array(
+            [
+                [*self.entries[name].words, begin, *_places(mech, name)]
+                for name, begin in zip(ORDER, begins[:-1], strict=True)
+            ],
+            dtype=np.int64,
+        )
         memory = np.concatenate([each.memory for each in chosen])
         derivative, full, self.project, full_project = _addresses(mech, independent)
         """Of the entry that projects."""
         self.system, self._stored = stored(
-            System(0, derivative, full, full_project, mech.nq, mech.nv, rows, mech._needs_mass_matrix,
-                   np.array(_quaternions(mech), dtype=np.int64), u, words, memory,
-                   np.zeros(room_for(mech.nq, mech.nv, rows)), np.zeros(max(rows, 1), dtype=np.int64),
-                   independent, np.array(kept, dtype=np.int64), mech.nx, program.levels,
-                   np.zeros(program.tracer.clock.size), np.zeros(2 * mech.nx),
-                   np.full(1 + independent**2, np.nan), self.latches, *mech.splines(p)[:3])
-        )  # fmt: skip
+            System(
+                0,
+                derivative,
+                full,
+                full_project,
+                mech.nq,
+                mech.nv,
+                rows,
+                mech._needs_mass_matrix,
+                np.array(_quaternions(mech), dtype=np.int64),
+                u,
+                words,
+                memory,
+                np.zeros(room_for(mech.nq, mech.nv, rows)),
+                np.zeros(max(rows, 1), dtype=np.int64),
+                independent,
+                np.array(kept, dtype=np.int64),
+                mech.nx,
+                program.levels,
+                np.zeros(program.tracer.clock.size),
+                np.zeros(2 * mech.nx),
+                np.full(1 + independent**2, np.nan),
+                self.latches,
+                *mech.splines(p)[:3],
+            )
+        )
         self._latches = [self.system.now[len(self.system.now) - self.latches :]] if self.latches else []
         for name in ("torque", "torque_slopes"):
             if self.entries[name].words[0] and self.switches > self.latches:

@@ -95,20 +95,29 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
         return None
     if not isinstance(torque, Mapping):
         if callable(torque):
-            raise ModelError("Joint forces cannot be a Python function: the run is compiled.", where="torque",
-                             remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.")  # fmt: skip
+            raise ModelError(
+                "Joint forces cannot be a Python function: the run is compiled.",
+                where="torque",
+                remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.",
+            )
         try:
             values = np.array(torque, dtype=float)
         except (TypeError, ValueError):
             values = np.array(np.nan)
         if values.shape != (mech.nv,) or not np.isfinite(values).all():
-            raise ModelError(f"{mech.nv} finite numbers are needed.", where="torque",
-                             remedy="mech.v_names lists them in order; or give some of them by name.")  # fmt: skip
+            raise ModelError(
+                f"{mech.nv} finite numbers are needed.",
+                where="torque",
+                remedy="mech.v_names lists them in order; or give some of them by name.",
+            )
         return values
     for name in torque:
         if name not in mech.v_names:
-            raise ModelError(f"There is no speed '{name}'.", where="torque",
-                             remedy="There are: " + ", ".join(mech.v_names[:12]) + ".")  # fmt: skip
+            raise ModelError(
+                f"There is no speed '{name}'.",
+                where="torque",
+                remedy="There are: " + ", ".join(mech.v_names[:12]) + ".",
+            )
     if any(isinstance(value, str) for value in torque.values()):
         for name, value in torque.items():
             if not isinstance(value, str):
@@ -126,8 +135,11 @@ def _finite(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ModelError(f"{value!r} is neither a finite number nor a formula.", where=f"torque of '{name}'",
-                         remedy="Give N·m or N, or a formula as text, e.g. '10*sin(t)'.")  # fmt: skip
+        raise ModelError(
+            f"{value!r} is neither a finite number nor a formula.",
+            where=f"torque of '{name}'",
+            remedy="Give N·m or N, or a formula as text, e.g. '10*sin(t)'.",
+        )
     return number
 
 
@@ -166,9 +178,9 @@ def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[l
     """((t, q, v, latches, p), forces, arguments of conditions) as symbols."""
     latches = latches_of(mech, torque)
     t, q, v, m, parameters = (
-        symbols(name, n) for name, n in
-        (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(latches.numbers)), ("p", len(mech.p_names)))
-    )  # fmt: skip
+        symbols(name, n)
+        for name, n in (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(latches.numbers)), ("p", len(mech.p_names)))
+    )
     given = dict(zip(mech.p_names, parameters, strict=True))
     known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
     held = {**known, **{f"{LATCH}{k}": x for k, x in enumerate(m)}}

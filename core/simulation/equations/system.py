@@ -25,8 +25,24 @@ apply here."""
 
 
 _numbers: Any = np.arange(16)
-(TORQUE, RATE, FORWARD, MASS, BIAS, GAP, JACOBIAN, DRIFT, REDUCED, STATES, MOVING, SETTLE, SLOPES, TORQUE_SLOPES,
- CONDITIONS, TORQUE_CONDITIONS) = _numbers  # fmt: skip
+(
+    TORQUE,
+    RATE,
+    FORWARD,
+    MASS,
+    BIAS,
+    GAP,
+    JACOBIAN,
+    DRIFT,
+    REDUCED,
+    STATES,
+    MOVING,
+    SETTLE,
+    SLOPES,
+    TORQUE_SLOPES,
+    CONDITIONS,
+    TORQUE_CONDITIONS,
+) = _numbers
 """Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
 independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
 `core.traces.jacobians`, derivatives of u by q and v, arguments of the conditions in forces and in u.

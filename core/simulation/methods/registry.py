@@ -69,9 +69,7 @@ def begun(assembly: Assembly, chosen: Settings, y: Array) -> Begun:
         addresses[SLIDE] = address(sliding_modes.sliding_entry)
     conditions, times = np.zeros((sliding_modes.ROWS if assembly.switches else 0, assembly.switches)), chosen.times()
     slid = np.full((len(times), n) if assembly.switches else (0, 0), np.nan)
-    parts: list[Any] = [
-        addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, times, conditions, slid
-    ]  # fmt: skip
+    parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, times, conditions, slid]
     work = Work(*parts)
     addresses[SELF], room = stored(work)
     return Begun(work, (assembly, room))
@@ -81,8 +79,16 @@ def _empty(n: int, rows: int, table: Any = None) -> list[Any]:
     """k, A, rows, P, past, square, complexes, pivots of `Work`, of a method that needs k only."""
     none = np.zeros((1, 1))
     A, coefficients, P = (none, none, none) if table is None else table
-    return [np.zeros((rows, n)), A, coefficients, P, np.zeros(16), none, np.zeros((1, 1), dtype=complex),
-            np.zeros((1, 1), dtype=np.int64)]  # fmt: skip
+    return [
+        np.zeros((rows, n)),
+        A,
+        coefficients,
+        P,
+        np.zeros(16),
+        none,
+        np.zeros((1, 1), dtype=complex),
+        np.zeros((1, 1), dtype=np.int64),
+    ]
 
 
 def _runge_kutta(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
@@ -116,8 +122,11 @@ def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
     counts[[radau_newton.STAGE, radau_newton.LOWEST]] = STAGES[0]
     counts[radau_newton.HIGHEST] = STAGES[0] if method == "radau5" else MOST_STAGES
     shapes, pairs = _empty(n, radau_newton.ROWS, tables()), MOST_STAGES // 2
-    shapes[5:] = [np.zeros((2 * n, n)), np.zeros((pairs * n + 2, n), dtype=complex),
-                  np.zeros((1 + pairs, n), dtype=np.int64)]  # fmt: skip
+    shapes[5:] = [
+        np.zeros((2 * n, n)),
+        np.zeros((pairs * n + 2, n), dtype=complex),
+        np.zeros((1 + pairs, n), dtype=np.int64),
+    ]
     return shapes
 
 

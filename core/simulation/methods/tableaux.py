@@ -35,15 +35,21 @@ METHODS: dict[str, Method] = {
         Method("rk54", "Runge–Kutta 5(4), Dormand–Prince", 5, True, "The method for most machines."),
         Method("rk853", "Runge–Kutta 8(5,3), Dormand–Prince", 8, True, "For tight tolerances and long runs."),
         Method("rk32", "Runge–Kutta 3(2), Bogacki–Shampine", 3, True, "For loose tolerances and rough forces."),
-        Method("radau", "Radau IIA 5, 9, 13, implicit", 13, True,
-               "For stiff machines: hard springs, strong dampers. The order follows the motion.", True),
+        Method(
+            "radau",
+            "Radau IIA 5, 9, 13, implicit",
+            13,
+            True,
+            "For stiff machines: hard springs, strong dampers. The order follows the motion.",
+            True,
+        ),
         Method("radau5", "Radau IIA 5, implicit", 5, True, "For stiff machines whose forces are rough.", True),
         Method("adams", "Adams, order 1 to 12", 12, True, "Few evaluations in smooth motion, for costly machines."),
         Method("rk4", "Runge–Kutta 4, fixed step", 4, False, "Fixed cost per step, over jumps of forces, too."),
         Method("semi_implicit_euler", "Semi-implicit Euler, fixed step", 1, False, "Keeps energy bounded."),
         Method("euler", "Explicit Euler, fixed step", 1, False, "For comparison."),
     )
-}  # fmt: skip
+}
 RECORDED = Method("recorded", "Recorded trace", 0, False, "Read from a file; nothing was integrated.")
 """What runs that were read from traces name as their method."""
 
@@ -89,8 +95,16 @@ def tableau(method: str) -> Tableau:
     A[: solver.A.shape[0], : solver.A.shape[1]] = solver.A
     A[s - 1, : s - 1] = solver.B
     none = np.zeros(s)
-    return Tableau(A, np.append(solver.B, 0.0), np.append(solver.C, 1.0), _real(solver.E), none,
-                   _real(solver.P), s, solver.error_estimator_order)  # fmt: skip
+    return Tableau(
+        A,
+        np.append(solver.B, 0.0),
+        np.append(solver.C, 1.0),
+        _real(solver.E),
+        none,
+        _real(solver.P),
+        s,
+        solver.error_estimator_order,
+    )
 
 
 def _real(values: Any) -> Array:

@@ -23,13 +23,22 @@ Array = NDArray[np.float64]
 JOINT = ("q", "v", "a", "tau", "reaction")
 FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
 WHOLE = (
-    "energy.kinetic", "energy.potential", "energy.total", "momentum.linear", "momentum.angular",
+    "energy.kinetic",
+    "energy.potential",
+    "energy.total",
+    "momentum.linear",
+    "momentum.angular",
     "constraint.residual",
-)  # fmt: skip
+)
 _COMPONENTS = {
-    "position": "xyz", "velocity": "xyz", "omega": "xyz", "acceleration": "xyz", "alpha": "xyz",
-    "linear": "xyz", "angular": "xyz",
-}  # fmt: skip
+    "position": "xyz",
+    "velocity": "xyz",
+    "omega": "xyz",
+    "acceleration": "xyz",
+    "alpha": "xyz",
+    "linear": "xyz",
+    "angular": "xyz",
+}
 _WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
 MAGNITUDES = {"magnitude": tuple("xyz"), "force": _WRENCH[3:], "torque": _WRENCH[:3]}
 """Suffixes of lengths of vectors, and the components they are the lengths of."""
@@ -119,9 +128,11 @@ class Channels:
         if what == "q" and len(joints) == count:
             return tuple(name[len(owner) + 1 :] for name in joints)
         speeds = [name for name in self.mech.v_names if name.startswith(f"{owner}.")]
-        return tuple(name[len(owner) + 1 :] for name in speeds) if len(speeds) == count else tuple(
-            map(str, range(1, count + 1))
-        )  # fmt: skip
+        return (
+            tuple(name[len(owner) + 1 :] for name in speeds)
+            if len(speeds) == count
+            else tuple(map(str, range(1, count + 1)))
+        )
 
     def __getitem__(self, channel: str) -> Array:
         if not isinstance(channel, str):
@@ -149,8 +160,12 @@ class Channels:
             return self._of_joint(owner, what)
         if what in FRAME and owner in self.mech.frame_names:
             return self._of_frame(owner, what)
-        for label, columns in (("q", self.mech.q_names), ("v", self.mech.v_names), ("a", self.mech.v_names),
-                               ("tau", self.mech.v_names)):  # fmt: skip
+        for label, columns in (
+            ("q", self.mech.q_names),
+            ("v", self.mech.v_names),
+            ("a", self.mech.v_names),
+            ("tau", self.mech.v_names),
+        ):
             if what == label and owner in columns:
                 if label == "tau":
                     joint, at = owner.rpartition(".")[0], columns.index(owner)
@@ -186,14 +201,20 @@ class Channels:
         if cut_coordinates.closes_loop(self.mech, joint):
             return self._of_cut(joint, what)
         if not self._freedom(joint):
-            raise ModelError("The joint has no coordinates of its own: it is fixed.",
-                             where=f"joint '{joint}'", remedy="Ask for its reaction.")  # fmt: skip
+            raise ModelError(
+                "The joint has no coordinates of its own: it is fixed.",
+                where=f"joint '{joint}'",
+                remedy="Ask for its reaction.",
+            )
         leader = self.mech._coordinates.coupling(joint)[0]
         if what == "q":
             values = self.mech.coordinate(self.samples.q, joint, p=self.p)
         elif what == "tau" and leader != joint:
-            raise ModelError(f"The joint follows '{leader}', so it has no force of its own.",
-                             where=f"joint '{joint}'", remedy=f"Ask for '{leader}.tau'.")  # fmt: skip
+            raise ModelError(
+                f"The joint follows '{leader}', so it has no force of its own.",
+                where=f"joint '{joint}'",
+                remedy=f"Ask for '{leader}.tau'.",
+            )
         else:
             values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
             values = values + self._of_drivers(joint, values.shape) if what == "tau" else values
@@ -257,8 +278,11 @@ class Channels:
     def _plain(self, name: str, column: Array) -> Array:
         if column.ndim != 1:
             first = self.components(name, _width(column))[0]
-            raise ExpressionError(f"'{name}' has several components.", where="channel",
-                                  remedy=f"Name one of them, such as '{name}.{first}'.")  # fmt: skip
+            raise ExpressionError(
+                f"'{name}' has several components.",
+                where="channel",
+                remedy=f"Name one of them, such as '{name}.{first}'.",
+            )
         return column
 
     def _unknown(self, name: str) -> ModelError:

@@ -7,9 +7,10 @@ from core.errors import ModelError
 from core.simulation.run.channels import Channels
 
 _PARTS = {
-    "reaction": ("tx", "ty", "tz", "fx", "fy", "fz"), "orientation": ("qx", "qy", "qz", "qw"),
+    "reaction": ("tx", "ty", "tz", "fx", "fy", "fz"),
+    "orientation": ("qx", "qy", "qz", "qw"),
     **dict.fromkeys(("position", "velocity", "omega", "acceleration", "alpha", "linear", "angular"), tuple("xyz")),
-}  # fmt: skip
+}
 _PLAIN = ("time", "energy.kinetic", "energy.potential", "energy.total", "constraint.residual")
 
 

@@ -37,13 +37,20 @@ def run_of(
     at = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
     time = numbers[:, at]
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):
-        raise FileError("The times of the trace do not grow.", file=title, where=f"column '{names[at]}'",
-                        remedy="Give at least two rows, sorted by time.")  # fmt: skip
+        raise FileError(
+            "The times of the trace do not grow.",
+            file=title,
+            where=f"column '{names[at]}'",
+            remedy="Give at least two rows, sorted by time.",
+        )
     known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
     places = {k: known[name] for k, name in enumerate(names) if k != at and name in known}
     if not places:
-        raise FileError("No column of the trace is a coordinate of the machine.", file=title,
-                        remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)))  # fmt: skip
+        raise FileError(
+            "No column of the trace is a coordinate of the machine.",
+            file=title,
+            remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
+        )
     q = np.tile(mech.rest(dict(p)), (len(time), 1))
     for column, name in places.items():
         q[:, mech.q_names.index(name)] = numbers[:, column]
@@ -60,7 +67,16 @@ def run_of(
         )
         v[:, j], a[:, j] = spline(time, 1)[:, i], spline(time, 2)[:, i]
     tau = mech.inverse_dynamics(q, v, a, p=dict(p)) if not mech.loops else np.zeros_like(v)
-    settings = Settings(method=RECORDED.id, duration=float(time[-1] - time[0]), step=None, rtol=0.0, atol=0.0,
-                        output=float(np.min(np.diff(time))), start=float(time[0]), parameters=dict(p), torque=title,
-                        max_steps=0)  # fmt: skip
+    settings = Settings(
+        method=RECORDED.id,
+        duration=float(time[-1] - time[0]),
+        step=None,
+        rtol=0.0,
+        atol=0.0,
+        output=float(np.min(np.diff(time))),
+        start=float(time[0]),
+        parameters=dict(p),
+        torque=title,
+        max_steps=0,
+    )
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())

@@ -41,8 +41,19 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
     Its channels are those of the pose: reactions under gravity, energies, places.
     """
     place, still = np.asarray(q, dtype=float)[None, :], np.zeros((1, mech.nv))
-    chosen = setup.settings(mech, duration=1.0, method="rk4", step=None, rtol=1e-7, atol=1e-9, output=None, start=0.0,
-                            parameters=dict(p) if p else None, torque=None, max_steps=1)  # fmt: skip
+    chosen = setup.settings(
+        mech,
+        duration=1.0,
+        method="rk4",
+        step=None,
+        rtol=1e-7,
+        atol=1e-9,
+        output=None,
+        start=0.0,
+        parameters=dict(p) if p else None,
+        torque=None,
+        max_steps=1,
+    )
     tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
     if mech.held and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
         G = np.reshape(mech.loop_jacobian(place[0], p=dict(p) if p else None), (-1, mech.nv))

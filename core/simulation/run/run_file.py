@@ -48,8 +48,11 @@ class RunFile:
         self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
         self.file: Any = None
         if Path(path).suffix.lower() not in WHOLE:
-            raise FileError("A run that is written while it goes on needs an HDF5 file.", file=path,
-                            remedy="Give a name that ends in .h5.")  # fmt: skip
+            raise FileError(
+                "A run that is written while it goes on needs an HDF5 file.",
+                file=path,
+                remedy="Give a name that ends in .h5.",
+            )
         prove(path)
 
     def append(self, piece: Run) -> None:
@@ -95,8 +98,9 @@ class RunFile:
         described(file, self.mech, self.settings)
         for name, values in arrays.items():
             rest = values.shape[1:]
-            file.create_dataset(name, (0, *rest), "f8", chunks=(CHUNK, *(max(n, 1) for n in rest)),
-                                maxshape=(None, *rest))  # fmt: skip
+            file.create_dataset(
+                name, (0, *rest), "f8", chunks=(CHUNK, *(max(n, 1) for n in rest)), maxshape=(None, *rest)
+            )
         file.flush()
         file.swmr_mode = True
 
@@ -151,8 +155,9 @@ def load(path: str) -> Run:
             if file.attrs.get("format") != FORMAT:
                 raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
             if int(file.attrs["version"]) > VERSION:
-                raise FileError("The file is of a newer version of this program.", file=path,
-                                remedy="Update the program.")  # fmt: skip
+                raise FileError(
+                    "The file is of a newer version of this program.", file=path, remedy="Update the program."
+                )
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
             mech = Mechanism(loads(model_text(file, size), "kst", str(file.attrs["origin"])))
@@ -162,8 +167,11 @@ def load(path: str) -> Run:
             arrays |= {name: np.zeros((count, 0)) for name in STATES if name not in arrays}
             check(mech, settings, arrays)
     except (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise FileError(f"The run cannot be read: {str(error)[:200]}.", file=path,
-                        remedy="The file is damaged: copy it again, or make the run again.") from None  # fmt: skip
+        raise FileError(
+            f"The run cannot be read: {str(error)[:200]}.",
+            file=path,
+            remedy="The file is damaged: copy it again, or make the run again.",
+        ) from None
     return Run(mech, settings, **arrays, statistics=statistics)
 
 
@@ -187,8 +195,9 @@ def _readable(path: str) -> Any:
 def prove(path: str) -> None:
     """See that a run can be saved there, before it is made. Raises FileError."""
     if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
-        raise FileError("The suffix says no format of runs.", file=path,
-                        remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON).")  # fmt: skip
+        raise FileError(
+            "The suffix says no format of runs.", file=path, remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON)."
+        )
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
@@ -209,8 +218,9 @@ def save(run: Run, path: str, channels: Sequence[str]) -> None:
     else:
         columns = [("t", run.time), *run.table(channels or [f"{name}.q" for name in run.mech.q_names])]
         names = [name.removesuffix(".q") if not channels else name for name, _ in columns]
-        write_whole(path, ('" ' + " ".join(name.replace(" ", "") for name in names) + "\n"
-                           + _rows(columns, " ")).encode())  # fmt: skip
+        write_whole(
+            path, ('" ' + " ".join(name.replace(" ", "") for name in names) + "\n" + _rows(columns, " ")).encode()
+        )
 
 
 def csv(run: Run, channels: Sequence[str]) -> str:

@@ -77,10 +77,28 @@ _F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 _I1 = numba.int64[::1]
 load_work: Any = loader(
     named_tuple(
-        (_I1, _F1, _I1, _F1, _F1, _F1, _F2, _F2, _F2, _F2, _F1, _F2, numba.complex128[:, ::1],
-         numba.int64[:, ::1], _F1, _F2, _F2), Work,
+        (
+            _I1,
+            _F1,
+            _I1,
+            _F1,
+            _F1,
+            _F1,
+            _F2,
+            _F2,
+            _F2,
+            _F2,
+            _F1,
+            _F2,
+            numba.complex128[:, ::1],
+            numba.int64[:, ::1],
+            _F1,
+            _F2,
+            _F2,
+        ),
+        Work,
     )
-)  # fmt: skip
+)
 
 
 @native

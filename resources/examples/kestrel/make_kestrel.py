@@ -143,10 +143,13 @@ def elbow() -> Link:
     link = Link("link3", 7.0)
     link.add(
         "casting",
-        hull(disc("y", (0, 0, 0), 0.068, 0.125, 0.014), disc("y", (0.01, 0, 0.045), 0.066, 0.120, 0.014),
-             disc("x", (0.100, 0, 0.05), 0.058, 0.02, 0.006)),
+        hull(
+            disc("y", (0, 0, 0), 0.068, 0.125, 0.014),
+            disc("y", (0.01, 0, 0.045), 0.066, 0.120, 0.014),
+            disc("x", (0.100, 0, 0.05), 0.058, 0.02, 0.006),
+        ),
         hull(disc("x", (-0.05, 0, 0.05), 0.060, 0.02), disc("x", (-0.085, 0, 0.05), 0.052, 0.02)),
-    )  # fmt: skip
+    )
     link.add("cover", disc("y", (0, -0.075, 0), 0.056, 0.036, 0.012))
     for y, z, radius, length in (
         (0.022, 0.052, 0.024, 0.085),
@@ -213,17 +216,31 @@ def numbers(values: object) -> str:
 def link_text(link: Link) -> list[str]:
     """The `link` element."""
     centre, tensor = link.mass_properties()
-    entries = {"ixx": tensor[0, 0], "ixy": tensor[0, 1], "ixz": tensor[0, 2], "iyy": tensor[1, 1], "iyz": tensor[1, 2],
-               "izz": tensor[2, 2]}  # fmt: skip
+    entries = {
+        "ixx": tensor[0, 0],
+        "ixy": tensor[0, 1],
+        "ixz": tensor[0, 2],
+        "iyy": tensor[1, 1],
+        "iyz": tensor[1, 2],
+        "izz": tensor[2, 2],
+    }
     entries = {key: 0.0 if abs(value) < 1e-9 else value for key, value in entries.items()}
     centre = np.where(abs(centre) < 1e-9, 0.0, centre)
-    lines = [f'  <link name="{link.name}">', "    <inertial>", f'      <origin xyz="{numbers(centre)}"/>',
-             f'      <mass value="{link.mass:g}"/>',
-             "      <inertia " + " ".join(f'{key}="{value:.6g}"' for key, value in entries.items()) + "/>",
-             "    </inertial>"]  # fmt: skip
+    lines = [
+        f'  <link name="{link.name}">',
+        "    <inertial>",
+        f'      <origin xyz="{numbers(centre)}"/>',
+        f'      <mass value="{link.mass:g}"/>',
+        "      <inertia " + " ".join(f'{key}="{value:.6g}"' for key, value in entries.items()) + "/>",
+        "    </inertial>",
+    ]
     for color in link.parts:
-        lines += ["    <visual>", f'      <geometry><mesh filename="package://kestrel/meshes/{link.name}_{color}.stl"/></geometry>',
-                  f'      <material name="{color}"/>', "    </visual>"]  # fmt: skip
+        lines += [
+            "    <visual>",
+            f'      <geometry><mesh filename="package://kestrel/meshes/{link.name}_{color}.stl"/></geometry>',
+            f'      <material name="{color}"/>',
+            "    </visual>",
+        ]
     return [*lines, "  </link>"]
 
 

@@ -78,9 +78,13 @@ def test_what_the_tool_expects_is_cut_with_dots_in_a_small_window(bench):
 def test_values_at_the_pointer_have_the_digits_that_mean_something(bench):
     settings = bench.window.settings
     settings.degrees, settings.millimetres = True, False
-    cases = {(2030.0, "force"): "2030\u202fN", (-0.01234567, "torque"): "−0.01235\u202fN·m",
-             (0.5, "length"): "0.5000\u202fm",
-             (-1e-9, "angle"): "0.0°", (123456.0, "force"): "1.235·10⁵\u202fN"}  # fmt: skip
+    cases = {
+        (2030.0, "force"): "2030\u202fN",
+        (-0.01234567, "torque"): "−0.01235\u202fN·m",
+        (0.5, "length"): "0.5000\u202fm",
+        (-1e-9, "angle"): "0.0°",
+        (123456.0, "force"): "1.235·10⁵\u202fN",
+    }
     assert {case: settings.shown(*case) for case in cases} == cases
 
 

@@ -210,8 +210,9 @@ def test_the_question_has_names_ticks_and_a_safe_default(bench, pendulum):
     bench.session.runs.annotate(record, "two\nlines")
     dialog = LeavingDialog(bench.window, Loss("pendulum", 3, 1, (record,)))
     assert [dialog.list.item(k).text() for k in range(2)] == [
-        "pendulum: 3 edits, 1 run deleted", f"{record.name} (two lines): 0.3 s",
-    ]  # fmt: skip
+        "pendulum: 3 edits, 1 run deleted",
+        f"{record.name} (two lines): 0.3 s",
+    ]
     assert dialog.save.isDefault()
     assert dialog.save.text() == "Save all"
     dialog.list.item(0).setCheckState(Qt.CheckState.Unchecked)
@@ -504,8 +505,10 @@ def test_what_is_left_as_it_is_stays_on_disk(bench, pendulum, monkeypatch):
     bench.window.run("file.new")
     reopen(bench, pendulum)
     assert [(record.name, record.note) for record in bench.session.runs.items] == [
-        ("Third", ""), ("Run 1", ""), ("Run 2", ""),
-    ]  # fmt: skip
+        ("Third", ""),
+        ("Run 1", ""),
+        ("Run 2", ""),
+    ]
 
 
 def test_runs_are_saved_where_the_programs_own_folder_cannot_be_written(bench, pendulum, monkeypatch):

@@ -162,8 +162,11 @@ def test_a_name_is_put_in_place_by_a_click(qtbot, settings):
     name = placed.token.symbols[0]
     x, y = view.grid.place(i, 0)
     up = cell.setting.baselines()[placed.line]
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton,
-                     pos=QPoint(round(x + placed.x + placed.token.width / 2), round(y + up - 3)))  # fmt: skip
+    QTest.mouseClick(
+        view.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(round(x + placed.x + placed.token.width / 2), round(y + up - 3)),
+    )
     assert name in view.grid.unfolded
     qtbot.waitUntil(lambda: view.done)
     QTest.mouseClick(part.names, Qt.MouseButton.LeftButton)
@@ -193,8 +196,15 @@ def test_entries_are_chosen_and_copied(qtbot, panel):
 def test_the_cards_menu_copies_in_every_language(panel):
     card, _ = shown(panel)
     menu = card._copy_menu(card)
-    words = {"Text": "1/4 a1^2 m1", "LaTeX": r"\begin{bmatrix}", "Python": "def M(", "Mathematica": "M = {{",
-             "C": "void M(", "SymPy": "symbols('", "One entry per line": "M[[1,2]] ="}  # fmt: skip
+    words = {
+        "Text": "1/4 a1^2 m1",
+        "LaTeX": r"\begin{bmatrix}",
+        "Python": "def M(",
+        "Mathematica": "M = {{",
+        "C": "void M(",
+        "SymPy": "symbols('",
+        "One entry per line": "M[[1,2]] =",
+    }
     for title, word in words.items():
         next(action for action in menu.actions() if action.text() == title).trigger()
         assert word in QGuiApplication.clipboard().text(), title

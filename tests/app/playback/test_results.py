@@ -99,8 +99,15 @@ def test_ellipsoids_go_along(bench):
         Ellipsoid((0.1 * k, 0.0, 0.5), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), (0.3, 0.2, 0.1))
         for k in range(3)
     )
-    field = EllipsoidField(kind="force", part="translation", frame="tool", dimension=3, ellipsoids=balls,
-                           measures=Table(columns=(), rows=()), poses=poses)  # fmt: skip
+    field = EllipsoidField(
+        kind="force",
+        part="translation",
+        frame="tool",
+        dimension=3,
+        ellipsoids=balls,
+        measures=Table(columns=(), rows=()),
+        poses=poses,
+    )
     bench.session.produced.emit(field)
     bench.window.run("play.last")
     centre, _, radii, kind = bench.view._ellipsoids["result"][0]

@@ -72,8 +72,10 @@ def test_areas_whose_units_stay_keep_their_lines(chart):
         return {key[1]: line for key, line in chart._lines.items()}
 
     def three(units):
-        return [Curve((1, name), name, "Run 1", T, T, T, "s", unit, "#1f77b4", current=True, over_time=True)
-                for name, unit in zip("abc", units, strict=False)]  # fmt: skip
+        return [
+            Curve((1, name), name, "Run 1", T, T, T, "s", unit, "#1f77b4", current=True, over_time=True)
+            for name, unit in zip("abc", units, strict=False)
+        ]
 
     plot = Plot(("a", "b", "c"))
     chart.show_curves(plot, three(["m", "s"]))

@@ -64,8 +64,11 @@ def test_cells_and_notes_stay_readable(bench, looks):
         looks(look)
         color = severity_color("warning", QApplication.palette())
         bench.wait(lambda c=color: all(note.palette().color(QPalette.ColorRole.WindowText) == c for note in notes))
-        given = [table.item(0, column).foreground().color() for column in range(table.columnCount())
-                 if table.item(0, column).foreground().style().value]  # fmt: skip
+        given = [
+            table.item(0, column).foreground().color()
+            for column in range(table.columnCount())
+            if table.item(0, column).foreground().style().value
+        ]
         ground = QApplication.palette().color(QPalette.ColorRole.Base).lightness()
         assert all(abs(ink.lightness() - ground) > 70 for ink in given)
 

@@ -69,8 +69,9 @@ def test_where_it_was_made_before_no_process_is_started(tmp_path, monkeypatch):
 
 def test_if_the_process_fails_it_is_made_here(tmp_path):
     (tmp_path / "window").write_text(str(os.getpid()))
-    code = IntegratorCode({"first": partial(note, tmp_path, "first"), "second": partial(fail, tmp_path)},
-                          lambda: tmp_path / "mark")  # fmt: skip
+    code = IntegratorCode(
+        {"first": partial(note, tmp_path, "first"), "second": partial(fail, tmp_path)}, lambda: tmp_path / "mark"
+    )
     code.begin()
     code.wait(never)
     assert len(who(tmp_path, "first")) == 2
@@ -95,11 +96,14 @@ def test_who_waits_can_be_stopped_and_a_stage_that_breaks_keeps_nobody(tmp_path,
     assert not code.busy()
 
 
-@pytest.mark.parametrize(("name", "method", "wanted"), [
-    ("puma560", "rk54", ("usual",)),
-    ("four_bar", "rk4", ("usual", "loops")),
-    ("pendulum", "radau5", ("usual", "stiff")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "method", "wanted"),
+    [
+        ("puma560", "rk54", ("usual",)),
+        ("four_bar", "rk4", ("usual", "loops")),
+        ("pendulum", "radau5", ("usual", "stiff")),
+    ],
+)
 def test_a_run_waits_for_what_it_needs(name, method, wanted):
     path = next(example.path for example in examples() if example.name == name)
     assert stages_for(Mechanism(load(path)), method) == wanted

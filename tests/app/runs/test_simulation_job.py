@@ -245,8 +245,14 @@ def track(scrubber, share):
 def drag_on(widget, start, end, keys=Qt.KeyboardModifier.NoModifier):
     QTest.mousePress(widget, Qt.MouseButton.LeftButton, keys, start)
     for place in (start, (start + end) / 2, end):
-        event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), QPointF(widget.mapToGlobal(place)),
-                            Qt.MouseButton.LeftButton, Qt.MouseButton.LeftButton, keys)  # fmt: skip
+        event = QMouseEvent(
+            QEvent.Type.MouseMove,
+            QPointF(place),
+            QPointF(widget.mapToGlobal(place)),
+            Qt.MouseButton.LeftButton,
+            Qt.MouseButton.LeftButton,
+            keys,
+        )
         QApplication.sendEvent(widget, event)
     QTest.mouseRelease(widget, Qt.MouseButton.LeftButton, keys, end)
 

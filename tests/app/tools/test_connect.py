@@ -28,14 +28,21 @@ def machine() -> Model:
     box = (Box(size=(0.2, 0.2, 0.2)),)
     return Model(
         name="blocks",
-        bodies=(Body(name="left", shapes=box, **SOLID), Body(name="right", shapes=box, **SOLID),
-                Body(name="wheel", shapes=(Sphere(radius=0.1),), **SOLID)),
-        frames=(Frame(name="hook", parent="left", pose=Pose(position=(0, 0, 0.1))),
-                Frame(name="eye", parent="right", pose=Pose(position=(0, 0, 0.1)))),
-        joints=(Joint(name="l", kind="prismatic", parent="world", child="left", a=Pose(position=(0, 0, 0.5))),
-                Joint(name="r", kind="prismatic", parent="world", child="right", a=Pose(position=(1, 0, 0.5))),
-                Joint(name="turn", parent="world", child="wheel", a=Pose(position=(0.5, 0, 0.2)))),
-    )  # fmt: skip
+        bodies=(
+            Body(name="left", shapes=box, **SOLID),
+            Body(name="right", shapes=box, **SOLID),
+            Body(name="wheel", shapes=(Sphere(radius=0.1),), **SOLID),
+        ),
+        frames=(
+            Frame(name="hook", parent="left", pose=Pose(position=(0, 0, 0.1))),
+            Frame(name="eye", parent="right", pose=Pose(position=(0, 0, 0.1))),
+        ),
+        joints=(
+            Joint(name="l", kind="prismatic", parent="world", child="left", a=Pose(position=(0, 0, 0.5))),
+            Joint(name="r", kind="prismatic", parent="world", child="right", a=Pose(position=(1, 0, 0.5))),
+            Joint(name="turn", parent="world", child="wheel", a=Pose(position=(0.5, 0, 0.2))),
+        ),
+    )
 
 
 @pytest.fixture
@@ -305,10 +312,15 @@ def bars(axis=(0.0, 0.0, 1.0)) -> Model:
     shape = (Box(size=(0.3, 0.03, 0.03), pose=Pose(position=(0.15, 0.0, 0.0))),)
     names = ("crank", "coupler", "rocker")
     joints = tuple(
-        Joint(name=f"j{i}", parent=names[i - 1] if i else "world", child=name, axis=axis,
-              a=Pose(position=(0.3 if i else 0.0, 0.0, 0.0 if i else 0.4)))
+        Joint(
+            name=f"j{i}",
+            parent=names[i - 1] if i else "world",
+            child=name,
+            axis=axis,
+            a=Pose(position=(0.3 if i else 0.0, 0.0, 0.0 if i else 0.4)),
+        )
         for i, name in enumerate(names)
-    )  # fmt: skip
+    )
     return Model(name="bars", bodies=tuple(Body(name=n, shapes=shape, **SOLID) for n in names), joints=joints)
 
 

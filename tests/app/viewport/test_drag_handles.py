@@ -12,9 +12,16 @@ from viz import camera
 from viz.drawlist.drag_geometry import EDGE_ON
 
 PARTS = {
-    "revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "cylindrical": 2, "universal": 2, "planar": 3,
-    "spherical": 3, "free": 6,
-}  # fmt: skip
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "screw": 1,
+    "cylindrical": 2,
+    "universal": 2,
+    "planar": 3,
+    "spherical": 3,
+    "free": 6,
+}
 """How many rings and arrows each kind has."""
 TURN, SLIDE = 0.5, 0.03
 """Amount dragged, rad and m."""
@@ -61,8 +68,10 @@ def way(bench, part):
         starts = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
         track = [[ring_point(grip, s + amount * t) for t in np.linspace(0.0, 1.0, 4)] for s in starts]
     else:
-        track = [[grip.centre + grip.axis * (grip.radius * s + amount * t) for t in np.linspace(0.0, 1.0, 4)]
-                 for s in (1.0, 1.2, 0.8, 0.5)]  # fmt: skip
+        track = [
+            [grip.centre + grip.axis * (grip.radius * s + amount * t) for t in np.linspace(0.0, 1.0, 4)]
+            for s in (1.0, 1.2, 0.8, 0.5)
+        ]
     for points in track:
         pixels = [pixel(bench, point) for point in points]
         pointer = bench.view.pointer(_at(pixels[0]))
@@ -160,8 +169,11 @@ def test_a_limit_holds_and_is_shown(bench):
     session, view = bench.session, bench.view
     grip = view.scene.handles.grip(part)
     angles = np.linspace(0.0, 4.6, 16)
-    start = next(s for s in np.linspace(0, 6.2, 40)
-                 if view.handles.under(view.pointer(_at(pixel(bench, ring_point(grip, s))))) == part)  # fmt: skip
+    start = next(
+        s
+        for s in np.linspace(0, 6.2, 40)
+        if view.handles.under(view.pointer(_at(pixel(bench, ring_point(grip, s))))) == part
+    )
     bench.press(*pixel(bench, ring_point(grip, start)))
     for angle in angles:
         bench.move(*pixel(bench, ring_point(grip, start + angle)))

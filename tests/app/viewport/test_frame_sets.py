@@ -98,8 +98,14 @@ def test_a_card_shows_its_frames_and_takes_them_away(view, output):
 
 
 def hover(widget, place):
-    event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), widget.mapToGlobal(QPointF(place)),
-                        Qt.MouseButton.NoButton, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    event = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(place),
+        widget.mapToGlobal(QPointF(place)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     QApplication.sendEvent(widget, event)
 
 

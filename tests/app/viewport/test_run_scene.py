@@ -30,8 +30,9 @@ def motion(mech, end=1.0, samples=51, amplitude=0.6):
     v = 4.0 * amplitude * np.outer(np.cos(4.0 * t), np.ones(mech.nv))
     a = -16.0 * q
     still = at_rest(mech, q[0])
-    return dataclasses.replace(still, time=t, q=q, v=v, a=a, tau=mech.inverse_dynamics(q, v, a),
-                               x=np.zeros((samples, mech.nx)))  # fmt: skip
+    return dataclasses.replace(
+        still, time=t, q=q, v=v, a=a, tau=mech.inverse_dynamics(q, v, a), x=np.zeros((samples, mech.nx))
+    )
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_the_way_of_a_run_is_drawn_up_to_the_playhead_however_it_came_there(arm)
     arm.window.run("view.trace")
     arm.session.runs.seek(0.9)
     arm.session.runs.seek(0.2)
-    (actor, _), = (v for k, v in arm.view.scene.overlays._traces.items() if k[0] == "runs")  # fmt: skip
+    ((actor, _),) = (v for k, v in arm.view.scene.overlays._traces.items() if k[0] == "runs")
     points = np.array(
         [actor.GetMapper().GetInput().GetPoint(k) for k in range(actor.GetMapper().GetInput().GetNumberOfPoints())]
     )
@@ -155,8 +156,10 @@ def test_a_point_of_a_body_is_traced_from_its_context_menu(arm):
 def test_ghosts_of_runs_with_parameters_that_are_gone(arm):
     """A run knows values of parameters that an edit has removed since."""
     session = arm.session
-    session.apply("Add parameters", lambda model: edits.add(edits.add(model, Parameter(name="gone", value=1.0)),
-                                                            Parameter(name="left", value=2.0)))  # fmt: skip
+    session.apply(
+        "Add parameters",
+        lambda model: edits.add(edits.add(model, Parameter(name="gone", value=1.0)), Parameter(name="left", value=2.0)),
+    )
     first, second = (motion(session.mech, amplitude=each) for each in (0.6, 0.3))
     other = {**second.settings.parameters, "gone": 1.0, "left": 3.0}
     session.runs.add(dataclasses.replace(second, settings=dataclasses.replace(second.settings, parameters=other)))

@@ -13,9 +13,16 @@ from viz.scene.cube import SIDE
 
 def wheel(bench, x, y, notches=0, pixels=(0, 0), keys=Qt.KeyboardModifier.NoModifier):
     place = QPointF(x, y)
-    event = QWheelEvent(place, QPointF(bench.view.mapToGlobal(place.toPoint())), QPoint(*pixels),
-                        QPoint(0, 120 * notches), Qt.MouseButton.NoButton, keys,
-                        Qt.ScrollPhase.NoScrollPhase, False)  # fmt: skip
+    event = QWheelEvent(
+        place,
+        QPointF(bench.view.mapToGlobal(place.toPoint())),
+        QPoint(*pixels),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        keys,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(bench.view, event)
 
 
@@ -255,8 +262,9 @@ def test_a_picture_is_twice_as_fine_and_without_handles(bench):
     picture = bench.view.picture(2)
     width, height = bench.view.scene.size
     assert (picture.width(), picture.height()) == (2 * width, 2 * height)
-    colours = {picture.pixelColor(x, y).rgb() for x in range(0, picture.width(), 11)
-               for y in range(0, picture.height(), 11)}  # fmt: skip
+    colours = {
+        picture.pixelColor(x, y).rgb() for x in range(0, picture.width(), 11) for y in range(0, picture.height(), 11)
+    }
     assert len(colours) > 200
     assert bench.view.scene.handles.shown == ("joint1",)
 

@@ -146,8 +146,10 @@ def test_a_sensor_changes_its_kind_and_folds_what_few_need(qtbot, settings):
 
 
 def test_a_kind_that_lacks_its_partner_says_so(qtbot, settings):
-    model = Model(bodies=(Body(name="a", **SOLID), Body(name="b", **SOLID)),
-                  forces=(Force(name="f", a="a", b="b", stiffness=1.0),))  # fmt: skip
+    model = Model(
+        bodies=(Body(name="a", **SOLID), Body(name="b", **SOLID)),
+        forces=(Force(name="f", a="a", b="b", stiffness=1.0),),
+    )
     session = Session(model)
     panel = PropertyEditor(session, settings)
     qtbot.addWidget(panel)

@@ -38,8 +38,16 @@ def test_the_wheel_passes_over_what_is_not_focused(qtbot, monkeypatch, make, foc
     qtbot.addWidget(widget)
     monkeypatch.setattr(type(widget), "hasFocus", lambda _self: focused)
     before = value()
-    notch = QWheelEvent(QPointF(5, 5), QPointF(5, 5), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
-                        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False)  # fmt: skip
+    notch = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(5, 5),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(widget, notch)
     assert (value() != before) == focused
     assert notch.isAccepted() == focused

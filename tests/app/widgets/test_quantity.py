@@ -224,9 +224,16 @@ def test_keys_step_in_one_gesture(qtbot, edit):
 
 def wheel(widget, delta):
     center = QPointF(widget.rect().center())
-    event = QWheelEvent(center, QPointF(widget.mapToGlobal(QPoint(5, 5))), QPoint(), QPoint(0, delta),
-                        Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase,
-                        False)  # fmt: skip
+    event = QWheelEvent(
+        center,
+        QPointF(widget.mapToGlobal(QPoint(5, 5))),
+        QPoint(),
+        QPoint(0, delta),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
     QApplication.sendEvent(widget, event)
 
 

@@ -23,8 +23,11 @@ INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractButton)
 def nameless(place):
     found = [each for kind in INPUTS for each in place.findChildren(kind) if each.isVisible()]
     own = [each for each in found if not isinstance(each.parentWidget(), (QComboBox, QAbstractSpinBox, QLineEdit))]
-    return [(type(each).__name__, each.toolTip()) for each in own
-            if not each.accessibleName() and not (isinstance(each, QAbstractButton) and each.text())]  # fmt: skip
+    return [
+        (type(each).__name__, each.toolTip())
+        for each in own
+        if not each.accessibleName() and not (isinstance(each, QAbstractButton) and each.text())
+    ]
 
 
 def test_inputs_get_the_title_of_their_row_and_buttons_what_they_do(qapp):

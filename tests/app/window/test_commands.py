@@ -44,11 +44,23 @@ def test_every_catalogue_function_has_its_command():
 
 def test_the_keys_of_the_conventions_are_there():
     wanted = {
-        "Ctrl+Z": "edit.undo", "Ctrl+Shift+Z": "edit.redo", "Ctrl+Shift+P": "help.palette", "F1": "help.help",
-        "F": "view.frame", "1": "view.front", "3": "view.right", "7": "view.top", "Esc": "edit.cancel",
-        "Del": "element.delete", "Ctrl+D": "element.duplicate", "Space": "play.toggle", "Left": "play.back",
-        "Shift+Right": "play.forward_far", "Home": "play.first", "End": "play.last",
-    }  # fmt: skip
+        "Ctrl+Z": "edit.undo",
+        "Ctrl+Shift+Z": "edit.redo",
+        "Ctrl+Shift+P": "help.palette",
+        "F1": "help.help",
+        "F": "view.frame",
+        "1": "view.front",
+        "3": "view.right",
+        "7": "view.top",
+        "Esc": "edit.cancel",
+        "Del": "element.delete",
+        "Ctrl+D": "element.duplicate",
+        "Space": "play.toggle",
+        "Left": "play.back",
+        "Shift+Right": "play.forward_far",
+        "Home": "play.first",
+        "End": "play.last",
+    }
     given = {
         QKeySequence(text.strip()).toString(): command.id
         for command in table().values()
@@ -118,8 +130,13 @@ def test_the_palette_finds_commands_functions_and_elements(bench):
     bench.example("puma560")
     bench.session.preview_coordinates({"joint1": 0.5})
     bench.session.commit("Move")  # so that there is something to undo
-    for typed, first in (("mass mat", "Mass matrix"), ("undo", "Undo"), ("lookdark", "Dark"), ("link3", "link3"),
-                         ("joint spring", "Spring in a joint")):  # fmt: skip
+    for typed, first in (
+        ("mass mat", "Mass matrix"),
+        ("undo", "Undo"),
+        ("lookdark", "Dark"),
+        ("link3", "link3"),
+        ("joint spring", "Spring in a joint"),
+    ):
         palette = CommandPalette(bench.window)
         palette.open_palette()
         QTest.keyClicks(palette.line, typed)

@@ -37,8 +37,14 @@ def homeless(place: str) -> dict[str, str]:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody can write")
 def test_the_window_stands_without_a_home():
-    done = subprocess.run([sys.executable, "-c", START], env=homeless("/proc/nowhere"), cwd=ROOT,
-                          capture_output=True, text=True, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", START],
+        env=homeless("/proc/nowhere"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.stdout.split() == ["stands"], done.stderr[-500:]
 
 
@@ -46,8 +52,14 @@ def test_the_window_stands_without_a_home():
 def test_the_command_line_works_without_a_home():
     example = ROOT / "resources" / "examples" / "pendulum.kst"
     for words in (["info", str(example)], ["run", str(example), "--duration", "0.01", "-o", "-"]):
-        done = subprocess.run([sys.executable, "-m", "app", *words], env={**homeless("/proc/nowhere"), **CODE},
-                              cwd=ROOT, capture_output=True, text=True, timeout=120)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "app", *words],
+            env={**homeless("/proc/nowhere"), **CODE},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         assert done.returncode == 0, done.stderr[-500:]
         assert done.stdout
         assert "rror" not in done.stderr

@@ -306,8 +306,13 @@ def test_a_program_that_is_ended_from_outside_leaves_its_work_behind(tmp_path, n
     path = tmp_path / "four_bar.kst"
     shutil.copy(EXAMPLES["four_bar"], path)
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path), str(tmp_path / "s.ini")], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)  # fmt: skip
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(path), str(tmp_path / "s.ini")],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
     assert program.stdout.readline() == "edited\n"
     folder = tmp_path / "state" / "kinetostat" / "recovery"
     until = time.monotonic() + 20.0

@@ -71,8 +71,9 @@ def test_an_empty_scene_does_not_say_so_while_a_file_is_read(bench, tmp_path):
 def test_a_dropped_file_opens(bench):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(EXAMPLES["scara"]))])
-    event = QDropEvent(QPointF(300, 300), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-                       Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    event = QDropEvent(
+        QPointF(300, 300), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
     bench.window.dropEvent(event)
     bench.wait(lambda: not bench.window.documents.opening.busy)
     assert "scara" in bench.window.windowTitle().lower()

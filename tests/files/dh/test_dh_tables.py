@@ -156,11 +156,19 @@ def test_published_robots_round_trip(file, format):
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = link["I"]
         low, high = link.get("qlim") or (-1.0, 1.0)
         rows.append(
-            DHRow(kind="prismatic" if link["sigma"] else "revolute", a=link["a"], alpha=link["alpha"], d=link["d"],
-                  theta=link["offset"] if not link["sigma"] else link["theta"], mass=link["m"],
-                  center_of_mass=tuple(link["r"]), inertia=Inertia(ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz),
-                  limit=Limit(lower=low, upper=high), armature=link["G"] ** 2 * link["Jm"])
-        )  # fmt: skip
+            DHRow(
+                kind="prismatic" if link["sigma"] else "revolute",
+                a=link["a"],
+                alpha=link["alpha"],
+                d=link["d"],
+                theta=link["offset"] if not link["sigma"] else link["theta"],
+                mass=link["m"],
+                center_of_mass=tuple(link["r"]),
+                inertia=Inertia(ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz),
+                limit=Limit(lower=low, upper=high),
+                armature=link["G"] ** 2 * link["Jm"],
+            )
+        )
     chain = DHChain(name="arm", convention=given["convention"], rows=tuple(rows))
     model = Model(name=file.stem, chains=(chain,), world=World(gravity=Gravity(acceleration=tuple(given["gravity"]))))
     assert loads(dumps(model, format), format) == model

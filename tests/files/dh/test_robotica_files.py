@@ -122,15 +122,27 @@ def test_written_strictly_and_read_back():
     lines = text.splitlines()
     start = lines.index("DOF=2")
     assert lines[start + 2 : start + 12] == [
-        "joint1 = revolute", "a1 = a1", "alpha1 = 0", "d1 = 0", "theta1 = q1",
-        "joint2 = revolute", "a2 = a2", "alpha2 = 0", "d2 = 0", "theta2 = q2",
-    ]  # fmt: skip
+        "joint1 = revolute",
+        "a1 = a1",
+        "alpha1 = 0",
+        "d1 = 0",
+        "theta1 = q1",
+        "joint2 = revolute",
+        "a2 = a2",
+        "alpha2 = 0",
+        "d2 = 0",
+        "theta2 = q2",
+    ]
     at = lines.index("DYNAMICS")
     assert lines[at + 2 :] == [
         "gravity vector = {0, g, 0}",
-        "mass1 = m1", "center of mass = {-1/2*a1, 0, 0}", "inertia matrix = {0, 0, 0, 0, 0, I1}",
-        "mass2 = m2", "center of mass = {-1/2*a2, 0, 0}", "inertia matrix = {0, 0, 0, 0, 0, I2}",
-    ]  # fmt: skip
+        "mass1 = m1",
+        "center of mass = {-1/2*a1, 0, 0}",
+        "inertia matrix = {0, 0, 0, 0, 0, I1}",
+        "mass2 = m2",
+        "center of mass = {-1/2*a2, 0, 0}",
+        "inertia matrix = {0, 0, 0, 0, 0, I2}",
+    ]
     assert loads(text, "robotica") == loads(TWO_LINK, "robotica")
 
 
@@ -138,8 +150,11 @@ NUMBER = st.floats(-1e3, 1e3).map(lambda x: round(x, 6) + 0.0)
 ENTRY = st.one_of(NUMBER, st.sampled_from(("l1", "l1/2 + 0.1", "2*l1 - h", "sqrt(h)", "atan2(h, l1)", "-(l1 + h)^2")))
 
 
-@given(st.lists(st.tuples(st.sampled_from(("revolute", "prismatic")), ENTRY, ENTRY, ENTRY, ENTRY, ENTRY), min_size=1,
-                max_size=5))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("revolute", "prismatic")), ENTRY, ENTRY, ENTRY, ENTRY, ENTRY), min_size=1, max_size=5
+    )
+)
 @settings(max_examples=40)
 def test_round_trip_of_random_chains(entries):
     rows = tuple(

@@ -193,8 +193,10 @@ def test_the_model_of_3mf_is_told_by_a_relation(tmp_path):
 
 def nested(count):
     """Objects each of which holds the next one ten times; the last one holds a triangle."""
-    within = [f'<object id="{k}"><components>' + f'<component objectid="{k + 1}"/>' * 10 + "</components></object>"
-              for k in range(1, count)]  # fmt: skip
+    within = [
+        f'<object id="{k}"><components>' + f'<component objectid="{k + 1}"/>' * 10 + "</components></object>"
+        for k in range(1, count)
+    ]
     return model_3mf("".join(within) + f'<object id="{count}">{TRIANGLE}</object>')
 
 

@@ -109,9 +109,16 @@ def test_read_once_until_the_file_changes(tmp_path):
 
 
 def test_broken_meshes_are_messages(tmp_path):
-    for name, data in (("a.stl", b""), ("a.stl", b"solid x\n"), ("b.obj", b"v 1"), ("c.dae", b"<COLLADA/>"),
-                       ("d.glb", b"glTF" + b"\0" * 30), ("e.ply", b"ply\nformat x"), ("f.off", b"OFF\n1e9 1 1"),
-                       ("g.stl", STL.replace(b"0 2 0", b"0 nan 0"))):  # fmt: skip
+    for name, data in (
+        ("a.stl", b""),
+        ("a.stl", b"solid x\n"),
+        ("b.obj", b"v 1"),
+        ("c.dae", b"<COLLADA/>"),
+        ("d.glb", b"glTF" + b"\0" * 30),
+        ("e.ply", b"ply\nformat x"),
+        ("f.off", b"OFF\n1e9 1 1"),
+        ("g.stl", STL.replace(b"0 2 0", b"0 nan 0")),
+    ):
         file = tmp_path / name
         file.write_bytes(data)
         with pytest.raises(FileError) as caught:
@@ -235,10 +242,23 @@ def test_only_meshes_are_ever_found(tree):
     (tree / "secret.txt").write_text("secret")
     (tree / "dir.stl").mkdir()
     hostile = (
-        "/etc/passwd", "file:///etc/passwd", "../../secret.txt", "../../dir.stl", "package://robot/../secret.txt",
-        "package://robot/../other/meshes/a b.stl", "", "\0.stl", "a\0b.stl", "x" * 10_000 + ".stl", "http://[bad/a.stl",
-        "https://example.org/a.stl", "package://", "package:///", "/dev/zero", "//server/share/a.stl",
-    )  # fmt: skip
+        "/etc/passwd",
+        "file:///etc/passwd",
+        "../../secret.txt",
+        "../../dir.stl",
+        "package://robot/../secret.txt",
+        "package://robot/../other/meshes/a b.stl",
+        "",
+        "\0.stl",
+        "a\0b.stl",
+        "x" * 10_000 + ".stl",
+        "http://[bad/a.stl",
+        "https://example.org/a.stl",
+        "package://",
+        "package:///",
+        "/dev/zero",
+        "//server/share/a.stl",
+    )
     for file in hostile:
         assert resolve_mesh(file, origin) is None, file
         assert resolve_mesh(file) is None, file

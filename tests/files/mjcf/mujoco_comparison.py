@@ -118,8 +118,9 @@ def frames_error(mech: Mechanism, q: np.ndarray, theirs: mujoco.MjModel, data: m
     return float(worst)
 
 
-def forces_errors(mech: Mechanism, state: State, theirs: mujoco.MjModel, data: mujoco.MjData,
-                  rng: np.random.Generator) -> dict[str, float]:  # fmt: skip
+def forces_errors(
+    mech: Mechanism, state: State, theirs: mujoco.MjModel, data: mujoco.MjData, rng: np.random.Generator
+) -> dict[str, float]:
     """Relative errors of mass matrix, velocity and gravity terms, passive forces, and of the motion they make."""
     q, v, T = state.q, state.v, state.T
     full = np.zeros((theirs.nv, theirs.nv))

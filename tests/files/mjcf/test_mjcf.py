@@ -82,9 +82,15 @@ def arm(*, turn="", joint='<joint name="j"/>', inner="", extra="", compiler=""):
 
 @pytest.mark.parametrize(
     "turn",
-    ['quat="0.5 0.1 -0.3 0.7"', 'euler="10 20 30"', 'axisangle="1 2 3 40"', 'xyaxes="1 1 0 0 1 1"', 'zaxis="1 2 3"',
-     'zaxis="0 0 -1"'],
-)  # fmt: skip
+    [
+        'quat="0.5 0.1 -0.3 0.7"',
+        'euler="10 20 30"',
+        'axisangle="1 2 3 40"',
+        'xyaxes="1 1 0 0 1 1"',
+        'zaxis="1 2 3"',
+        'zaxis="0 0 -1"',
+    ],
+)
 def test_orientations(turn):
     compared(arm(turn=turn))
 
@@ -150,9 +156,17 @@ def test_classes_of_defaults():
 
 
 def test_limits_and_springs():
-    joints = {j.name: j for j in loads(arm(joint='<joint name="j" range="-90 90"/>'
-        '<joint name="k" type="slide" range="-90 90" limited="false" stiffness="3" springref="0.2"/>'
-        '<joint name="l" range="-1 1" ref="20"/>'), "mjcf").joints}  # fmt: skip
+    joints = {
+        j.name: j
+        for j in loads(
+            arm(
+                joint='<joint name="j" range="-90 90"/>'
+                '<joint name="k" type="slide" range="-90 90" limited="false" stiffness="3" springref="0.2"/>'
+                '<joint name="l" range="-1 1" ref="20"/>'
+            ),
+            "mjcf",
+        ).joints
+    }
     limit = joints["j"].limits[0]
     np.testing.assert_allclose((limit.lower, limit.upper), (-np.pi / 2, np.pi / 2))
     assert joints["k"].limits == ()
@@ -335,9 +349,13 @@ def test_frames_and_copies_are_unfolded():
 
 @pytest.mark.parametrize(
     "compiler",
-    ['boundmass="2" boundinertia="0.3"', 'balanceinertia="true"', 'balanceinertia="true" inertiagrouprange="1 2"',
-     'inertiafromgeom="true" inertiagrouprange="0 1" boundinertia="0.01"'],
-)  # fmt: skip
+    [
+        'boundmass="2" boundinertia="0.3"',
+        'balanceinertia="true"',
+        'balanceinertia="true" inertiagrouprange="1 2"',
+        'inertiafromgeom="true" inertiagrouprange="0 1" boundinertia="0.01"',
+    ],
+)
 def test_the_compiler_bounds_and_balances_masses(compiler):
     given = '<inertial mass="1" pos="0.1 0 0" diaginertia="0.1 0.1 0.5" euler="10 20 30"/>'
     geoms = '<geom size="0.1" pos="1 0 0" group="1"/><geom size="0.2"/>'
@@ -374,11 +392,13 @@ def test_a_tendon_between_two_sites_is_a_spring(length):
 
 @pytest.mark.parametrize(
     ("extra", "words"),
-    [('<body><flexcomp name="f" type="grid"/></body>', "<flexcomp> is not read"),
-     ('<body><geom size="1" shellinertia="true"/></body>', "not over its surface"),
-     ('<body><replicate count="0"/></body>', "0 copies cannot be made"),
-     ('<body><attach model="m"/></body>', "<attach> is not read")],
-)  # fmt: skip
+    [
+        ('<body><flexcomp name="f" type="grid"/></body>', "<flexcomp> is not read"),
+        ('<body><geom size="1" shellinertia="true"/></body>', "not over its surface"),
+        ('<body><replicate count="0"/></body>', "0 copies cannot be made"),
+        ('<body><attach model="m"/></body>', "<attach> is not read"),
+    ],
+)
 def test_what_cannot_be_unfolded_is_told(extra, words):
     text = f"<mujoco><worldbody>{extra}</worldbody></mujoco>"
     if "copies" in words:

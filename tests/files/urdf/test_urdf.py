@@ -84,18 +84,28 @@ def test_every_entry_is_read():
     assert upper.mass == 2.0
     assert upper.center_of_mass == (0.1, 0.0, 0.0)
     box, ball, mesh, cylinder, capsule = upper.shapes
-    assert box == Box(pose=Pose(position=(0.0, 0.0, 0.5), rotation=(0.0, 0.5, 0.0)), size=(0.1, 0.2, 0.3),
-                      role="visual", material="red")  # fmt: skip
+    assert box == Box(
+        pose=Pose(position=(0.0, 0.0, 0.5), rotation=(0.0, 0.5, 0.0)),
+        size=(0.1, 0.2, 0.3),
+        role="visual",
+        material="red",
+    )
     assert ball == Sphere(radius=0.1, role="visual", material="g")
     assert model.find("materials", "g").color == (0.0, 1.0, 0.0, 0.5)
     assert mesh == Mesh(file="package://nowhere/a.stl", scale=(0.001, 0.001, 0.001), role="visual")
     assert cylinder == Cylinder(radius=0.1, length=1.0, role="collision")
     assert capsule == Capsule(radius=0.1, length=1.0, role="collision")
     assert model.joint("shoulder") == Joint(
-        name="shoulder", kind="revolute", parent="base", child="upper",
-        a=Pose(position=(0.0, 0.0, 1.0), rotation=(0.1, 0.2, 0.3)), axis=(0.0, 0.0, 1.0),
-        limits=(Limit(lower=-1.0, upper=1.5, effort=10.0, velocity=3.0),), damping=0.5, friction=0.25,
-    )  # fmt: skip
+        name="shoulder",
+        kind="revolute",
+        parent="base",
+        child="upper",
+        a=Pose(position=(0.0, 0.0, 1.0), rotation=(0.1, 0.2, 0.3)),
+        axis=(0.0, 0.0, 1.0),
+        limits=(Limit(lower=-1.0, upper=1.5, effort=10.0, velocity=3.0),),
+        damping=0.5,
+        friction=0.25,
+    )
     assert model.joint("elbow").axis == (1.0, 0.0, 0.0)  # URDF's default
     assert model.joint("elbow").limits[0].lower == 0.0  # URDF's default
     assert model.joint("grip").mimic == Mimic(leader="elbow", ratio=-2.0, offset=0.5)
@@ -187,10 +197,15 @@ MISTAKES = [
     ('name="grip"', 'name="elbow"', 'name="elbow" type="continuous"', "joint 'elbow'", "used twice"),
     ('<mimic joint="elbow"', '<mimic joint="grip"', 'name="grip"', "joint 'grip', mimic", "grip → grip"),
     ('<mass value="2"/>', "<mass/>", "<mass/>", "link 'upper', inertial", "no 'value'"),
-    ('<cylinder radius="0.1" length="1"/>', '<cylinder radius="0.1"/>', "<cylinder", "link 'upper', collision",
-     "no 'length'"),
+    (
+        '<cylinder radius="0.1" length="1"/>',
+        '<cylinder radius="0.1"/>',
+        "<cylinder",
+        "link 'upper', collision",
+        "no 'length'",
+    ),
     ("<robot", "<!DOCTYPE r [<!ENTITY a 'b'>]><robot", "ENTITY", "", "entities"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("old", "new", "at", "where", "hint"), MISTAKES, ids=[m[4] for m in MISTAKES])
@@ -420,21 +435,33 @@ def test_dh_chains_become_urdf_with_the_same_tool_pose_and_mass(convention):
     rng = np.random.default_rng(1)
     kinds = ("revolute", "prismatic", "revolute")
     rows = tuple(
-        DHRow(kind=kind, a=a, alpha=alpha, d=d, theta=theta, mass=1.0, center_of_mass=(0.1, 0.2, 0.3),
-              inertia=Inertia(ixx=1.0, iyy=2.0, izz=2.5, ixy=0.1))
+        DHRow(
+            kind=kind,
+            a=a,
+            alpha=alpha,
+            d=d,
+            theta=theta,
+            mass=1.0,
+            center_of_mass=(0.1, 0.2, 0.3),
+            inertia=Inertia(ixx=1.0, iyy=2.0, izz=2.5, ixy=0.1),
+        )
         for kind, (a, alpha, d, theta) in zip(kinds, rng.uniform(-1, 1, (3, 4)), strict=True)
-    )  # fmt: skip
+    )
     model = Model(chains=(DHChain(name="arm", convention=convention, rows=rows),))
     again = loads(dumps(model, "urdf"), "urdf")
     q = dict(zip(("joint1", "joint2", "joint3"), rng.uniform(-1, 1, 3), strict=True))
     ours, theirs = _world(model, q), _world(again, q)
     assert theirs["tool"] == pytest.approx(ours["tool"], abs=1e-12)
     for name in ("link1", "link2", "link3"):
-        where = [pose[:3, :3] @ machine.body(name).center_of_mass + pose[:3, 3]
-                 for machine, pose in ((model, ours[name]), (again, theirs[name]))]  # fmt: skip
+        where = [
+            pose[:3, :3] @ machine.body(name).center_of_mass + pose[:3, 3]
+            for machine, pose in ((model, ours[name]), (again, theirs[name]))
+        ]
         assert where[1] == pytest.approx(where[0], abs=1e-12)
-        turned = [pose[:3, :3] @ _tensor(machine.body(name)) @ pose[:3, :3].T
-                  for machine, pose in ((model, ours[name]), (again, theirs[name]))]  # fmt: skip
+        turned = [
+            pose[:3, :3] @ _tensor(machine.body(name)) @ pose[:3, :3].T
+            for machine, pose in ((model, ours[name]), (again, theirs[name]))
+        ]
         assert turned[1] == pytest.approx(turned[0], abs=1e-12)
 
 

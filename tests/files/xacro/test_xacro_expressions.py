@@ -104,14 +104,46 @@ LISTS = st.sampled_from(["v", "[]", "d['b']", "list(range(4))", "s.split('_')", 
 def compound(inner):
     """Expressions made of others."""
     pair, binary = st.tuples(inner, inner), st.sampled_from(SIGNS)
-    formed = st.sampled_from([
-        "str({})", "len({})", "abs({})", "int({})", "float({})", "bool({})", "-{}", "not {}", "[{}]", "({},)",
-        "list({})",
-        "sorted({})", "sum({})", "max({})", "round({}, 2)", "{}[0]", "{}[1:]", "{}[::-1]", "{}.split()", "{}.upper()",
-        "'%s' % {}", "'{{}}'.format({})", "f'{{{}}}'", "[a * 2 for a in {}]", "(lambda a: a + 1)({})",
-        "{{'k': {}}}['k']", "list(map(str, {}))", "sqrt({})", "'_'.join({})", "[*{}]", "repr({})", "any(a for a in {})",
-        "tuple({})", "isinstance({}, str)", "2 ** ({}) if x == 2 else 0", "[b for a in {} for b in (a, x)]",
-    ])  # fmt: skip
+    formed = st.sampled_from(
+        [
+            "str({})",
+            "len({})",
+            "abs({})",
+            "int({})",
+            "float({})",
+            "bool({})",
+            "-{}",
+            "not {}",
+            "[{}]",
+            "({},)",
+            "list({})",
+            "sorted({})",
+            "sum({})",
+            "max({})",
+            "round({}, 2)",
+            "{}[0]",
+            "{}[1:]",
+            "{}[::-1]",
+            "{}.split()",
+            "{}.upper()",
+            "'%s' % {}",
+            "'{{}}'.format({})",
+            "f'{{{}}}'",
+            "[a * 2 for a in {}]",
+            "(lambda a: a + 1)({})",
+            "{{'k': {}}}['k']",
+            "list(map(str, {}))",
+            "sqrt({})",
+            "'_'.join({})",
+            "[*{}]",
+            "repr({})",
+            "any(a for a in {})",
+            "tuple({})",
+            "isinstance({}, str)",
+            "2 ** ({}) if x == 2 else 0",
+            "[b for a in {} for b in (a, x)]",
+        ]
+    )
     return (
         st.tuples(pair, binary).map(lambda t: f"({t[0][0]} {t[1]} {t[0][1]})")
         | st.tuples(formed, inner).map(lambda t: t[0].format(f"({t[1]})"))

@@ -14,9 +14,17 @@ from tests.mechanism import random_loops as loops
 KINDS = (*loops.PLANAR, *loops.SPATIAL, *loops.BALLS, *loops.OTHERS)
 LISTED = ("RRR", "RRP", "RPR", "PRR", "SSR", "SSP", "USR", "USP", "UPS")
 PAIRS = (
-    ("RRR", "RRR"), ("RRP", "RRR", "RPR"), ("RRR", "PRR", "RRR", "RPP"), ("USR", "SSR"), ("RRR", "UPS"),
-    ("RRR", "UPS", "SSP", "RRP"), ("SSR", "USP"), ("UPS", "UPS", "UPS"), ("DDD", "SSR"), ("SCR", "USR"),
-)  # fmt: skip
+    ("RRR", "RRR"),
+    ("RRP", "RRR", "RPR"),
+    ("RRR", "PRR", "RRR", "RPP"),
+    ("USR", "SSR"),
+    ("RRR", "UPS"),
+    ("RRR", "UPS", "SSP", "RRP"),
+    ("SSR", "USP"),
+    ("UPS", "UPS", "UPS"),
+    ("DDD", "SSR"),
+    ("SCR", "USR"),
+)
 
 
 def reduced(mech, q, v):
@@ -101,8 +109,9 @@ def test_the_order_of_solution_can_be_read():
     model = Model(name="engine", bodies=bodies, joints=joints)
     steps = Mechanism(model).solution_order
     assert [str(step) for step in steps] == [
-        "shaft: independent", "loop 1: pin, wrist, guide – RRP dyad; follows from shaft",
-    ]  # fmt: skip
+        "shaft: independent",
+        "loop 1: pin, wrist, guide – RRP dyad; follows from shaft",
+    ]
     driven = replace(model, drivers=(Driver(name="pump", joint="guide", function="0.3 + 0.05*sin(t)"),))
     first, second = Mechanism(driven).solution_order
     assert str(first) == "guide: independent"

@@ -27,12 +27,14 @@ class Rods(Builder):
         names = []
         for body in (one, two):
             X = matrix(np.eye(3), self.point())
-            self.frames.append(Frame(name=f"f{len(self.frames)}", parent=body,
-                                     pose=pose(np.linalg.inv(self.where[body]) @ X)))  # fmt: skip
+            self.frames.append(
+                Frame(name=f"f{len(self.frames)}", parent=body, pose=pose(np.linalg.inv(self.where[body]) @ X))
+            )
             names.append((self.frames[-1].name, X[:3, 3]))
         (a, p), (b, q) = names
-        self.constraints.append(Constraint(name=f"rod{len(self.constraints)}", kind=kind, a=a, b=b,
-                                           length=float(np.linalg.norm(p - q))))  # fmt: skip
+        self.constraints.append(
+            Constraint(name=f"rod{len(self.constraints)}", kind=kind, a=a, b=b, length=float(np.linalg.norm(p - q)))
+        )
 
     def arm(self, letter, one="world"):
         """A body on a joint."""
@@ -40,8 +42,11 @@ class Rods(Builder):
         return body, self.add(letter, one, body, self.point())[0]
 
     def gear(self, joint, leader, ratio, offset=0.0):
-        self.constraints.append(Constraint(name=f"gear{len(self.constraints)}", kind="gear", joint=joint, leader=leader,
-                                           ratio=ratio, offset=offset))  # fmt: skip
+        self.constraints.append(
+            Constraint(
+                name=f"gear{len(self.constraints)}", kind="gear", joint=joint, leader=leader, ratio=ratio, offset=offset
+            )
+        )
 
     def machine(self, cut=None):
         return Mechanism(replace(self.model(cut), frames=tuple(self.frames), constraints=tuple(self.constraints)))
@@ -112,12 +117,22 @@ def geared_five_bar(builder):
 
 
 MACHINES = {
-    "RR": rod_between_cranks("RR"), "RP": rod_between_cranks("RP"), "PP": rod_between_cranks("PP"),
-    "UR": rod_between_cranks("UR"), "CR": rod_between_cranks("CR"), "SP": rod_between_cranks("SP"),
-    "universal": rod_between_cranks("RR", "universal_rod"), "R on R": rod_to_the_ground("RR"),
-    "P on R": rod_to_the_ground("RP"), "R on S": rod_to_the_ground("SR"), "train": train_of_rods,
-    "two rods": arm_on_two_rods, "four-bar": rod_and_linkage, "gears": gears_and_a_rod, "planetary": planetary,
-}  # fmt: skip
+    "RR": rod_between_cranks("RR"),
+    "RP": rod_between_cranks("RP"),
+    "PP": rod_between_cranks("PP"),
+    "UR": rod_between_cranks("UR"),
+    "CR": rod_between_cranks("CR"),
+    "SP": rod_between_cranks("SP"),
+    "universal": rod_between_cranks("RR", "universal_rod"),
+    "R on R": rod_to_the_ground("RR"),
+    "P on R": rod_to_the_ground("RP"),
+    "R on S": rod_to_the_ground("SR"),
+    "train": train_of_rods,
+    "two rods": arm_on_two_rods,
+    "four-bar": rod_and_linkage,
+    "gears": gears_and_a_rod,
+    "planetary": planetary,
+}
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -164,8 +179,13 @@ def test_a_difference_of_distances_is_no_rod():
     first = mech.model.sensors[0]
     sensors = (replace(first, minus="other"), Sensor(name="other", kind="distance", a=first.a, b="world"))
     value = mech.sensor(mech.neutral(), np.zeros(mech.nv), first.name)[0]
-    changed = Mechanism(replace(mech.model, sensors=sensors, constraints=tuple(
-        replace(each, value=float(value) - 1.0) for each in mech.model.constraints)))  # fmt: skip
+    changed = Mechanism(
+        replace(
+            mech.model,
+            sensors=sensors,
+            constraints=tuple(replace(each, value=float(value) - 1.0) for each in mech.model.constraints),
+        )
+    )
     assert not closed_forms_of(changed._program).found
 
 
@@ -196,8 +216,10 @@ def test_runs_with_rods_are_those_by_iteration():
     mech = builder.machine()
     independent = mech.v_names[closed_forms_of(mech._program).independent[0].v]
     q, v = mech.assemble(mech.rest(), np.eye(mech.nv)[mech.v_names.index(independent)] * 0.3, fixed=[independent])
-    runs = [simulate(mech, 0.3, q0=q, v0=v, rtol=1e-11, atol=1e-12, output=0.05, closed_forms=closed)
-            for closed in (True, False)]  # fmt: skip
+    runs = [
+        simulate(mech, 0.3, q0=q, v0=v, rtol=1e-11, atol=1e-12, output=0.05, closed_forms=closed)
+        for closed in (True, False)
+    ]
     for name in mech.q_names:
         np.testing.assert_allclose(runs[0][f"{name}.q"], runs[1][f"{name}.q"], atol=1e-8)
     np.testing.assert_allclose(runs[0]["rod0.force"], runs[1]["rod0.force"], rtol=1e-6)
@@ -222,8 +244,10 @@ def test_a_platform_on_six_rods_is_left_to_iteration_and_says_so():
 
 
 def test_the_order_of_solution_names_rods_and_gears():
-    frames = (Frame(name="p", parent="crank", pose=Pose(position=(0.2, 0.0, 0.0))),
-              Frame(name="s", parent="rocker", pose=Pose(position=(0.0, 0.3, 0.0))))  # fmt: skip
+    frames = (
+        Frame(name="p", parent="crank", pose=Pose(position=(0.2, 0.0, 0.0))),
+        Frame(name="s", parent="rocker", pose=Pose(position=(0.0, 0.3, 0.0))),
+    )
     bodies = tuple(Body(name=name, mass=1.0) for name in ("crank", "rocker", "wheel"))
     joints = (
         Joint(name="motor", parent="world", child="crank"),
@@ -248,8 +272,9 @@ def test_the_iteration_says_what_it_ties():
     names, _ = builder.loop("RRRRRRR")
     _, apart = builder.arm("R")
     mech = builder.machine(names[3][0])
-    tied, alone, left = sorted(mech.solution_order, key=lambda step: ("tied together", "independent",
-                                                                      "iteration").index(step.kind))  # fmt: skip
+    tied, alone, left = sorted(
+        mech.solution_order, key=lambda step: ("tied together", "independent", "iteration").index(step.kind)
+    )
     assert alone.joints == (apart,)
     assert set(tied.joints) == {group[0] for group in names} - {names[3][0]}
     assert tied.follows_from == (names[3][0],) == left.joints

@@ -21,10 +21,18 @@ FUNCTIONS = {
     "inverse trigonometry": [ca.asin(ca.tanh(a)), ca.acos(ca.tanh(b))],
     "hyperbolic": [ca.sinh(a), ca.cosh(b), ca.tanh(c), ca.asinh(a), ca.acosh(1 + b * b), ca.atanh(0.9 * ca.tanh(c))],
     "steps": [ca.sign(a), ca.floor(3 * b), ca.ceil(3 * c), ca.fmin(a, b), ca.fmax(b, c), ca.fmod(a, b), ca.erf(a)],
-    "logic": [a < b, a <= b, ca.eq(a, b), ca.ne(a, b), ca.logic_and(a, b), ca.logic_or(a, 0), ca.logic_not(a),
-              ca.if_else(a < b, c, 2 * c)],
+    "logic": [
+        a < b,
+        a <= b,
+        ca.eq(a, b),
+        ca.ne(a, b),
+        ca.logic_and(a, b),
+        ca.logic_or(a, 0),
+        ca.logic_not(a),
+        ca.if_else(a < b, c, 2 * c),
+    ],
     "more": [ca.log1p(ca.fabs(a)), ca.expm1(b), ca.hypot(a, c), ca.copysign(a, b), ca.remainder(a, b)],
-}  # fmt: skip
+}
 
 
 def codes(expressions, checked=False):
@@ -54,11 +62,17 @@ def test_every_operation_agrees_with_the_interpreter(group):
 def test_sine_and_cosine_against_the_c_library():
     """Within two units in the last place, near multiples of π/2 and far away too."""
     rng = np.random.default_rng(1)
-    angles = np.concatenate([
-        rng.uniform(-10, 10, 3000), rng.uniform(-1e6, 1e6, 3000), rng.uniform(-1e12, 1e12, 200),
-        np.arange(-60, 61) * math.pi / 2, np.arange(-60, 61) * math.pi / 4, rng.normal(size=100) * 1e-9,
-        [0.0, -0.0, 5e-324, 1e300],
-    ])  # fmt: skip
+    angles = np.concatenate(
+        [
+            rng.uniform(-10, 10, 3000),
+            rng.uniform(-1e6, 1e6, 3000),
+            rng.uniform(-1e12, 1e12, 200),
+            np.arange(-60, 61) * math.pi / 2,
+            np.arange(-60, 61) * math.pi / 4,
+            rng.normal(size=100) * 1e-9,
+            [0.0, -0.0, 5e-324, 1e300],
+        ]
+    )
     states = np.column_stack([angles, angles, angles])
     _, compiled = both([ca.sin(a), ca.cos(a)], states)
     for k, function in enumerate((math.sin, math.cos)):
@@ -92,7 +106,9 @@ def test_results_that_are_not_finite_are_reported():
 
 def test_a_function_missing_in_the_c_library_does_not_end_the_process(monkeypatch):
     monkeypatch.setattr(object_code, "LIBRARY", {0: ("no_such_function", 1)})
-    text = "declare double @no_such_function(double)\ndefine double @single(double %x) {\n" \
-           " %y = call double @no_such_function(double %x)\n ret double %y\n}"  # fmt: skip
+    text = (
+        "declare double @no_such_function(double)\ndefine double @single(double %x) {\n"
+        " %y = call double @no_such_function(double %x)\n ret double %y\n}"
+    )
     with pytest.raises(OSError, match="no_such_function"):
         Library(text)

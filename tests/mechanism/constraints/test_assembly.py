@@ -13,8 +13,9 @@ from tests.mobility import overconstrained as machines
 
 def plane(residual, jacobian):
     """A problem in plain coordinates without limits."""
-    return position_solver.Problem(residual, jacobian, lambda q, step: q + step, lambda q: (-np.full_like(q, np.inf),
-                                                                                  np.full_like(q, np.inf)))  # fmt: skip
+    return position_solver.Problem(
+        residual, jacobian, lambda q, step: q + step, lambda q: (-np.full_like(q, np.inf), np.full_like(q, np.inf))
+    )
 
 
 FREE = np.zeros(2, dtype=bool)
@@ -51,15 +52,23 @@ def test_heavy_coordinates_move_least():
 
 def test_homotopy_follows_where_newton_jumps():
     """atan pulls Newton apart from far away; closing the gap gradually comes home."""
-    problem = plane(lambda q: np.array([np.arctan(3.0 * (q[0] - 2.0)), q[1] - q[0] ** 2]),
-                    lambda q: np.array([[3.0 / (1.0 + 9.0 * (q[0] - 2.0) ** 2), 0.0], [-2.0 * q[0], 1.0]]))  # fmt: skip
+    problem = plane(
+        lambda q: np.array([np.arctan(3.0 * (q[0] - 2.0)), q[1] - q[0] ** 2]),
+        lambda q: np.array([[3.0 / (1.0 + 9.0 * (q[0] - 2.0) ** 2), 0.0], [-2.0 * q[0], 1.0]]),
+    )
     q, gap = position_solver.gradually(problem, np.array([-3.0, 0.0]), np.ones(2), FREE)
     assert gap < position_solver.ACCEPTABLE
     np.testing.assert_allclose(q, [2.0, 4.0], atol=1e-7)
 
 
-LOOPS = [machines.planar_fourbar(), machines.slider_crank(), machines.sarrus(), machines.stewart(),
-         machines.bricard_reference()[0], machines.cardan_shaft()]  # fmt: skip
+LOOPS = [
+    machines.planar_fourbar(),
+    machines.slider_crank(),
+    machines.sarrus(),
+    machines.stewart(),
+    machines.bricard_reference()[0],
+    machines.cardan_shaft(),
+]
 
 
 @pytest.mark.parametrize("model", LOOPS, ids=lambda model: model.name)
@@ -101,7 +110,7 @@ def test_a_loop_that_cannot_close_rests_as_near_to_it_as_it_gets():
         Joint(name="j1", parent="world", child="a", rest=(0.9,)),
         Joint(name="j2", parent="a", child="b", a=Pose(position=(0.2, 0.0, 0.0)), rest=(-0.5,)),
         Joint(name="j3", parent="b", child="world", a=Pose(position=(0.2, 0.0, 0.0)), b=foot),
-    )  # fmt: skip
+    )
     mech = Mechanism(Model(name="short", bodies=(Body(name="a", mass=1.0), Body(name="b", mass=1.0)), joints=joints))
     a, b = mech.joint_poses(mech.rest())[mech.loops[0].cut]
     assert np.linalg.norm(a[:3, 3] - b[:3, 3]) == pytest.approx(0.1, abs=1e-3)
@@ -115,11 +124,18 @@ def _slider_crank():
         Joint(name="O", parent="world", child="crank", rest=(1.2,)),
         Joint(name="P", parent="crank", child="rod", a=Pose(position=(0.1, 0.0, 0.0)), rest=(rod - 1.2,)),
         Joint(name="Q", parent="rod", child="slider", a=Pose(position=(0.3, 0.0, 0.0)), rest=(-rod,), cut="yes"),
-        Joint(name="S", kind="prismatic", parent="world", child="slider", axis=(1.0, 0.0, 0.0),
-              rest=(x + 0.3 * float(np.cos(rod)),)),
-    )  # fmt: skip
-    return Mechanism(Model(name="slider-crank", bodies=tuple(Body(name=n) for n in ("crank", "rod", "slider")),
-                           joints=joints))  # fmt: skip
+        Joint(
+            name="S",
+            kind="prismatic",
+            parent="world",
+            child="slider",
+            axis=(1.0, 0.0, 0.0),
+            rest=(x + 0.3 * float(np.cos(rod)),),
+        ),
+    )
+    return Mechanism(
+        Model(name="slider-crank", bodies=tuple(Body(name=n) for n in ("crank", "rod", "slider")), joints=joints)
+    )
 
 
 @pytest.mark.parametrize(("wanted", "end"), [(0.7, 0.4), (0.41, 0.4), (0.05, 0.2)])

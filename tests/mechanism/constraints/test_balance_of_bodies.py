@@ -53,14 +53,25 @@ def busy(cut: str) -> Model:
     joints = tuple(dataclasses.replace(j, cut="yes" if j.name == cut else "auto") for j in model.joints)
     sensors = (Sensor(name="reach", kind="distance", a="b0", b="b4"), Sensor(name="far", kind="distance", b="b3"))
     forces = (
-        Force(name="line", kind="line", a="b1", b="b4", stiffness=30.0, rest=0.2, damping=2.0, masses=(
-            LineMass(mass=0.7, place=0.3), LineMass(mass=0.4, at="from_a", place=0.1),
-            LineMass(mass=0.5, at="from_b", place=0.2))),
+        Force(
+            name="line",
+            kind="line",
+            a="b1",
+            b="b4",
+            stiffness=30.0,
+            rest=0.2,
+            damping=2.0,
+            masses=(
+                LineMass(mass=0.7, place=0.3),
+                LineMass(mass=0.4, at="from_a", place=0.1),
+                LineMass(mass=0.5, at="from_b", place=0.2),
+            ),
+        ),
         Force(name="series", kind="series", b="b2", stiffness=30.0, rest=0.2, damping=2.0),
         Force(name="inner", kind="joint", joint="j6", stiffness=3.0, rest=0.2, law="2*sin(t) - 0.1*j6.v"),
         Force(name="along", kind="sensor", sensor="reach", stiffness=12.0, rest=0.1, damping=0.3),
         Force(name="push", kind="wrench", a="b1", b="b5", resolve="b2", force=("1", "2*t", "far"), torque=(1.0, 0, 2)),
-    )  # fmt: skip
+    )
     return dataclasses.replace(model, joints=joints, sensors=sensors, forces=forces)
 
 

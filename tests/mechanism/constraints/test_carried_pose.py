@@ -20,10 +20,15 @@ def chain(*kinds):
     """Bodies b1, b2 … in a row, each 0.3 m along x from the one before, on joints j1, j2 …"""
     bodies = tuple(link(f"b{i}") for i in range(1, len(kinds) + 1))
     joints = tuple(
-        Joint(name=f"j{i}", kind=kind, parent=f"b{i - 1}" if i > 1 else "world", child=f"b{i}",
-              a=Pose(position=(0.3 if i > 1 else 0.0, 0.0, 0.0)))
+        Joint(
+            name=f"j{i}",
+            kind=kind,
+            parent=f"b{i - 1}" if i > 1 else "world",
+            child=f"b{i}",
+            a=Pose(position=(0.3 if i > 1 else 0.0, 0.0, 0.0)),
+        )
         for i, kind in enumerate(kinds, 1)
-    )  # fmt: skip
+    )
     return Model(name="row", bodies=bodies, joints=joints)
 
 

@@ -98,10 +98,15 @@ def test_the_planted_set_and_nothing_else(seed):
 
 
 def test_two_contradictions_are_both_told():
-    error = refused(balls(
-        ("a1", "a", (0, 0, 0), 1.0), ("a2", "a", (4, 0, 0), 1.0), ("b1", "b", (0, 9, 0), 1.0),
-        ("b2", "b", (0, 9, 5), 1.5), ("c1", "c", (0, 0, 7), 1.0),
-    ))  # fmt: skip
+    error = refused(
+        balls(
+            ("a1", "a", (0, 0, 0), 1.0),
+            ("a2", "a", (4, 0, 0), 1.0),
+            ("b1", "b", (0, 9, 0), 1.0),
+            ("b2", "b", (0, 9, 5), 1.5),
+            ("c1", "c", (0, 0, 7), 1.0),
+        )
+    )
     assert named(error) == {"a1", "a2", "b1", "b2"}
     assert "Besides," in error.what
     assert "'c1'" not in error.what
@@ -158,8 +163,13 @@ def test_a_rod_that_a_limit_keeps_short():
     ground = Frame(name="ground", parent="world", pose=Pose(position=(2.0, 0.0, 0.0)))
     length = math.hypot(2.0 - math.cos(1.2), math.sin(1.2))
     stop = Joint(name="turn", parent="world", child="arm", limits=(Limit(lower=0.1, upper=0.5),), rest=(0.3,))
-    model = Model(name="stopped", bodies=(Body(name="arm", mass=1.0),), joints=(stop,), frames=(tip, ground),
-                  constraints=(Constraint(name="rod", kind="rod", a="ground", b="tip", length=length),))  # fmt: skip
+    model = Model(
+        name="stopped",
+        bodies=(Body(name="arm", mass=1.0),),
+        joints=(stop,),
+        frames=(tip, ground),
+        constraints=(Constraint(name="rod", kind="rod", a="ground", b="tip", length=length),),
+    )
     error = refused(model)
     missing = length - math.hypot(2.0 - math.cos(0.5), math.sin(0.5))
     assert error.where == "constraint 'rod'"

@@ -39,8 +39,17 @@ def moves(mech: Mechanism, q: np.ndarray, v: np.ndarray, t: float, h: float = 1e
     return (after - before) / (2 * h), (after - 2 * mech.gaps(q, t=t) + before) / h**2
 
 
-SENSORS = ("distance", "square_distance", "point_plane", "plane_point", "plane_plane", "angle", "position",
-           "orientation", "pose")  # fmt: skip
+SENSORS = (
+    "distance",
+    "square_distance",
+    "point_plane",
+    "plane_point",
+    "plane_plane",
+    "angle",
+    "position",
+    "orientation",
+    "pose",
+)
 
 
 @pytest.mark.parametrize("kind", SENSORS)
@@ -86,10 +95,12 @@ def test_rods_in_three_ways() -> None:
     """A rod, a held distance and a massless body between two spherical joints move the machine alike."""
     model = base()
     sensor = Sensor(name="s", kind="distance", a="one", b="two")
-    rod = Mechanism(dataclasses.replace(model, constraints=(Constraint(name="rod", kind="rod", a="one", b="two",
-                                                                       length=0.8),)))  # fmt: skip
-    held = Mechanism(dataclasses.replace(model, sensors=(sensor,), constraints=(Constraint(name="rod", sensor="s",
-                                                                                           value=0.8),)))  # fmt: skip
+    rod = Mechanism(
+        dataclasses.replace(model, constraints=(Constraint(name="rod", kind="rod", a="one", b="two", length=0.8),))
+    )
+    held = Mechanism(
+        dataclasses.replace(model, sensors=(sensor,), constraints=(Constraint(name="rod", sensor="s", value=0.8),))
+    )
     q, v, tau = assembled(rod)
     a = rod.forward_dynamics(q, v, tau)
     assert held.forward_dynamics(q, v, tau) == pytest.approx(a, abs=1e-8)
@@ -123,15 +134,25 @@ def test_all_wrenches_on_a_body_make_its_motion(seed: int) -> None:
     """D'Alembert: reactions, forces and constraints on each body equal the rate of its momentum (bodies of a chain)."""
     rng = np.random.default_rng(seed)
     model = base(seed + 10)
-    loop = Joint(name="loop", kind="spherical", parent="world", child="b3", a=Pose(position=(0.2, 0.1, 0.3)),
-                 b=machines.pose(rng))  # fmt: skip
+    loop = Joint(
+        name="loop",
+        kind="spherical",
+        parent="world",
+        child="b3",
+        a=Pose(position=(0.2, 0.1, 0.3)),
+        b=machines.pose(rng),
+    )
     sensor = Sensor(name="s", kind="plane_plane", a="b0", b="b2")
     model = dataclasses.replace(
-        model, joints=(*model.joints, loop), sensors=(sensor,),
+        model,
+        joints=(*model.joints, loop),
+        sensors=(sensor,),
         constraints=(Constraint(name="c", sensor="s", value=0.3),),
-        forces=(Force(name="f", kind="line", a="b0", b="tip", stiffness=20.0, rest=0.1, damping=2.0),
-                Force(name="w", kind="wrench", a="b1", b="b2", resolve="b2", force=(1, 2, 0.5), torque=(0.3, 0, 0))),
-    )  # fmt: skip
+        forces=(
+            Force(name="f", kind="line", a="b0", b="tip", stiffness=20.0, rest=0.1, damping=2.0),
+            Force(name="w", kind="wrench", a="b1", b="b2", resolve="b2", force=(1, 2, 0.5), torque=(0.3, 0, 0)),
+        ),
+    )
     mech = Mechanism(model)
     q, v, tau = assembled(mech, seed)
     a = mech.forward_dynamics(q, v, tau)
@@ -158,8 +179,10 @@ def test_all_wrenches_on_a_body_make_its_motion(seed: int) -> None:
 def test_masses_on_lines(at: str, place: float) -> None:
     """½ vᵀ M v is the kinetic energy; energy changes by the power of the joint forces; inverse undoes forward."""
     parts = (LineMass(mass=1.5, at=at, place=place), LineMass(mass=0.5, at="fraction", place=1.0))
-    forces = (Force(name="f", kind="line", a="tip", b="b1", stiffness=3.0, masses=parts),
-              Force(name="g", kind="line", b="b2", masses=parts[:1]))  # fmt: skip
+    forces = (
+        Force(name="f", kind="line", a="tip", b="b1", stiffness=3.0, masses=parts),
+        Force(name="g", kind="line", b="b2", masses=parts[:1]),
+    )
     mech = Mechanism(dataclasses.replace(base(), forces=forces))
     q, v, tau = machines.state(mech, 3)
     a = mech.forward_dynamics(q, v, tau)
@@ -234,7 +257,8 @@ def test_redundant_loops_say_that_their_forces_are_not_unique() -> None:
     mech = Mechanism(fourbar())
     q = mech.rest()
     assert "least norm" in mech.reactions(q, np.zeros(mech.nv), np.zeros(mech.nv)).note
-    rod = Mechanism(dataclasses.replace(base(), constraints=(Constraint(name="rod", kind="rod", a="one", b="two",
-                                                                       length=0.8),)))  # fmt: skip
+    rod = Mechanism(
+        dataclasses.replace(base(), constraints=(Constraint(name="rod", kind="rod", a="one", b="two", length=0.8),))
+    )
     q, v, tau = assembled(rod)
     assert rod.reactions(q, v, tau).note == ""

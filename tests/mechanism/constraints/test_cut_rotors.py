@@ -32,9 +32,13 @@ def cut_at(model: Model, name: str) -> Mechanism:
 def sprung(kinds: tuple[str, ...], seed: int = 3) -> Model:
     """A ring with everything in every joint."""
     model = loop(kinds, seed)
-    return dataclasses.replace(model, joints=tuple(
-        dataclasses.replace(j, armature=J, damping=0.2 + J, stiffness=3.0 * J, friction=0.1 * J)
-        for j, J in zip(model.joints, ROTORS, strict=False)))  # fmt: skip
+    return dataclasses.replace(
+        model,
+        joints=tuple(
+            dataclasses.replace(j, armature=J, damping=0.2 + J, stiffness=3.0 * J, friction=0.1 * J)
+            for j, J in zip(model.joints, ROTORS, strict=False)
+        ),
+    )
 
 
 def bodies_motion(mech: Mechanism, q: np.ndarray) -> np.ndarray:
@@ -67,8 +71,11 @@ def test_motion_energy_and_reactions_do_not_know_the_cut(kinds: tuple[str, ...])
         energy = mech.energy(q, v)
         accelerations = [mech._call(f"frame_acceleration:{body.name}", None, q, v, a) for body in model.bodies]
         forces = mech.reactions(q, v, tau)
-        found = [np.concatenate(accelerations), np.array([energy.kinetic, energy.potential]),
-                 np.concatenate([forces[j.name] for j in model.joints])]  # fmt: skip
+        found = [
+            np.concatenate(accelerations),
+            np.array([energy.kinetic, energy.potential]),
+            np.concatenate([forces[j.name] for j in model.joints]),
+        ]
         assert not forces.note
         if shown is None:
             shown = found
@@ -118,9 +125,11 @@ def by_hand(rotors: tuple[float, ...]):  # type: ignore[no-untyped-def]
     coupler = sp.atan2(away[1], away[0]) + sp.acos((d**2 + COUPLER**2 - ROCKER**2) / (2 * d * COUPLER))
     end = p + COUPLER * sp.Matrix([sp.cos(coupler), sp.sin(coupler)])
     rocker = sp.atan2(end[1], end[0] - BASE)
-    centres = (CENTRE * sp.Matrix([sp.cos(th), sp.sin(th)]),
-               p + CENTRE * sp.Matrix([sp.cos(coupler), sp.sin(coupler)]),
-               sp.Matrix([BASE, 0.0]) + CENTRE * sp.Matrix([sp.cos(rocker), sp.sin(rocker)]))  # fmt: skip
+    centres = (
+        CENTRE * sp.Matrix([sp.cos(th), sp.sin(th)]),
+        p + CENTRE * sp.Matrix([sp.cos(coupler), sp.sin(coupler)]),
+        sp.Matrix([BASE, 0.0]) + CENTRE * sp.Matrix([sp.cos(rocker), sp.sin(rocker)]),
+    )
     inertia = sum(MASS * c.diff(th).dot(c.diff(th)) for c in centres)
     inertia += sum(IZZ * angle.diff(th) ** 2 for angle in (th, coupler, rocker))
     turns = (th, coupler - th, rocker - coupler, rocker)
@@ -176,11 +185,20 @@ def test_runs_do_not_know_the_cut(closed_forms: bool) -> None:
 
 def test_masses_on_lines_count_in_closed_forms() -> None:
     """The mass of a line between crank and rocker, closed forms against multipliers."""
-    line = Force(name="line", kind="line", a="c", b="r", stiffness=5.0, rest=0.6, masses=(
-        LineMass(mass=2.0, at="from_a", place=0.2), LineMass(mass=1.0, place=0.7)))  # fmt: skip
+    line = Force(
+        name="line",
+        kind="line",
+        a="c",
+        b="r",
+        stiffness=5.0,
+        rest=0.6,
+        masses=(LineMass(mass=2.0, at="from_a", place=0.2), LineMass(mass=1.0, place=0.7)),
+    )
     mech = Mechanism(four_bar(forces=(line,)))
-    runs = [simulate(mech, 1.0, q0=mech.rest(), output=0.25, rtol=1e-10, atol=1e-11, closed_forms=how)
-            for how in (True, False)]  # fmt: skip
+    runs = [
+        simulate(mech, 1.0, q0=mech.rest(), output=0.25, rtol=1e-10, atol=1e-11, closed_forms=how)
+        for how in (True, False)
+    ]
     np.testing.assert_allclose(runs[0]["A.q"], runs[1]["A.q"], atol=1e-6)
     for run in runs:
         total = run["energy.kinetic"] + run["energy.potential"]
@@ -189,8 +207,9 @@ def test_masses_on_lines_count_in_closed_forms() -> None:
 
 def test_frequencies_do_not_know_the_cut() -> None:
     model = four_bar()
-    model = dataclasses.replace(model, joints=tuple(
-        dataclasses.replace(j, stiffness=30.0, damping=0.2) for j in model.joints))  # fmt: skip
+    model = dataclasses.replace(
+        model, joints=tuple(dataclasses.replace(j, stiffness=30.0, damping=0.2) for j in model.joints)
+    )
     found = []
     for cut in "ACD":
         mech = cut_at(model, cut)

@@ -17,8 +17,15 @@ def bar(name, length):
 
 
 def pin(name, inner, outer, a=0.0, b=0.0, **more):
-    return Joint(name=name, parent=inner, child=outer, a=Pose(position=(a, 0.0, 0.0)), b=Pose(position=(b, 0.0, 0.0)),
-                 axis=(0.0, 1.0, 0.0), **more)  # fmt: skip
+    return Joint(
+        name=name,
+        parent=inner,
+        child=outer,
+        a=Pose(position=(a, 0.0, 0.0)),
+        b=Pose(position=(b, 0.0, 0.0)),
+        axis=(0.0, 1.0, 0.0),
+        **more,
+    )
 
 
 def fourbar(crank=0.2, coupler=0.5, rocker=0.4, base=0.45, **limits):
@@ -188,12 +195,24 @@ def test_a_spatial_loop_with_spherical_joints():
         joints=(
             Joint(name="R1", parent="world", child="crank"),
             Joint(name="S1", kind="spherical", parent="crank", child="rod", a=Pose(position=(0.2, 0.0, 0.0))),
-            Joint(name="S2", kind="spherical", parent="rod", child="rocker", a=Pose(position=(0.9, 0.0, 0.0)),
-                  b=Pose(position=(0.5, 0.0, 0.0))),
-            Joint(name="R2", parent="world", child="rocker", a=Pose(position=(0.7, 0.3, 0.0)), axis=(1.0, 0.0, 0.0),
-                  b=Pose(rotation=(0.0, 0.0, 1.2))),
+            Joint(
+                name="S2",
+                kind="spherical",
+                parent="rod",
+                child="rocker",
+                a=Pose(position=(0.9, 0.0, 0.0)),
+                b=Pose(position=(0.5, 0.0, 0.0)),
+            ),
+            Joint(
+                name="R2",
+                parent="world",
+                child="rocker",
+                a=Pose(position=(0.7, 0.3, 0.0)),
+                axis=(1.0, 0.0, 0.0),
+                b=Pose(rotation=(0.0, 0.0, 1.2)),
+            ),
         ),
-    )  # fmt: skip
+    )
     mech = Mechanism(model)
     assert mech.loops[0].cut in ("S1", "S2")
     assert mech.gaps(mech.rest()).shape == (3,)
@@ -232,8 +251,12 @@ def test_coupled_joints_are_not_cut():
 
 
 def test_a_joint_whose_sides_are_one_body_is_refused():
-    model = Model(name="m", bodies=(bar("b", 1.0),), frames=(Frame(name="f", parent="b"),),
-                  joints=(Joint(name="j", parent="b", child="f"),))  # fmt: skip
+    model = Model(
+        name="m",
+        bodies=(bar("b", 1.0),),
+        frames=(Frame(name="f", parent="b"),),
+        joints=(Joint(name="j", parent="b", child="f"),),
+    )
     with pytest.raises(ModelError, match="joint 'j'.*Both sides"):
         Mechanism(model)
 

@@ -117,8 +117,10 @@ def test_pins_and_guide_of_a_slider_crank_under_load():
 def floating_loop(order):
     """A spatial loop of three bodies that floats in space: a revolute, a planar and a spherical joint."""
     solid = Inertia(ixx=0.02, iyy=0.03, izz=0.04, ixy=0.004)
-    bodies = tuple(Body(name=n, mass=m, center_of_mass=(0.2, 0.05, 0.1), inertia=solid) for n, m in
-                   (("a", 1.0), ("b", 2.0), ("c", "m_c")))  # fmt: skip
+    bodies = tuple(
+        Body(name=n, mass=m, center_of_mass=(0.2, 0.05, 0.1), inertia=solid)
+        for n, m in (("a", 1.0), ("b", 2.0), ("c", "m_c"))
+    )
     one = Joint(name="one", parent="a", child="b", axis=(0.1, 0.2, 1.0), a=Pose(position=(0.5, 0.0, 0.1)))
     two = Joint(
         name="two", kind="planar", parent="c", child="b", axis=(1.0, 0.0, 0.3), b=Pose(position=(0.4, 0.1, 0.0))
@@ -176,8 +178,9 @@ def test_arrays_of_states_and_of_parameter_values():
 def test_least_forces_do_not_know_the_cut(axis):
     """A four-bar of revolutes in space holds three directions twice; centres of mass lie beside its plane."""
     model = overconstrained.planar_fourbar(axis)
-    model = dataclasses.replace(model, bodies=tuple(
-        dataclasses.replace(b, center_of_mass=(0.3, 0.2, 0.4)) for b in model.bodies))  # fmt: skip
+    model = dataclasses.replace(
+        model, bodies=tuple(dataclasses.replace(b, center_of_mass=(0.3, 0.2, 0.4)) for b in model.bodies)
+    )
     shown = {}
     for cut in ("J1", "J2", "J3", "J4"):
         joints = tuple(dataclasses.replace(j, cut="yes" if j.name == cut else "auto") for j in model.joints)

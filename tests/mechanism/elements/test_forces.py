@@ -18,13 +18,28 @@ SENSORS = ("distance", "square_distance", "point_plane", "plane_point", "plane_p
 
 def sensors_of(rng: np.random.Generator, a: str, b: str) -> tuple[Sensor, ...]:
     """One of every geometric kind between two frames, and of the motions."""
-    kinds = (*SENSORS, "position", "orientation", "pose", "velocity", "angular_velocity", "acceleration",
-             "angular_acceleration")  # fmt: skip
+    kinds = (
+        *SENSORS,
+        "position",
+        "orientation",
+        "pose",
+        "velocity",
+        "angular_velocity",
+        "acceleration",
+        "angular_acceleration",
+    )
     return tuple(
-        Sensor(name=f"s_{kind}", kind=kind, a=a, b=b, axis=machines.direction(rng), axis_b=machines.direction(rng),
-               resolve="b1" if "velocity" in kind else "")
+        Sensor(
+            name=f"s_{kind}",
+            kind=kind,
+            a=a,
+            b=b,
+            axis=machines.direction(rng),
+            axis_b=machines.direction(rng),
+            resolve="b1" if "velocity" in kind else "",
+        )
         for kind in kinds
-    )  # fmt: skip
+    )
 
 
 def loaded(seed: int, kinds: tuple[str, ...] = machines.MOVING, count: int = 5) -> Model:
@@ -36,14 +51,31 @@ def loaded(seed: int, kinds: tuple[str, ...] = machines.MOVING, count: int = 5) 
     leader = next(j.name for j in model.joints if j.info.nv == 1) if any(j.info.nv == 1 for j in model.joints) else ""
     plain = f" + 0.3*{leader}.v*sin({leader})" if leader else ""
     forces = [
-        Force(name="push", kind="wrench", a="b0", b="tip", resolve="b2", force=(f"3*cos(2*t){plain}", 1.0, -2.0),
-              torque=(0.4, "s_distance.rate", "s_position.x")),
-        Force(name="spring", kind="line", a="tipper", b="b1", stiffness=40.0, rest=0.3, damping=1.5,
-              law="2*length^2*rate + s_angle"),
+        Force(
+            name="push",
+            kind="wrench",
+            a="b0",
+            b="tip",
+            resolve="b2",
+            force=(f"3*cos(2*t){plain}", 1.0, -2.0),
+            torque=(0.4, "s_distance.rate", "s_position.x"),
+        ),
+        Force(
+            name="spring",
+            kind="line",
+            a="tipper",
+            b="b1",
+            stiffness=40.0,
+            rest=0.3,
+            damping=1.5,
+            law="2*length^2*rate + s_angle",
+        ),
         Force(name="ground", kind="line", b="tip", stiffness=30.0, rest=0.5, damping=0.7),
-        *(Force(name=f"along_{kind}", kind="sensor", sensor=f"s_{kind}", stiffness=3.0, rest=0.2, damping=0.4)
-          for kind in SENSORS),
-    ]  # fmt: skip
+        *(
+            Force(name=f"along_{kind}", kind="sensor", sensor=f"s_{kind}", stiffness=3.0, rest=0.2, damping=0.4)
+            for kind in SENSORS
+        ),
+    ]
     if leader:
         forces.append(Force(name="motor", kind="joint", joint=leader, stiffness=2.0, damping=0.3, law="0.5*length^3"))
     return dataclasses.replace(model, sensors=sensors, forces=tuple(forces))
@@ -145,8 +177,11 @@ def test_long_machines_carry_forces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_line_of_length_zero_gives_numbers() -> None:
     bob = Body(name="bob", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
-    model = Model(bodies=(bob,), forces=(Force(name="f", kind="line", b="bob", stiffness=9.0, damping=1.0),),
-                  world=World(gravity=Gravity(acceleration=(0.0, 0.0, 0.0))))  # fmt: skip
+    model = Model(
+        bodies=(bob,),
+        forces=(Force(name="f", kind="line", b="bob", stiffness=9.0, damping=1.0),),
+        world=World(gravity=Gravity(acceleration=(0.0, 0.0, 0.0))),
+    )
     mech = Mechanism(model)
     assert mech.forward_dynamics(mech.neutral(), np.zeros(6), np.zeros(6)) == pytest.approx(np.zeros(6), abs=1e-9)
 
@@ -193,8 +228,10 @@ def test_a_junction_whose_forces_are_beyond_all_numbers_is_told():
     point = Junction(name="knot", guess=(0.1, 0.2, 0.0))
     ends = ((1e300, (0.0, 0.0, 0.0)), (1.0, (1.0, 0.0, 0.0)), (1.0, (0.0, 1.0, 1.0)))
     frames = tuple(Frame(name=f"end{k}", parent="b", pose=Pose(position=place)) for k, (_, place) in enumerate(ends))
-    springs = tuple(Force(name=f"s{k}", kind="line", a=f"end{k}", b="knot", stiffness=stiffness, rest=1e200)
-                    for k, (stiffness, _) in enumerate(ends))  # fmt: skip
+    springs = tuple(
+        Force(name=f"s{k}", kind="line", a=f"end{k}", b="knot", stiffness=stiffness, rest=1e200)
+        for k, (stiffness, _) in enumerate(ends)
+    )
     body = Body(name="b", mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
     mech = Mechanism(Model(name="m", bodies=(body,), frames=frames, forces=springs, junctions=(point,)))
     with pytest.raises(SimulationError, match="not finite numbers"):
@@ -204,8 +241,10 @@ def test_a_junction_whose_forces_are_beyond_all_numbers_is_told():
 def test_a_junction_between_bodies_that_stand_still_stands_where_its_springs_balance():
     """Two springs of 2 and 1 N/m and no length at rest, 3 m apart: the knot lies 1 m from the stiffer one's end."""
     ends = (Frame(name="one", parent="world"), Frame(name="two", parent="world", pose=Pose(position=(3.0, 0.0, 0.0))))
-    springs = (Force(name="s", kind="line", a="one", b="knot", stiffness=2.0),
-               Force(name="r", kind="line", a="two", b="knot", stiffness=1.0))  # fmt: skip
+    springs = (
+        Force(name="s", kind="line", a="one", b="knot", stiffness=2.0),
+        Force(name="r", kind="line", a="two", b="knot", stiffness=1.0),
+    )
     mech = Mechanism(
         Model(name="m", frames=ends, forces=springs, junctions=(Junction(name="knot", guess=(1.5, 0.1, 0.1)),))
     )

@@ -45,8 +45,9 @@ def test_a_block_bounces_off_a_one_sided_spring(law: str) -> None:
     omega, touch = np.sqrt(STIFF / MASS), FREE / v0
     leave = touch + np.pi / omega
     t = run.time
-    wanted = np.where(t < touch, v0 * t, np.where(t < leave, FREE + v0 / omega * np.sin(omega * (t - touch)),
-                                                  FREE - v0 * (t - leave)))  # fmt: skip
+    wanted = np.where(
+        t < touch, v0 * t, np.where(t < leave, FREE + v0 / omega * np.sin(omega * (t - touch)), FREE - v0 * (t - leave))
+    )
     np.testing.assert_allclose(run["guide.q"], wanted, atol=1e-7)
 
 
@@ -59,8 +60,9 @@ def test_slopes_are_those_of_the_side_that_holds(law: str, at: float, stiffness:
 
 def test_the_stiff_method_takes_conditions() -> None:
     mech = pushed(LAWS[0])
-    runs = [simulate(mech, 0.6, q0=[0.0], v0=[1.5], rtol=1e-9, atol=1e-11, output=0.1, method=m)
-            for m in ("rk54", "radau5")]  # fmt: skip
+    runs = [
+        simulate(mech, 0.6, q0=[0.0], v0=[1.5], rtol=1e-9, atol=1e-11, output=0.1, method=m) for m in ("rk54", "radau5")
+    ]
     np.testing.assert_allclose(runs[0]["guide.q"], runs[1]["guide.q"], atol=1e-6)
 
 
@@ -103,9 +105,13 @@ def test_files_keep_conditions() -> None:
 
 @pytest.mark.parametrize(
     ("mass", "said"),
-    [("if(2 > 1, 30 mm, 1)", "is a length"), ("if(3 mm < 2 deg, 1 kg, 2 kg)", "a length and an angle side by side"),
-     ("1 + 30 mm + 2 deg", "a length and an angle side by side"), ("max(3 kg, 2 mm)", "a mass and a length")],
-)  # fmt: skip
+    [
+        ("if(2 > 1, 30 mm, 1)", "is a length"),
+        ("if(3 mm < 2 deg, 1 kg, 2 kg)", "a length and an angle side by side"),
+        ("1 + 30 mm + 2 deg", "a length and an angle side by side"),
+        ("max(3 kg, 2 mm)", "a mass and a length"),
+    ],
+)
 def test_units_in_conditions_are_checked(mass: str, said: str) -> None:
     model = dataclasses.replace(slider(), bodies=(Body(name="block", mass=mass),))
     (finding,) = list(wrong_units(model))

@@ -12,8 +12,15 @@ def bar(name):
 
 
 def pin(name, parent, child, a=0.0, b=0.0, **more):
-    return Joint(name=name, parent=parent, child=child, a=Pose(position=(a, 0.0, 0.0)), b=Pose(position=(b, 0.0, 0.0)),
-                 axis=(0.0, 1.0, 0.0), **more)  # fmt: skip
+    return Joint(
+        name=name,
+        parent=parent,
+        child=child,
+        a=Pose(position=(a, 0.0, 0.0)),
+        b=Pose(position=(b, 0.0, 0.0)),
+        axis=(0.0, 1.0, 0.0),
+        **more,
+    )
 
 
 def four_bar(cuts=("auto",) * 4, drivers=()):
@@ -70,10 +77,14 @@ def test_several_grounds_several_machines_and_a_free_body():
     """Two machines on the world, one that floats with a loop of its own, and a body without any joint."""
     bodies = tuple(map(bar, ("a", "b", "c", "d", "e", "f", "alone")))
     joints = (
-        pin("A1", "world", "a"), pin("A2", "a", "b", 0.3), pin("A3", "world", "b", 0.6, 0.3),
+        pin("A1", "world", "a"),
+        pin("A2", "a", "b", 0.3),
+        pin("A3", "world", "b", 0.6, 0.3),
         pin("C", "world", "c"),
-        pin("D1", "d", "e", 0.1), pin("D2", "e", "f", 0.1), pin("D3", "f", "d", 0.1),
-    )  # fmt: skip
+        pin("D1", "d", "e", 0.1),
+        pin("D2", "e", "f", 0.1),
+        pin("D3", "f", "d", 0.1),
+    )
     mech = Mechanism(Model(name="several", bodies=bodies, joints=joints))
     assert {joint.name for joint in mech.implicit_joints} == {"d", "alone"}
     loops = {frozenset(loop.joints) for loop in mech.loops}

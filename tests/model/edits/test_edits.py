@@ -252,8 +252,11 @@ ACTIVE = Model(
         Joint(name="wrist", kind="spherical", parent="a", child="b"),
         Joint(name="sun", kind="prismatic", parent="b", child="world"),
     ),
-    sensors=(Sensor(name="reach", b="b"), Sensor(name="spot", kind="position", b="b"),
-             Sensor(name="gap", b="a", minus="reach")),
+    sensors=(
+        Sensor(name="reach", b="b"),
+        Sensor(name="spot", kind="position", b="b"),
+        Sensor(name="gap", b="a", minus="reach"),
+    ),
     forces=(
         Force(name="motor", kind="joint", joint="elbow", law="elbow + 2*elbow.v + wrist.qx + wrist.wx.v*elbow.q"),
         Force(name="rope", b="b", law="g*length + rate*reach.rate + spot.x + spot.x.rate + sun + sun.v + t"),
@@ -261,7 +264,7 @@ ACTIVE = Model(
     ),
     constraints=(Constraint(name="hold", sensor="gap"),),
     drivers=(Driver(name="drive", joint="wrist", coordinate="qx", function="g*t"),),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -287,10 +290,17 @@ def test_renaming_rewrites_formulas(collection, old, new, formulas):
 
 @pytest.mark.parametrize(
     ("collection", "old", "new"),
-    [("joints", "elbow", "g"), ("joints", "elbow", "t"), ("joints", "elbow", "e"), ("joints", "elbow", "a/b"),
-      ("parameters", "g", "length"), ("parameters", "g", "reach"),
-     ("parameters", "g", "elbow"), ("parameters", "g", "time")],
-)  # fmt: skip
+    [
+        ("joints", "elbow", "g"),
+        ("joints", "elbow", "t"),
+        ("joints", "elbow", "e"),
+        ("joints", "elbow", "a/b"),
+        ("parameters", "g", "length"),
+        ("parameters", "g", "reach"),
+        ("parameters", "g", "elbow"),
+        ("parameters", "g", "time"),
+    ],
+)
 def test_names_that_mean_something_else_in_formulas_are_refused(collection, old, new):
     with pytest.raises(ModelError, match="something else"):
         edits.rename(ACTIVE, collection, old, new)

@@ -7,9 +7,16 @@ from core.model.formula.numerals import readable, typed
 
 @pytest.mark.parametrize(
     ("printed", "shown"),
-    [("-5.4e-05", "−5.4·10⁻⁵"), ("1e+07", "10⁷"), ("-1e-12", "−10⁻¹²"), ("2.50e+00", "2.50"), ("0.0e+00", "0"),
-     ("-2.5", "−2.5"), ("12", "12")],
-)  # fmt: skip
+    [
+        ("-5.4e-05", "−5.4·10⁻⁵"),
+        ("1e+07", "10⁷"),
+        ("-1e-12", "−10⁻¹²"),
+        ("2.50e+00", "2.50"),
+        ("0.0e+00", "0"),
+        ("-2.5", "−2.5"),
+        ("12", "12"),
+    ],
+)
 def test_powers_of_ten_are_written_out(printed, shown):
     assert readable(printed) == shown
     assert float(typed(shown)) == float(printed)

@@ -39,8 +39,12 @@ BASE = Model(
         Joint(name="pin", kind="cylindrical", parent="b", child="c"),
         Joint(name="lock", kind="fixed", parent="world", child="tip", mimic=None),
     )[:3],
-    sensors=(Sensor(name="reach", b="c"), Sensor(name="spot", kind="position", b="c"),
-             Sensor(name="speed", kind="velocity", b="c"), Sensor(name="tilt", kind="angle", b="b")),
+    sensors=(
+        Sensor(name="reach", b="c"),
+        Sensor(name="spot", kind="position", b="c"),
+        Sensor(name="speed", kind="velocity", b="c"),
+        Sensor(name="tilt", kind="angle", b="b"),
+    ),
     forces=(
         Force(name="spring", b="c", stiffness="k", rest="300 mm", damping=1.0, law="t*length + turn.v/(reach - 1)"),
         Force(name="wind", kind="wrench", b="c", force=("t", 0.0, 0.0)),
@@ -49,7 +53,7 @@ BASE = Model(
     ),
     constraints=(Constraint(name="hold", sensor="reach", value="2 m"),),
     drivers=(Driver(name="swing", joint="turn", function="0.5*sin(t) + 0*k"),),
-)  # fmt: skip
+)
 
 
 def test_a_sound_machine_has_no_findings():
@@ -98,7 +102,7 @@ def test_a_sound_machine_has_no_findings():
         (Driver(name="x", sensor="speed", function="t"), "error", "sensor", "distance"),
         (Junction(name="x"), "warning", "guess", "line forces"),
     ],
-)  # fmt: skip
+)
 def test_each_doubt_is_told_once_in_its_place(element, severity, field, hint):
     found = check(edits.add(BASE, element))
     if severity is None:

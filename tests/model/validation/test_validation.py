@@ -261,15 +261,19 @@ def test_units_that_fit_or_cannot_be_judged_are_not_told():
     body = Body(name="a", mass="2 kg + 30*k", center_of_mass=("l + 3 mm", "2*l", "sin(30 deg)*4 cm"), inertia=SOLID)
     screw = Joint(name="j", kind="screw", parent="world", child="a", pitch="5 mm", limits=(Limit(upper="90 deg"),))
     assert not [f for f in check(model(body, screw, parameters=parameters)) if "wanted" in f.text]
-    (finding,) = [f for f in check(model(parameters=(Parameter(name="m", value="3 kg", dimension="length"),)))
-                  if "wanted" in f.text]  # fmt: skip
+    (finding,) = [
+        f
+        for f in check(model(parameters=(Parameter(name="m", value="3 kg", dimension="length"),)))
+        if "wanted" in f.text
+    ]
     assert (finding.collection, finding.name, finding.field) == ("parameters", "m", "value")
 
 
 def test_numbers_whose_squares_are_out_of_range_are_examined_without_a_warning(recwarn):
     far = Body(name="a", mass=1.0, center_of_mass=(1e300, 0.0, 0.0), shapes=(Box(size=(1e300, 1e200, 1.0)), Sphere()))
-    tiny = Joint(name="j", kind="universal", parent="world", child="a", axis=(0.0, 0.0, 1e-320),
-                 second_axis=(0.0, 1e250, 0.0))  # fmt: skip
+    tiny = Joint(
+        name="j", kind="universal", parent="world", child="a", axis=(0.0, 0.0, 1e-320), second_axis=(0.0, 1e250, 0.0)
+    )
     found = {finding.field: finding for finding in check(Model(name="m", bodies=(far,), joints=(tiny,)))}
     assert "length 1e-320" in found["axis"].text
     assert "second_axis" not in found  # they are perpendicular

@@ -118,8 +118,10 @@ class Maximal:
         )
         z, d, result = Ra @ unit(joint.axis), pb - pa, np.zeros((len(R), 6))
         turns = joint.kind == "revolute"
-        parts = ((joint.parent, -z if turns else np.cross(z, d) - np.cross(ra, z), 0.0 * z if turns else -z),
-                 (joint.child, z if turns else np.cross(rb, z), 0.0 * z if turns else z))  # fmt: skip
+        parts = (
+            (joint.parent, -z if turns else np.cross(z, d) - np.cross(ra, z), 0.0 * z if turns else -z),
+            (joint.child, z if turns else np.cross(rb, z), 0.0 * z if turns else z),
+        )
         for body, w, f in parts:
             if body in self.index:
                 result[self.index[body]] += np.concatenate([w, f])
@@ -163,8 +165,10 @@ class Maximal:
 
     def _line(self, force, R: Array, c: Array, V: Array) -> Array:  # type: ignore[no-untyped-def]
         ends = [(body, *self.frame(R, c, body, np.eye(4))[1:]) for body in (force.a, force.b)]
-        speeds = [V[self.index[b], 3:] + np.cross(V[self.index[b], :3], arm) if b in self.index else np.zeros(3)
-                  for b, _, arm in ends]  # fmt: skip
+        speeds = [
+            V[self.index[b], 3:] + np.cross(V[self.index[b], :3], arm) if b in self.index else np.zeros(3)
+            for b, _, arm in ends
+        ]
         d = ends[1][1] - ends[0][1]
         length = float(np.linalg.norm(d))
         e = d / length
@@ -229,8 +233,7 @@ class Maximal:
             k2 = rate(tuple(a + 0.5 * h * k for a, k in zip(y, k1, strict=True)), t + 0.5 * h)  # type: ignore[arg-type]
             k3 = rate(tuple(a + 0.5 * h * k for a, k in zip(y, k2, strict=True)), t + 0.5 * h)  # type: ignore[arg-type]
             k4 = rate(tuple(a + h * k for a, k in zip(y, k3, strict=True)), t + h)  # type: ignore[arg-type]
-            y = tuple(a + h / 6.0 * (p + 2 * q + 2 * r + s)
-                      for a, p, q, r, s in zip(y, k1, k2, k3, k4, strict=True))  # type: ignore[assignment]  # fmt: skip
+            y = tuple(a + h / 6.0 * (p + 2 * q + 2 * r + s) for a, p, q, r, s in zip(y, k1, k2, k3, k4, strict=True))  # type: ignore[assignment]
             t += h
         return Rotation.from_quat(y[0]).as_matrix(), y[1], y[2]
 

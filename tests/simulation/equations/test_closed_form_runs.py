@@ -60,8 +60,9 @@ def four_bars(p, n):
     for k in range(n):
         bodies.append(machines.body(f"coupler{k}", p["m_kg"], (L / 2, 0, 0), (0, 0, I)))
         joints.append(Joint(name=f"B{k}", parent=f"rod{k}", child=f"coupler{k}", a=tip))
-        joints.append(Joint(name=f"C{k}", parent=f"coupler{k}", child=f"rod{k + 1}", a=Pose(position=(L, 0.0, 0.0)),
-                            b=tip))  # fmt: skip
+        joints.append(
+            Joint(name=f"C{k}", parent=f"coupler{k}", child=f"rod{k + 1}", a=Pose(position=(L, 0.0, 0.0)), b=tip)
+        )
     return Model(name="four-bars", world=machines.world(0, -p["g_m_s2"], 0), bodies=tuple(bodies), joints=tuple(joints))
 
 
@@ -69,8 +70,15 @@ def four_bars(p, n):
 def test_the_branch_goes_on_through_collinear_poses(n):
     p, table, case = machines.read(f"iftomm_A02_nfourbar_N{n}")
     mech = Mechanism(four_bars(p, n))
-    run = simulate(mech, p["t_end_s"], v0={"A0": -p["B0_velocity0"][0] / p["L_m"]}, q0=np.zeros(mech.nq), rtol=1e-9,
-                   atol=1e-9, output=0.1)  # fmt: skip
+    run = simulate(
+        mech,
+        p["t_end_s"],
+        v0={"A0": -p["B0_velocity0"][0] / p["L_m"]},
+        q0=np.zeros(mech.nq),
+        rtol=1e-9,
+        atol=1e-9,
+        output=0.1,
+    )
     tolerances = case["tolerances"]
     x = np.interp(run.time, table["t"], table["B0x"])
     np.testing.assert_allclose(-np.sin(run["A0.q"]), x, atol=tolerances["position_abs"])
@@ -85,8 +93,10 @@ def test_a_double_rocker_goes_through_the_dead_points_of_what_is_independent():
     """Neither rocker turns round: wherever the one that is independent turns back, the other goes on."""
     thin = Inertia(ixx=1e-3, iyy=1e-3, izz=5e-3)
     at = lambda x: Pose(position=(x, 0.0, 0.0))  # noqa: E731
-    bodies = tuple(Body(name=n, mass=1.0, center_of_mass=(c, 0.0, 0.0), inertia=thin)
-                   for n, c in (("left", 0.25), ("coupler", 0.15), ("right", 0.25)))  # fmt: skip
+    bodies = tuple(
+        Body(name=n, mass=1.0, center_of_mass=(c, 0.0, 0.0), inertia=thin)
+        for n, c in (("left", 0.25), ("coupler", 0.15), ("right", 0.25))
+    )
     joints = (
         Joint(name="A", parent="world", child="left"),
         Joint(name="B", parent="left", child="coupler", a=at(0.5)),
@@ -163,9 +173,15 @@ def one_cylinder(p):
         Joint(name="phi", parent="world", child="crank", axis=x),
         Joint(name="pin", parent="crank", child="rod", axis=x, a=Pose(position=(0.0, p["r"], 0.0))),
         Joint(name="wrist", parent="rod", child="piston", axis=x, a=Pose(position=(0.0, p["l"], 0.0))),
-        Joint(name="cylinder", kind="prismatic", parent="world", child="piston", axis=(0.0, 1.0, 0.0),
-              rest=(p["r"] + p["l"],)),
-    )  # fmt: skip
+        Joint(
+            name="cylinder",
+            kind="prismatic",
+            parent="world",
+            child="piston",
+            axis=(0.0, 1.0, 0.0),
+            rest=(p["r"] + p["l"],),
+        ),
+    )
     return Model(name="engine", world=machines.world(0, -p["g"], 0), bodies=(crank, rod, piston), joints=joints)
 
 
@@ -188,7 +204,7 @@ def test_a_rigid_frame_stands_still(straight):
         Joint(name="j1", parent="world", child="a", rest=(0.0 if straight else 0.7,)),
         Joint(name="j2", parent="a", child="b", a=Pose(position=(0.2, 0.0, 0.0)), rest=(0.0 if straight else -1.4,)),
         Joint(name="j3", parent="b", child="world", a=Pose(position=(0.2, 0.0, 0.0)), b=foot),
-    )  # fmt: skip
+    )
     bodies = tuple(machines.body(name, 1.0, (0.1, 0, 0), (0.01, 0.01, 0.01)) for name in "ab")
     mech = Mechanism(Model(name="triangle", bodies=bodies, joints=joints))
     run = simulate(mech, 0.2, output=0.1)

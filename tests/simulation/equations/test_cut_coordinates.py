@@ -49,8 +49,18 @@ def loop(kinds: tuple[str, ...], seed: int) -> Model:
             turn = Rotation.from_matrix(there[:3, :3]).as_quat()
             a, b, parent = Pose(), Pose(position=tuple(there[:3, 3]), rotation=tuple(turn)), "world"
         axis, second = tuple(rng.normal(size=3)), tuple(rng.normal(size=3))
-        joints.append(Joint(name=f"j{i}", kind=kind, parent=parent, child=names[min(i + 1, len(names) - 1)], a=a, b=b,
-                            axis=axis, second_axis=second))  # fmt: skip
+        joints.append(
+            Joint(
+                name=f"j{i}",
+                kind=kind,
+                parent=parent,
+                child=names[min(i + 1, len(names) - 1)],
+                a=a,
+                b=b,
+                axis=axis,
+                second_axis=second,
+            )
+        )
     return Model(name="ring", bodies=bodies, joints=tuple(joints), world=SKEW)
 
 
@@ -92,9 +102,12 @@ def four_bar(**changes: dict[str, object]) -> Model:
         Joint(name="C", parent="k", child="r", a=at(0.8), b=at(0.5), rest=(0.9,)),
         Joint(name="D", parent="world", child="r", a=at(0.7), rest=(1.3,)),
     )
-    return Model(name="four-bar", bodies=bodies, joints=tuple(
-        dataclasses.replace(joint, **changes.get(joint.name, {})) for joint in joints), world=World(
-            gravity=Gravity(kind="none")))  # fmt: skip
+    return Model(
+        name="four-bar",
+        bodies=bodies,
+        joints=tuple(dataclasses.replace(joint, **changes.get(joint.name, {})) for joint in joints),
+        world=World(gravity=Gravity(kind="none")),
+    )
 
 
 def test_angles_of_cut_joints_count_whole_turns() -> None:
@@ -179,10 +192,14 @@ def two_four_bars(ratio: float, cuts: str) -> Model:
     one, two = four_bar(**{**first, "A": {**first.get("A", {}), "start_speed": (20.0,)}}), four_bar(**second)
     bodies = tuple(dataclasses.replace(body, name=f"{body.name}2") for body in two.bodies)
     joints = tuple(
-        dataclasses.replace(joint, name=joint.name.lower(), child=f"{joint.child}2",
-                            parent=joint.parent if joint.parent == "world" else f"{joint.parent}2")
+        dataclasses.replace(
+            joint,
+            name=joint.name.lower(),
+            child=f"{joint.child}2",
+            parent=joint.parent if joint.parent == "world" else f"{joint.parent}2",
+        )
         for joint in two.joints
-    )  # fmt: skip
+    )
     gear = Constraint(name="gear", kind="gear", joint="a", leader="A", ratio=ratio, offset=1.2 * (1.0 - ratio))
     return dataclasses.replace(one, bodies=(*one.bodies, *bodies), joints=(*one.joints, *joints), constraints=(gear,))
 

@@ -60,12 +60,23 @@ def pulled_chain():
     rng = np.random.default_rng(1)
     inertia = Inertia(ixx=0.1, iyy=0.2, izz=0.3)
     bodies = [Body(name=f"b{i}", mass=1.0 + i, center_of_mass=(0.3, 0.1 * i, 0.05), inertia=inertia) for i in range(3)]
-    joints = [Joint(name=f"j{i}", parent=f"b{i - 1}" if i else "world", child=f"b{i}",
-                    axis=tuple(map(float, rng.normal(size=3))),
-                    a=Pose(position=(0.5, 0.0, 0.1)), damping=0.3, stiffness=0.1 * i, friction=0.2)
-              for i in range(3)]  # fmt: skip
-    frames = (Frame(name="hook", parent="world", pose=Pose(position=(1.0, 1.0, 0.4))),
-              Frame(name="end", parent="b2", pose=Pose(position=(0.4, 0.0, 0.0))))  # fmt: skip
+    joints = [
+        Joint(
+            name=f"j{i}",
+            parent=f"b{i - 1}" if i else "world",
+            child=f"b{i}",
+            axis=tuple(map(float, rng.normal(size=3))),
+            a=Pose(position=(0.5, 0.0, 0.1)),
+            damping=0.3,
+            stiffness=0.1 * i,
+            friction=0.2,
+        )
+        for i in range(3)
+    ]
+    frames = (
+        Frame(name="hook", parent="world", pose=Pose(position=(1.0, 1.0, 0.4))),
+        Frame(name="end", parent="b2", pose=Pose(position=(0.4, 0.0, 0.0))),
+    )
     forces = (spring("tow", "hook", "end", stiffness=400.0, rest=0.3, damping=5.0),)
     return Model(name="chain", bodies=tuple(bodies), joints=tuple(joints), frames=frames, forces=forces)
 
@@ -86,23 +97,33 @@ SPEEDS = np.array([0.7, -1.1, 0.4])
 CASES = {
     "tree with forces": lambda: Equations(pulled_chain(), q0=[0.3, 0.5, -0.2], v0=SPEEDS),
     "joint forces as formulas": lambda: Equations(
-        pulled_chain(), {"j0": "3*sin(t) - 2*j0.v*j1.q", "j2": "-5*j2.q^2"}, [0.3, 0.5, -0.2], SPEEDS),
+        pulled_chain(), {"j0": "3*sin(t) - 2*j0.v*j1.q", "j2": "-5*j2.q^2"}, [0.3, 0.5, -0.2], SPEEDS
+    ),
     "state of a force": lambda: Equations(with_state(), q0=[0.3, 0.5, -0.2], v0=SPEEDS),
     "six joints": lambda: Equations(arm(), q0=np.linspace(0.1, 0.9, 6), v0=np.linspace(-1, 1, 6)),
-    "quaternion": lambda: Equations(machines.heavy_top(machines.read("heavy_top_bruls")[0]),
-                                    q0=[0.1, 0.7, -0.1, 0.7], v0=SPEEDS),
-    "governor": lambda: Equations(problems.flyball_governor().model, q0=problems.flyball_governor().q0,
-                                  v0=problems.flyball_governor().v0),
-    "loop": lambda: Equations(problems.four_bar().model, None, problems.four_bar().q0, problems.four_bar().v0,
-                              closed_forms=False),
-    "loop in closed form": lambda: Equations(problems.four_bar().model, None, problems.four_bar().q0,
-                                             problems.four_bar().v0),
+    "quaternion": lambda: Equations(
+        machines.heavy_top(machines.read("heavy_top_bruls")[0]), q0=[0.1, 0.7, -0.1, 0.7], v0=SPEEDS
+    ),
+    "governor": lambda: Equations(
+        problems.flyball_governor().model, q0=problems.flyball_governor().q0, v0=problems.flyball_governor().v0
+    ),
+    "loop": lambda: Equations(
+        problems.four_bar().model, None, problems.four_bar().q0, problems.four_bar().v0, closed_forms=False
+    ),
+    "loop in closed form": lambda: Equations(
+        problems.four_bar().model, None, problems.four_bar().q0, problems.four_bar().v0
+    ),
     "three loops and a spring": lambda: Equations(
-        problems.andrews_squeezer().model, problems.andrews_squeezer().torque, problems.andrews_squeezer().q0,
-        {"beta": 30.0}, closed_forms=False),
-    "spatial loop": lambda: Equations(problems.bricard().model, None, problems.bricard().q0, problems.bricard().v0,
-                                      closed_forms=False),
-}  # fmt: skip
+        problems.andrews_squeezer().model,
+        problems.andrews_squeezer().torque,
+        problems.andrews_squeezer().q0,
+        {"beta": 30.0},
+        closed_forms=False,
+    ),
+    "spatial loop": lambda: Equations(
+        problems.bricard().model, None, problems.bricard().q0, problems.bricard().v0, closed_forms=False
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -116,8 +137,7 @@ def test_equals_central_differences_along_every_motion(name):
         ahead, behind = e.on_manifold(e.y + way), e.on_manifold(e.y - way)
         change = e.derivative(ahead) - e.derivative(behind)
         moved = ahead - behind
-        np.testing.assert_allclose(J @ moved, change, rtol=0,
-                                   atol=1e-6 * (np.max(np.abs(change)) + scale * STEP))  # fmt: skip
+        np.testing.assert_allclose(J @ moved, change, rtol=0, atol=1e-6 * (np.max(np.abs(change)) + scale * STEP))
 
 
 @pytest.fixture(scope="module")

@@ -27,10 +27,13 @@ def busy(kinds: tuple[str, ...], seed: int, driven: str = "") -> Model:
     """A ring with springs and dampers in its revolutes and slides and on lines between its bodies."""
     model, rng = loop(kinds, seed), np.random.default_rng(100 + seed)
     joints = tuple(
-        dataclasses.replace(j, stiffness=float(rng.uniform(1.0, 8.0)), damping=float(rng.uniform(0.1, 0.6)),
-                            rest=(0.0,)) if j.kind in ("revolute", "prismatic") else j
+        dataclasses.replace(
+            j, stiffness=float(rng.uniform(1.0, 8.0)), damping=float(rng.uniform(0.1, 0.6)), rest=(0.0,)
+        )
+        if j.kind in ("revolute", "prismatic")
+        else j
         for j in model.joints
-    )  # fmt: skip
+    )
     forces = (
         Force(name="line", kind="line", a="b0", b="b2", stiffness=20.0, rest=0.3, damping=1.0),
         Force(name="ground", kind="line", a="world", b="b1", stiffness=30.0, rest=0.1, damping=0.5),
@@ -60,8 +63,13 @@ def second_rate(t: float) -> float:
     return -4.8 * math.sin(4.0 * t)
 
 
-CASES = [("seven revolutes", "", 1), ("ball, slide, fork", "j0", 2), ("ball, slide, fork", "j2", 1), ("plane", "j2", 2),
-         ("balls", "", 2)]  # fmt: skip
+CASES = [
+    ("seven revolutes", "", 1),
+    ("ball, slide, fork", "j0", 2),
+    ("ball, slide, fork", "j2", 1),
+    ("plane", "j2", 2),
+    ("balls", "", 2),
+]
 
 
 @pytest.mark.parametrize(("name", "driven", "seed"), CASES)

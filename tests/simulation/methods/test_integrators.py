@@ -23,8 +23,10 @@ def slope(steps, errors):
     return np.polyfit(np.log(steps), np.log(errors), 1)[0]
 
 
-@pytest.mark.parametrize(("method", "counts"), [("euler", (4000, 8000, 16000)), ("rk4", (40, 80, 160)),
-                                                 ("semi_implicit_euler", (4000, 8000, 16000))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "counts"),
+    [("euler", (4000, 8000, 16000)), ("rk4", (40, 80, 160)), ("semi_implicit_euler", (4000, 8000, 16000))],
+)
 def test_order_of_fixed_steps(method, counts):
     model, end = machines.point_pendulum(g=G), 1.9
     errors = [abs(simulate(model, end, method=method, step=end / n, q0=[START]).q[-1, 0] - swing(end)) for n in counts]
@@ -72,11 +74,24 @@ def arm(seed=3, count=6):
         points = rng.normal(size=(6, 3)) * 0.1
         T = sum(p @ p * np.eye(3) - np.outer(p, p) for p in points)
         tensor = {f"i{a}{b}": float(T["xyz".index(a), "xyz".index(b)]) for a, b in ("xx", "yy", "zz", "xy", "xz", "yz")}
-        bodies.append(Body(name=f"b{i}", mass=float(rng.uniform(0.5, 2)), inertia=Inertia(**tensor),
-                           center_of_mass=tuple(map(float, rng.uniform(-0.1, 0.1, 3)))))  # fmt: skip
+        bodies.append(
+            Body(
+                name=f"b{i}",
+                mass=float(rng.uniform(0.5, 2)),
+                inertia=Inertia(**tensor),
+                center_of_mass=tuple(map(float, rng.uniform(-0.1, 0.1, 3))),
+            )
+        )
         axis, place = np.eye(3)[i % 3], rng.uniform(-0.3, 0.3, 3)
-        joints.append(Joint(name=f"j{i}", parent=f"b{i - 1}" if i else "world", child=f"b{i}",
-                            axis=tuple(map(float, axis)), a=Pose(position=tuple(map(float, place)))))  # fmt: skip
+        joints.append(
+            Joint(
+                name=f"j{i}",
+                parent=f"b{i - 1}" if i else "world",
+                child=f"b{i}",
+                axis=tuple(map(float, axis)),
+                a=Pose(position=tuple(map(float, place))),
+            )
+        )
     return Model(name="arm", bodies=tuple(bodies), joints=tuple(joints), world=World(gravity=Gravity()))
 
 
@@ -116,9 +131,14 @@ def test_same_steps_as_mujoco():
     parent, model = spec.worldbody, arm()
     for body, joint in zip(model.bodies, model.joints, strict=True):
         t = body.inertia
-        parent = parent.add_body(name=body.name, pos=joint.a.position, mass=body.mass, ipos=body.center_of_mass,
-                                 fullinertia=[t.ixx, t.iyy, t.izz, t.ixy, t.ixz, t.iyz],
-                                 explicitinertial=True)  # fmt: skip
+        parent = parent.add_body(
+            name=body.name,
+            pos=joint.a.position,
+            mass=body.mass,
+            ipos=body.center_of_mass,
+            fullinertia=[t.ixx, t.iyy, t.izz, t.ixy, t.ixz, t.iyz],
+            explicitinertial=True,
+        )
         parent.add_joint(name=joint.name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=joint.axis)
     theirs = spec.compile()
     data = mujoco.MjData(theirs)
@@ -157,8 +177,15 @@ def test_warm_code_is_kept_on_disk():
         "print(*(sum(f.stats.cache_misses.values()) for f in (stepper.advance_fixed, stepper.advance_adaptive)))"
     )
     root = Path(__file__).parents[3]
-    done = subprocess.run([sys.executable, "-c", text], cwd=root, env={**os.environ, "PYTHONPATH": str(root)},
-                          capture_output=True, text=True, check=True, timeout=120)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     assert done.stdout.split() == ["0", "0"]
 
 

@@ -50,15 +50,25 @@ def fixed_order(monkeypatch):
     return choose
 
 
-@pytest.mark.parametrize(("order", "counts"), [(1, (160, 320, 640)), (2, (160, 320, 640)), (3, (160, 320, 640)),
-                                               (4, (160, 320, 640)), (5, (80, 160, 320))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("order", "counts"),
+    [(1, (160, 320, 640)), (2, (160, 320, 640)), (3, (160, 320, 640)), (4, (160, 320, 640)), (5, (80, 160, 320))],
+)
 @pytest.mark.parametrize("output", [END, END / 37])
 def test_adams_corrects_to_one_order_more_than_it_predicts(fixed_order, order, counts, output):
     fixed_order(order)
     wrong = []
     for n in counts:
-        run = simulate(machines.point_pendulum(g=G), END, method="adams", rtol=1e6, atol=1e6, step=END / n, q0=[START],
-                       output=output)  # fmt: skip
+        run = simulate(
+            machines.point_pendulum(g=G),
+            END,
+            method="adams",
+            rtol=1e6,
+            atol=1e6,
+            step=END / n,
+            q0=[START],
+            output=output,
+        )
         wrong.append(np.max(np.abs(run.q[:, 0] - swing(run.time))))
     assert slope([1 / n for n in counts], wrong) == pytest.approx(order + 1, abs=0.4)
 
@@ -66,8 +76,9 @@ def test_adams_corrects_to_one_order_more_than_it_predicts(fixed_order, order, c
 @pytest.mark.parametrize("method", ["radau", "radau5", "adams"])
 def test_error_follows_the_tolerance(method):
     for tolerance, most in ((1e-5, 4000), (1e-8, 20000)):
-        run = simulate(machines.point_pendulum(g=G), 10.0, method=method, rtol=tolerance, atol=tolerance, q0=[START],
-                       output=0.0123)  # fmt: skip
+        run = simulate(
+            machines.point_pendulum(g=G), 10.0, method=method, rtol=tolerance, atol=tolerance, q0=[START], output=0.0123
+        )
         assert np.max(np.abs(run.q[:, 0] - swing(run.time))) < 300 * tolerance
         assert run.statistics.evaluations < most
 
@@ -86,8 +97,11 @@ STIFF, DAMPER, INERTIA = 1e3, 1e4, 0.01
 def stiff_wheel():
     """I θ̈ + d θ̇ + k θ = 0, time constants 1e-6 s and 10 s."""
     wheel = Body(name="wheel", mass=1.0, inertia=Inertia(ixx=INERTIA, iyy=INERTIA, izz=INERTIA))
-    return Model(name="stiff", bodies=(wheel,), joints=(
-        Joint(name="axle", parent="world", child="wheel", stiffness=STIFF, damping=DAMPER),))  # fmt: skip
+    return Model(
+        name="stiff",
+        bodies=(wheel,),
+        joints=(Joint(name="axle", parent="world", child="wheel", stiffness=STIFF, damping=DAMPER),),
+    )
 
 
 def test_stiff_machine_takes_few_implicit_steps():
@@ -114,8 +128,15 @@ def test_quaternions_and_loops(method):
     from resources import examples
 
     p, x, case = machines.read("heavy_top_bruls")
-    run = simulate(machines.heavy_top(p), float(x["t"][-1]), method=method, output=float(x["t"][1]), rtol=1e-9,
-                   atol=1e-10, v0=p["w0_body"])  # fmt: skip
+    run = simulate(
+        machines.heavy_top(p),
+        float(x["t"][-1]),
+        method=method,
+        output=float(x["t"][1]),
+        rtol=1e-9,
+        atol=1e-10,
+        v0=p["w0_body"],
+    )
     expected = np.stack([x["wx"], x["wy"], x["wz"]], 1)
     np.testing.assert_allclose(run["ball.v"], expected, atol=10 * case["tolerances"]["w_abs"])
     np.testing.assert_allclose(np.linalg.norm(run["ball.q"], axis=1), 1.0, atol=1e-14)

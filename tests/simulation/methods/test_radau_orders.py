@@ -84,8 +84,11 @@ def fixed_stages(monkeypatch):
 def oscillator():
     """θ̈ + 2 δ θ̇ + ω² θ = 0 with ω = 3, δ = 0.5."""
     wheel = Body(name="wheel", mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=1.0))
-    return Model(name="oscillator", bodies=(wheel,), joints=(
-        Joint(name="axle", parent="world", child="wheel", stiffness=9.0, damping=1.0),))  # fmt: skip
+    return Model(
+        name="oscillator",
+        bodies=(wheel,),
+        joints=(Joint(name="axle", parent="world", child="wheel", stiffness=9.0, damping=1.0),),
+    )
 
 
 def oscillation(t):
@@ -148,8 +151,12 @@ def test_stiff_wheel():
 def test_something_rough_costs_no_more_than_with_order_five():
     """A force that jumps five times: refused steps bring back the lowest order."""
     mass = Body(name="mass", mass=1.0)
-    model = Model(name="pushed", world=World(gravity=Gravity(acceleration=(0.0, 0.0, 0.0))), bodies=(mass,), joints=(
-        Joint(name="rail", kind="prismatic", parent="world", child="mass", axis=(1.0, 0.0, 0.0)),))  # fmt: skip
+    model = Model(
+        name="pushed",
+        world=World(gravity=Gravity(acceleration=(0.0, 0.0, 0.0))),
+        bodies=(mass,),
+        joints=(Joint(name="rail", kind="prismatic", parent="world", child="mass", axis=(1.0, 0.0, 0.0)),),
+    )
     options = {"torque": {"rail": "if(sin(3*t) > 0, 1, -1)"}, "rtol": 1e-8, "atol": 1e-9}
     own, five = (simulate(model, 5.5, method=m, **options) for m in ("radau", "radau5"))
     np.testing.assert_allclose(own.q, five.q, atol=1e-5)

@@ -29,8 +29,12 @@ def body(name, mass, center, diagonal):
 
 def msl_pendulum(p):
     link = body("rod", p["m"], p["r_CM"], p["I_com"])
-    return Model(name="pendulum", world=world(0, -p["g"], 0), bodies=(link,),
-                 joints=(Joint(name="pin", parent="world", child="rod", damping=p["damper"]),))  # fmt: skip
+    return Model(
+        name="pendulum",
+        world=world(0, -p["g"], 0),
+        bodies=(link,),
+        joints=(Joint(name="pin", parent="world", child="rod", damping=p["damper"]),),
+    )
 
 
 def msl_double_pendulum(p):
@@ -45,14 +49,22 @@ def msl_double_pendulum(p):
 def point_pendulum(mass=1.0, length=1.0, g=9.81):
     """Angle from the downward vertical."""
     bob = body("bob", mass, (0, -length, 0), (0, 0, 0))
-    return Model(name="pendulum", world=world(0, -g, 0), bodies=(bob,),
-                 joints=(Joint(name="theta", parent="world", child="bob"),))  # fmt: skip
+    return Model(
+        name="pendulum",
+        world=world(0, -g, 0),
+        bodies=(bob,),
+        joints=(Joint(name="theta", parent="world", child="bob"),),
+    )
 
 
 def heavy_top(p):
     top = body("top", p["m"], p["com"], p["J_com"])
-    return Model(name="top", world=world(*p["g"]), bodies=(top,),
-                 joints=(Joint(name="ball", kind="spherical", parent="world", child="top"),))  # fmt: skip
+    return Model(
+        name="top",
+        world=world(*p["g"]),
+        bodies=(top,),
+        joints=(Joint(name="ball", kind="spherical", parent="world", child="top"),),
+    )
 
 
 def free_body(p):
@@ -65,8 +77,15 @@ def floating_chain(p):
     for i, entry in enumerate(p["bodies"]):
         bodies.append(body(f"b{i}", entry["mass"], entry["com"], entry["I_com"]))
         if i:
-            joints.append(Joint(name=f"j{i}", parent=f"b{i - 1}", child=f"b{i}", axis=tuple(entry["axis"]),
-                                a=Pose(position=tuple(map(float, entry["offset_from_parent"])))))  # fmt: skip
+            joints.append(
+                Joint(
+                    name=f"j{i}",
+                    parent=f"b{i - 1}",
+                    child=f"b{i}",
+                    axis=tuple(entry["axis"]),
+                    a=Pose(position=tuple(map(float, entry["offset_from_parent"]))),
+                )
+            )
     return Model(name="chain", world=world(*p["gravity"]), bodies=tuple(bodies), joints=tuple(joints))
 
 

@@ -63,17 +63,27 @@ class Case:
     def joint(self, kind: str, axis: Any = (0, 0, 1), second: Any = (0, 1, 0), **more: Any) -> Joint:
         place = self.p["joint_location"]
         turn = floats(Rotation.from_matrix(self.R.T).as_quat())
-        return Joint(name="hold", kind=kind, parent="world", child="body", a=Pose(position=floats(place)),
-                     b=Pose(position=self.on_body(place), rotation=turn), axis=floats(axis),
-                     second_axis=floats(second), **more)  # fmt: skip
+        return Joint(
+            name="hold",
+            kind=kind,
+            parent="world",
+            child="body",
+            a=Pose(position=floats(place)),
+            b=Pose(position=self.on_body(place), rotation=turn),
+            axis=floats(axis),
+            second_axis=floats(second),
+            **more,
+        )
 
     def model(self, **more: Any) -> Model:
         return Model(bodies=(self.body,), world=self.world, **more)
 
     def ends(self, point: Any) -> tuple[Frame, Frame]:
         """A point of the ground and one of the body."""
-        return (Frame(name="ground", parent="world", pose=Pose(position=floats(self.p["joint_location"]))),
-                Frame(name="point", parent="body", pose=Pose(position=self.on_body(point))))  # fmt: skip
+        return (
+            Frame(name="ground", parent="world", pose=Pose(position=floats(self.p["joint_location"]))),
+            Frame(name="point", parent="body", pose=Pose(position=self.on_body(point))),
+        )
 
 
 def machine(name: str, p: dict[str, Any]) -> Model:
@@ -96,13 +106,16 @@ def machine(name: str, p: dict[str, Any]) -> Model:
         rod = Constraint(name="rod", kind="rod", a="ground", b="point", length=p["distance"])
         return case.model(joints=(case.free(),), frames=case.ends(p["body_attachment_world0"]), constraints=(rod,))
     if kind == "transpring":
-        spring = Force(name="spring", kind="line", a="ground", b="point", stiffness=p["k"], damping=p["c"],
-                       rest=p["rest_length"])  # fmt: skip
+        spring = Force(
+            name="spring", kind="line", a="ground", b="point", stiffness=p["k"], damping=p["c"], rest=p["rest_length"]
+        )
         return case.model(joints=(case.free(),), frames=case.ends(p["body_point_world0"]), forces=(spring,))
     point = p["body_spherical_point_world0"]
     across = floats(p["revolute_axis_ground"])
-    sensors = (Sensor(name="far", kind="distance", a="ground", b="point"),
-               Sensor(name="level", kind="point_plane", a="ground", b="point", axis=across))  # fmt: skip
+    sensors = (
+        Sensor(name="far", kind="distance", a="ground", b="point"),
+        Sensor(name="level", kind="point_plane", a="ground", b="point", axis=across),
+    )
     away = float(np.linalg.norm(np.array(point) - np.array(p["joint_location"])))
     holds = (Constraint(name="length", sensor="far", value=away), Constraint(name="plane", sensor="level"))
     return case.model(joints=(case.free(),), frames=case.ends(point), sensors=sensors, constraints=holds)

@@ -38,8 +38,12 @@ def by_hand(p, omega0, times):
         pull = spring["K"] * (length - spring["rest_length"]) + spring["C"] * (by_beta * beta_rate + by_s * s_rate)
         J, slope = inertia(beta)
         turning = 0.5 * slope * (momentum / J) ** 2
-        return [beta_rate, s_rate, (turning + 2 * weight * c - 2 * pull * by_beta) / (2 * B),
-                -g - 2 * pull * by_s / p["slider"]["mass"]]  # fmt: skip
+        return [
+            beta_rate,
+            s_rate,
+            (turning + 2 * weight * c - 2 * pull * by_beta) / (2 * B),
+            -g - 2 * pull * by_s / p["slider"]["mass"],
+        ]
 
     start = [angle, p["slider"]["s0"], 0.0, 0.0]
     found = solve_ivp(f, (0.0, times[-1]), start, "Radau", times, rtol=1e-8, atol=1e-10)
@@ -51,8 +55,16 @@ def test_over_the_whole_time(edition):
     problem = problems.flyball_governor()
     p, case, x = problem.case["parameters"], problem.case["tolerances"], problem.columns
     omega0 = 2 * np.pi * EDITIONS[edition]
-    run = simulate(problem.model, p["t_end_s"], method="radau5", rtol=1e-8, atol=1e-10, output=0.05, q0=problem.q0,
-                   v0={"phi": omega0})  # fmt: skip
+    run = simulate(
+        problem.model,
+        p["t_end_s"],
+        method="radau5",
+        rtol=1e-8,
+        atol=1e-10,
+        output=0.05,
+        q0=problem.q0,
+        v0={"phi": omega0},
+    )
     expected, omega = by_hand(p, omega0, run.time)
     if omega0 == pytest.approx(p["omega0"]):
         np.testing.assert_allclose(expected[:, 1], x["s"], atol=case["s_abs"])

@@ -11,8 +11,14 @@ ANGLES = ("beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon")
 
 
 def run_of(problem, **options):
-    return simulate(problem.model, options.pop("duration", problem.duration), q0=problem.q0, v0=problem.v0,
-                    torque=problem.torque, **options)  # fmt: skip
+    return simulate(
+        problem.model,
+        options.pop("duration", problem.duration),
+        q0=problem.q0,
+        v0=problem.v0,
+        torque=problem.torque,
+        **options,
+    )
 
 
 @pytest.mark.parametrize("closed_forms", [True, False])
@@ -98,15 +104,24 @@ def gyroscope(p):
         body("rotor", rotor["m"], (0, 0, 0), rotor["I"]),
     )
     at_end = Pose(position=tuple(map(float, arm["r"])), rotation=(0.0, np.radians(p["angle_deg"]), 0.0))
-    joints = (Joint(name="ball", kind="spherical", parent="world", child="arm"),
-              Joint(name="spin", parent="arm", child="rotor", axis=(1.0, 0.0, 0.0), a=at_end))  # fmt: skip
+    joints = (
+        Joint(name="ball", kind="spherical", parent="world", child="arm"),
+        Joint(name="spin", parent="arm", child="rotor", axis=(1.0, 0.0, 0.0), a=at_end),
+    )
     return Model(name="gyroscope", world=world(0, -p["g"], 0), bodies=bodies, joints=joints)
 
 
 def test_gyroscopic_effects():
     p, x, case = problems.read("msl_GyroscopicEffects")
-    run = simulate(gyroscope(p), float(x["t"][-1]), method="rk853", rtol=1e-11, atol=1e-12, output=float(x["t"][1]),
-                   v0={"spin": p["w0"]})  # fmt: skip
+    run = simulate(
+        gyroscope(p),
+        float(x["t"][-1]),
+        method="rk853",
+        rtol=1e-11,
+        atol=1e-12,
+        output=float(x["t"][1]),
+        v0={"spin": p["w0"]},
+    )
     tolerance = case["tolerances"]["abs"]
     np.testing.assert_allclose(run["spin.q"], x["revolute.phi"], atol=tolerance)
     np.testing.assert_allclose(run["spin.v"], x["revolute.w"], atol=tolerance)

@@ -38,8 +38,13 @@ def test_modelica_double_pendulum():
 
 def test_simple_pendulum_of_the_benchmark_library():
     p, x, case = machines.read("iftomm_A01_simple_pendulum")
-    run = motion(machines.point_pendulum(p["m_kg"], p["L_m"], p["g_m_s2"]), x["t"], q0={"theta": -np.pi / 2},
-                 rtol=1e-10, atol=1e-12)  # fmt: skip
+    run = motion(
+        machines.point_pendulum(p["m_kg"], p["L_m"], p["g_m_s2"]),
+        x["t"],
+        q0={"theta": -np.pi / 2},
+        rtol=1e-10,
+        atol=1e-12,
+    )
     np.testing.assert_allclose(run["theta.q"], x["theta"], atol=1e-8)
     np.testing.assert_allclose(run["theta.v"], x["theta_dot"], atol=1e-8)
     assert np.ptp(run["energy.total"]) < 1e-8

@@ -70,10 +70,16 @@ def test_drivers_that_turn_too_far_between_two_samples_show_the_nearer_one():
     assert np.array_equal(run.at(0.4), run.q[1])
 
 
-@pytest.mark.parametrize(("duration", "apart"), [
-    (1.0, 1.0 / SAMPLES), (LONGEST_OUTPUT * SAMPLES, LONGEST_OUTPUT), (100.0, LONGEST_OUTPUT),
-    (1e5, 1e5 / MOST_SAMPLES), (3e7, 3e7 / MOST_SAMPLES),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("duration", "apart"),
+    [
+        (1.0, 1.0 / SAMPLES),
+        (LONGEST_OUTPUT * SAMPLES, LONGEST_OUTPUT),
+        (100.0, LONGEST_OUTPUT),
+        (1e5, 1e5 / MOST_SAMPLES),
+        (3e7, 3e7 / MOST_SAMPLES),
+    ],
+)
 def test_unless_asked_otherwise_samples_lie_as_close_as_eyes_need_them_and_memory_allows(duration, apart):
     mech = Mechanism(example("pendulum"))
     chosen = settings(mech, duration, "rk54", None, 1e-6, 1e-8, None, 0.0, None, None, 100)

@@ -40,8 +40,13 @@ def derivative(values, t):
     return (values[:-4] - 8 * values[1:-3] + 8 * values[3:-1] - values[4:]) / (12 * h)
 
 
-RATES = (("phi1.v", "phi1.q"), ("phi2.a", "phi2.v"), ("rod2.velocity", "rod2.position"),
-         ("rod2.acceleration", "rod2.velocity"), ("rod2.alpha", "rod2.omega"))  # fmt: skip
+RATES = (
+    ("phi1.v", "phi1.q"),
+    ("phi2.a", "phi2.v"),
+    ("rod2.velocity", "rod2.position"),
+    ("rod2.acceleration", "rod2.velocity"),
+    ("rod2.alpha", "rod2.omega"),
+)
 
 
 @pytest.mark.parametrize(("rate", "value"), RATES)
@@ -146,30 +151,37 @@ def test_torque_formula_equals_a_spring_and_damper():
 
 def test_torque_formula_of_time_and_parameters():
     wheel = Body(name="wheel", mass=1.0, inertia=Inertia(ixx=1.0, iyy=1.0, izz=2.0))
-    model = Model(name="w", bodies=(wheel,), joints=(Joint(name="axle", parent="world", child="wheel"),),
-                  parameters=(Parameter(name="k", value=1.0),))  # fmt: skip
+    model = Model(
+        name="w",
+        bodies=(wheel,),
+        joints=(Joint(name="axle", parent="world", child="wheel"),),
+        parameters=(Parameter(name="k", value=1.0),),
+    )
     run = simulate(model, 3.0, torque={"axle": "k*cos(2*t)"}, parameters={"k": 8.0}, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(run["axle.v"], 2.0 * np.sin(2 * run.time), atol=1e-8)
     np.testing.assert_allclose(run["axle.q"], 1.0 - np.cos(2 * run.time), atol=1e-8)
 
 
-@pytest.mark.parametrize(("options", "error", "words"), [
-    ({"method": "magic"}, ModelError, "magic"),
-    ({"duration": -1.0}, ModelError, "duration"),
-    ({"rtol": 0.0}, ModelError, "rtol"),
-    ({"q0": [1.0, 2.0]}, ModelError, "q0"),
-    ({"v0": {"elbow": 1.0}}, ModelError, "elbow"),
-    ({"v0": [np.nan]}, SimulationError, "theta"),
-    ({"torque": {"theta": "2*nothing"}}, ExpressionError, "nothing"),
-    ({"torque": ["much"]}, ModelError, "torque"),
-    ({"q0": "left"}, ModelError, "q0"),
-    ({"start": "now"}, ModelError, "start"),
-    ({"file": "/nowhere/run.h5"}, FileError, "folder"),
-    ({"file": "run.txt"}, FileError, "HDF5"),
-    ({"torque": {"knee": 1.0}}, ModelError, "knee"),
-    ({"torque": lambda t: [0.0]}, ModelError, "function"),
-    ({"max_steps": 3}, SimulationError, "limit of 3 steps"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"method": "magic"}, ModelError, "magic"),
+        ({"duration": -1.0}, ModelError, "duration"),
+        ({"rtol": 0.0}, ModelError, "rtol"),
+        ({"q0": [1.0, 2.0]}, ModelError, "q0"),
+        ({"v0": {"elbow": 1.0}}, ModelError, "elbow"),
+        ({"v0": [np.nan]}, SimulationError, "theta"),
+        ({"torque": {"theta": "2*nothing"}}, ExpressionError, "nothing"),
+        ({"torque": ["much"]}, ModelError, "torque"),
+        ({"q0": "left"}, ModelError, "q0"),
+        ({"start": "now"}, ModelError, "start"),
+        ({"file": "/nowhere/run.h5"}, FileError, "folder"),
+        ({"file": "run.txt"}, FileError, "HDF5"),
+        ({"torque": {"knee": 1.0}}, ModelError, "knee"),
+        ({"torque": lambda t: [0.0]}, ModelError, "function"),
+        ({"max_steps": 3}, SimulationError, "limit of 3 steps"),
+    ],
+)
 def test_wrong_wishes_are_named(options, error, words):
     with pytest.raises(error, match=words):
         simulate(machines.point_pendulum(), **{"duration": 1.0, "q0": [1.0], **options})
@@ -310,8 +322,21 @@ def test_command_line(tmp_path):
 
     save(machines.point_pendulum(), tmp_path / "pendulum.kst")
     output = tmp_path / "run.h5"
-    arguments = [str(tmp_path / "pendulum.kst"), "--duration", "2", "-o", str(output), "--set", "theta=1", "--method",
-                 "rk853", "--rtol", "1e-10", "--channels", "bob.position"]  # fmt: skip
+    arguments = [
+        str(tmp_path / "pendulum.kst"),
+        "--duration",
+        "2",
+        "-o",
+        str(output),
+        "--set",
+        "theta=1",
+        "--method",
+        "rk853",
+        "--rtol",
+        "1e-10",
+        "--channels",
+        "bob.position",
+    ]
     result = CliRunner().invoke(command, arguments, standalone_mode=False)
     assert result.exception is None, result.output
     run = Run.load(output)

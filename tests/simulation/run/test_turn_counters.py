@@ -62,8 +62,11 @@ def test_a_spring_keeps_its_joint_in_the_tree() -> None:
 def test_the_crank_of_a_loop_winds_up_its_spring() -> None:
     """Energy over more than two turns: kinetic plus weights plus ½ k (θ − rest)² with the angle counted on."""
     model = four_bar()
-    model = dataclasses.replace(model, world=NOWHERE, joints=tuple(
-        dataclasses.replace(j, stiffness=SPRING * (j.name == "A"), rest=()) for j in model.joints))  # fmt: skip
+    model = dataclasses.replace(
+        model,
+        world=NOWHERE,
+        joints=tuple(dataclasses.replace(j, stiffness=SPRING * (j.name == "A"), rest=()) for j in model.joints),
+    )
     mech = Mechanism(model)
     q, v = closed(mech, 0.3, 25.0)
     run = simulate(mech, 3.0, q0=q, v0=v, output=0.02, rtol=1e-10, atol=1e-11)
@@ -88,9 +91,16 @@ def wound(by: str, cut: str) -> Mechanism:
     if by == "formula":  # about the axis of A, on the crank
         scaled = tuple(f"({x})*({given.torque[2]})" for x in axis)
         given = dataclasses.replace(given, b=model.joints[0].child, torque=scaled)
-    joints = tuple(dataclasses.replace(j, armature=0.0, rest=(), cut="yes" if j.name == cut else "auto",
-                                       stiffness=SPRING if by == "passive" and j.name == "A" else 0.0)
-                   for j in model.joints)  # fmt: skip
+    joints = tuple(
+        dataclasses.replace(
+            j,
+            armature=0.0,
+            rest=(),
+            cut="yes" if j.name == cut else "auto",
+            stiffness=SPRING if by == "passive" and j.name == "A" else 0.0,
+        )
+        for j in model.joints
+    )
     forces = () if by == "passive" else (given,)
     return Mechanism(dataclasses.replace(model, world=NOWHERE, joints=joints, forces=forces))
 

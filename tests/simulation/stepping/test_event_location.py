@@ -17,8 +17,15 @@ MASS = 2.0
 def slider(*laws):
     joint = Joint(name="guide", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))
     forces = tuple(Force(name=f"f{k}", kind="joint", joint="guide", law=law) for k, law in enumerate(laws))
-    return Mechanism(Model(name="slider", bodies=(Body(name="block", mass=MASS),), joints=(joint,), forces=forces,
-                           world=World(gravity=Gravity(kind="none"))))  # fmt: skip
+    return Mechanism(
+        Model(
+            name="slider",
+            bodies=(Body(name="block", mass=MASS),),
+            joints=(joint,),
+            forces=forces,
+            world=World(gravity=Gravity(kind="none")),
+        )
+    )
 
 
 def bang_bang(t, switch):
@@ -28,8 +35,16 @@ def bang_bang(t, switch):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("formula", ["if(t < 0.3, 6, -6)", "-6*sign(t - 0.3)", "6 - 12*step(t - 0.3)",
-                                     "6*(t < 0.3) - 6*(0.3 <= t)", "if(not t >= 0.3, 6, -6)"])  # fmt: skip
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "if(t < 0.3, 6, -6)",
+        "-6*sign(t - 0.3)",
+        "6 - 12*step(t - 0.3)",
+        "6*(t < 0.3) - 6*(0.3 <= t)",
+        "if(not t >= 0.3, 6, -6)",
+    ],
+)
 def test_bang_bang(method, formula):
     """Pieces are parabolas, which every method here integrates exactly: what is left is where the force switched."""
     run = simulate(slider(), 1.0, method=method, torque={"guide": formula}, output=0.01)
@@ -40,13 +55,23 @@ def test_bang_bang(method, formula):
 def bounced(t, v=1.5, touch=0.2, omega=20.0):
     """Free flight, half a period against a spring, free flight back."""
     leave = touch + np.pi / omega
-    return np.where(t < touch, v * t, np.where(t < leave, touch * v + v / omega * np.sin(omega * (t - touch)),
-                                               touch * v - v * (t - leave)))  # fmt: skip
+    return np.where(
+        t < touch,
+        v * t,
+        np.where(t < leave, touch * v + v / omega * np.sin(omega * (t - touch)), touch * v - v * (t - leave)),
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("law", ["if(guide > 0.3, 800*(guide - 0.3), 0)", "max(0, 800*(guide - 0.3))",
-                                 "-min(800*(0.3 - guide), 0)", "400*(guide - 0.3 + abs(guide - 0.3))"])  # fmt: skip
+@pytest.mark.parametrize(
+    "law",
+    [
+        "if(guide > 0.3, 800*(guide - 0.3), 0)",
+        "max(0, 800*(guide - 0.3))",
+        "-min(800*(0.3 - guide), 0)",
+        "400*(guide - 0.3 + abs(guide - 0.3))",
+    ],
+)
 def test_a_one_sided_spring(method, law):
     run = simulate(slider(law), 1.0, method=method, q0=[0.0], v0=[1.5], rtol=1e-12, atol=1e-13, output=0.01)
     np.testing.assert_allclose(run["guide.q"], bounced(run.time), atol=1e-10)
@@ -57,12 +82,23 @@ def test_a_condition_of_what_only_its_force_knows(method):
     """Two blocks, each against a spring of its own behind a gap: the same words, each with its own length."""
     law = "max(0, 800*(length - 0.3))"
     blocks = [Body(name=name, mass=MASS) for name in ("one", "other")]
-    joints = [Joint(name=f"to_{body.name}", kind="prismatic", parent="world", child=body.name,
-                    axis=(1.0, 0.0, 0.0)) for body in blocks]  # fmt: skip
-    forces = [Force(name=f"buffer_{body.name}", kind="joint", joint=joint.name, law=law)
-              for body, joint in zip(blocks, joints, strict=True)]  # fmt: skip
-    mech = Mechanism(Model(name="two", bodies=tuple(blocks), joints=tuple(joints), forces=tuple(forces),
-                           world=World(gravity=Gravity(kind="none"))))  # fmt: skip
+    joints = [
+        Joint(name=f"to_{body.name}", kind="prismatic", parent="world", child=body.name, axis=(1.0, 0.0, 0.0))
+        for body in blocks
+    ]
+    forces = [
+        Force(name=f"buffer_{body.name}", kind="joint", joint=joint.name, law=law)
+        for body, joint in zip(blocks, joints, strict=True)
+    ]
+    mech = Mechanism(
+        Model(
+            name="two",
+            bodies=tuple(blocks),
+            joints=tuple(joints),
+            forces=tuple(forces),
+            world=World(gravity=Gravity(kind="none")),
+        )
+    )
     run = simulate(mech, 1.0, method=method, q0=[0.0, -0.1], v0=[1.5, 1.0], rtol=1e-12, atol=1e-13, output=0.01)
     np.testing.assert_allclose(run["to_one.q"], bounced(run.time), atol=1e-10)
     np.testing.assert_allclose(run["to_other.q"], bounced(run.time, 1.0, 0.4) - 0.1, atol=1e-10)
@@ -87,16 +123,27 @@ def test_a_mass_drops_on_a_one_sided_spring(method):
     ground = Frame(name="ground", parent="world", pose=Pose(position=(0.0, 0.0, -10.0)))
     under = Frame(name="under", parent="bob")
     spring = Force(name="buffer", kind="line", a="ground", b="under", law=f"if(length < 10, {k}*(length - 10), 0)")
-    mech = Mechanism(Model(name="drop", bodies=(body,), joints=(joint,), frames=(ground, under), forces=(spring,),
-                           world=World(gravity=Gravity(acceleration=(0.0, 0.0, -g)))))  # fmt: skip
+    mech = Mechanism(
+        Model(
+            name="drop",
+            bodies=(body,),
+            joints=(joint,),
+            frames=(ground, under),
+            forces=(spring,),
+            world=World(gravity=Gravity(acceleration=(0.0, 0.0, -g))),
+        )
+    )
     omega, speed, touch = np.sqrt(k / m), np.sqrt(2.0 * g * h), np.sqrt(2.0 * h / g)
     leave = touch + 2.0 * (np.pi - np.arctan(speed * omega / g)) / omega
     run = simulate(mech, 1.5 * (leave + touch), method=method, q0=[h], rtol=1e-12, atol=1e-13, output=0.001)
     period, t = leave + touch, run.time
     on = np.mod(t, period)
     under_way = g / omega**2 * (1.0 - np.cos(omega * (on - touch))) + speed / omega * np.sin(omega * (on - touch))
-    wanted = np.where(on < touch, h - 0.5 * g * on**2, np.where(
-        on < leave, -under_way, speed * (on - leave) - 0.5 * g * (on - leave) ** 2))  # fmt: skip
+    wanted = np.where(
+        on < touch,
+        h - 0.5 * g * on**2,
+        np.where(on < leave, -under_way, speed * (on - leave) - 0.5 * g * (on - leave) ** 2),
+    )
     np.testing.assert_allclose(run["fall.q"], wanted, atol=1e-9)
     free = (on < touch) | (on > leave)
     energy = 0.5 * m * run["fall.v"] ** 2 + m * g * run["fall.q"] + np.where(free, 0.0, 0.5 * k * run["fall.q"] ** 2)
@@ -106,13 +153,24 @@ def test_a_mass_drops_on_a_one_sided_spring(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_drivers_that_switch(method):
     """A driver's acceleration jumps, another's speed bends; what they drag along follows both to rounding."""
-    joints = [Joint(name=name, kind="prismatic", parent="world", child=f"block_{name}", axis=(1.0, 0.0, 0.0))
-              for name in ("x", "y")]  # fmt: skip
+    joints = [
+        Joint(name=name, kind="prismatic", parent="world", child=f"block_{name}", axis=(1.0, 0.0, 0.0))
+        for name in ("x", "y")
+    ]
     bodies = tuple(Body(name=joint.child, mass=MASS) for joint in joints)
-    drivers = (Driver(name="jerk", joint="x", motion="acceleration", function="if(t < 0.3, 6, -6)/2"),
-               Driver(name="ramp", joint="y", motion="velocity", function="min(max(t - 0.2, 0), 0.5)"))  # fmt: skip
-    mech = Mechanism(Model(name="driven", bodies=bodies, joints=tuple(joints), drivers=drivers,
-                           world=World(gravity=Gravity(kind="none"))))  # fmt: skip
+    drivers = (
+        Driver(name="jerk", joint="x", motion="acceleration", function="if(t < 0.3, 6, -6)/2"),
+        Driver(name="ramp", joint="y", motion="velocity", function="min(max(t - 0.2, 0), 0.5)"),
+    )
+    mech = Mechanism(
+        Model(
+            name="driven",
+            bodies=bodies,
+            joints=tuple(joints),
+            drivers=drivers,
+            world=World(gravity=Gravity(kind="none")),
+        )
+    )
     run = simulate(mech, 1.0, method=method, rtol=1e-8, atol=1e-9, output=0.01)
     np.testing.assert_allclose(run["x.q"], bang_bang(run.time, 0.3), atol=1e-12)
     ramp, later = np.clip(run.time - 0.2, 0.0, 0.5), np.maximum(run.time - 0.7, 0.0)
@@ -137,8 +195,9 @@ def test_forces_that_depend_on_the_side_and_the_direction(method):
     np.testing.assert_allclose(run["guide.q"], wanted, atol=1e-10)
 
 
-@pytest.mark.parametrize(("method", "order", "tolerances"), [("rk32", 3, (1e-5, 1e-6, 1e-7, 1e-8)),
-                                                             ("rk54", 5, (1e-6, 1e-7, 1e-8, 1e-9))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "order", "tolerances"), [("rk32", 3, (1e-5, 1e-6, 1e-7, 1e-8)), ("rk54", 5, (1e-6, 1e-7, 1e-8, 1e-9))]
+)
 def test_order_is_kept_across_switches(method, order, tolerances):
     """Two springs that meet at 0.1: half periods of 10 and 20 rad/s. The error falls with the power of the mean step
     that it has on one spring alone."""
@@ -165,8 +224,9 @@ def test_samples_at_and_around_a_switch():
     """Samples between the ends of a step that was cut come from its own piece."""
     times = 0.1
     run = simulate(slider(), 1.0, torque={"guide": "if(t < 0.3, 6, -6)"}, output=times)
-    np.testing.assert_allclose(run["guide.v"], np.where(run.time < 0.3, 3.0 * run.time, 1.8 - 3.0 * run.time),
-                               atol=1e-12)  # fmt: skip
+    np.testing.assert_allclose(
+        run["guide.v"], np.where(run.time < 0.3, 3.0 * run.time, 1.8 - 3.0 * run.time), atol=1e-12
+    )
     np.testing.assert_allclose(run["guide.a"][[1, 2, 4, 9]], [3.0, 3.0, -3.0, -3.0], atol=1e-12)
 
 

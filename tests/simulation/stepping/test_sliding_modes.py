@@ -15,8 +15,16 @@ MASS = 2.0
 def sliders(*laws, chained=False, gravity=None):
     """Blocks on guides with a law each, side by side or each on the one before."""
     bodies = tuple(Body(name=f"block{k}", mass=MASS) for k in range(len(laws)))
-    joints = tuple(Joint(name=f"x{k}", kind="prismatic", parent=f"block{k - 1}" if chained and k else "world",
-                         child=f"block{k}", axis=(1.0, 0.0, 0.0)) for k in range(len(laws)))  # fmt: skip
+    joints = tuple(
+        Joint(
+            name=f"x{k}",
+            kind="prismatic",
+            parent=f"block{k - 1}" if chained and k else "world",
+            child=f"block{k}",
+            axis=(1.0, 0.0, 0.0),
+        )
+        for k in range(len(laws))
+    )
     forces = tuple(Force(name=f"f{k}", kind="joint", joint=f"x{k}", law=law) for k, law in enumerate(laws))
     field = Gravity(kind="none") if gravity is None else Gravity(acceleration=gravity)
     return Mechanism(Model(name="sliders", bodies=bodies, joints=joints, forces=forces, world=World(gravity=field)))
@@ -62,8 +70,15 @@ def test_stick_and_slip_under_a_swinging_push(method):
     way = np.cos(3.0 * loose) * (stuck - loose) - (np.sin(3.0 * stuck) - np.sin(3.0 * loose)) / 3.0
     way -= (stuck - loose) ** 2
     assert stuck < 12.0 * np.pi / 30.0 < loose + np.pi / 3.0  # it sticks then
-    run = simulate(sliders("4*sign(x0.v)"), 1.5 * np.pi, method=method, torque={"x0": "6*sin(3*t)"},
-                   rtol=1e-10, atol=1e-11, output=np.pi / 30.0)  # fmt: skip
+    run = simulate(
+        sliders("4*sign(x0.v)"),
+        1.5 * np.pi,
+        method=method,
+        torque={"x0": "6*sin(3*t)"},
+        rtol=1e-10,
+        atol=1e-11,
+        output=np.pi / 30.0,
+    )
     # half a period forth, half a period back
     np.testing.assert_allclose(run["x0.q"][12::10], [way, 0.0, way, 0.0], atol=1e-9)
     np.testing.assert_allclose(run["x0.v"][12::10], 0.0, atol=1e-11)
@@ -81,8 +96,9 @@ def test_blocks_on_each_other_stick_one_after_the_other(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_blocks_that_stick_at_the_same_instant(method):
-    run = simulate(sliders("4*sign(x0.v)", "4*sign(x1.v)", "2*sign(x2.v)"), 2.0, method=method,
-                   v0=[1.0, -1.0, 0.5], output=0.05)  # fmt: skip
+    run = simulate(
+        sliders("4*sign(x0.v)", "4*sign(x1.v)", "2*sign(x2.v)"), 2.0, method=method, v0=[1.0, -1.0, 0.5], output=0.05
+    )
     t = np.minimum(run.time, 0.5)
     way = t - t**2
     np.testing.assert_allclose(run.q, np.stack([way, -way, 0.5 * way], axis=1), atol=1e-9)

@@ -39,9 +39,14 @@ def test_a_spring_and_a_damper_stand_side_by_side_on_a_slide():
     assert set(drawn(sliding(damping=3.0))) == {"cylinder", "rod"}
 
 
-@pytest.mark.parametrize(("kind", "coordinate", "along"), [
-    ("planar", "y", None), ("cylindrical", "displacement", (0.0, 0.0, 1.0)), ("free", "x", (1.0, 0.0, 0.0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "coordinate", "along"),
+    [
+        ("planar", "y", None),
+        ("cylindrical", "displacement", (0.0, 0.0, 1.0)),
+        ("free", "x", (1.0, 0.0, 0.0)),
+    ],
+)
 def test_so_it_is_along_the_slides_of_other_joints(kind, coordinate, along):
     model = sliding(kind, coordinate, (0.0, 0.0, 1.0), stiffness=100.0)
     coil = drawn(model)["spring"]

@@ -24,8 +24,16 @@ MASS = {"mass": 1.0}
 
 def between(at=None, normal=False, place=None) -> Item:
     place = np.eye(4) if place is None else place
-    return Item("i", None, "a", g.Cylinder(0.1, 1.0), "force", "spring", placement(place),
-                until=Span("b", placement(shifted(0.0, 0.0, 0.5)), at, normal))  # fmt: skip
+    return Item(
+        "i",
+        None,
+        "a",
+        g.Cylinder(0.1, 1.0),
+        "force",
+        "spring",
+        placement(place),
+        until=Span("b", placement(shifted(0.0, 0.0, 0.5)), at, normal),
+    )
 
 
 POSES = {"a": shifted(1.0, 0.0, 0.0), "b": shifted(1.0, 3.0, 3.5)}
@@ -143,17 +151,28 @@ def test_a_torque_is_drawn_in_the_axes_it_is_given_in():
 def test_every_kind_is_drawn_and_can_be_picked():
     model = machine(
         junctions=(Junction(name="meet", guess=(1, 0, 1)),),
-        sensors=(Sensor(name="d", a="left", b="right"), Sensor(name="w", kind="angle", a="left", b="right"),
-                 Sensor(name="h", kind="point_plane", b="right"), Sensor(name="v", kind="velocity", b="left"),
-                 Sensor(name="c", kind="cut_force", joint="l"), Sensor(name="pp", kind="plane_plane", b="left"),
-                 Sensor(name="pose", kind="pose", b="left")),
-        forces=(Force(name="f", a="left", b="meet", stiffness=1.0), Force(name="j", kind="joint", joint="r",
-                stiffness=1.0), Force(name="s", kind="sensor", sensor="w", stiffness=1.0)),
-        constraints=(Constraint(name="g", kind="gear", joint="l", leader="r"),
-                     Constraint(name="hold", sensor="h"), Constraint(name="bar", kind="rod", a="left", b="right"),
-                     Constraint(name="u", kind="universal_rod", a="left", b="tip")),
+        sensors=(
+            Sensor(name="d", a="left", b="right"),
+            Sensor(name="w", kind="angle", a="left", b="right"),
+            Sensor(name="h", kind="point_plane", b="right"),
+            Sensor(name="v", kind="velocity", b="left"),
+            Sensor(name="c", kind="cut_force", joint="l"),
+            Sensor(name="pp", kind="plane_plane", b="left"),
+            Sensor(name="pose", kind="pose", b="left"),
+        ),
+        forces=(
+            Force(name="f", a="left", b="meet", stiffness=1.0),
+            Force(name="j", kind="joint", joint="r", stiffness=1.0),
+            Force(name="s", kind="sensor", sensor="w", stiffness=1.0),
+        ),
+        constraints=(
+            Constraint(name="g", kind="gear", joint="l", leader="r"),
+            Constraint(name="hold", sensor="h"),
+            Constraint(name="bar", kind="rod", a="left", b="right"),
+            Constraint(name="u", kind="universal_rod", a="left", b="tip"),
+        ),
         drivers=(Driver(name="m", joint="l", function="t"), Driver(name="n", sensor="d", function="t")),
-    )  # fmt: skip
+    )
     refs = {item.ref for item in items(model) if item.role != "label"}
     wanted = {(c, e.name) for c, e in model.elements() if c not in ("frames", "joints", "bodies")}
     assert wanted <= refs
@@ -161,9 +180,11 @@ def test_every_kind_is_drawn_and_can_be_picked():
 
 def test_dimension_lines_say_what_is_measured():
     sensors = (
-        Sensor(name="d", a="a", b="b", offset=1.0), Sensor(name="h", kind="point_plane", a="a", b="b"),
-        Sensor(name="w", kind="angle", a="a", b="b"), Sensor(name="less", a="a", b="b", minus="d"),
-    )  # fmt: skip
+        Sensor(name="d", a="a", b="b", offset=1.0),
+        Sensor(name="h", kind="point_plane", a="a", b="b"),
+        Sensor(name="w", kind="angle", a="a", b="b"),
+        Sensor(name="less", a="a", b="b", minus="d"),
+    )
     bodies = (Body(name="a", **MASS), Body(name="b", **MASS))
     model = Model(bodies=bodies, sensors=sensors)
     angle = 0.7
@@ -202,8 +223,10 @@ def test_a_spring_follows_its_ends_and_the_toggle_hides_it():
 
 
 def test_the_ground_lies_under_a_machine_that_reaches_below_it():
-    model = Model(bodies=(Body(name="foot", **MASS),),
-                  joints=(Joint(name="j", parent="world", child="foot", a=Pose(position=(0, 0, -3))),))  # fmt: skip
+    model = Model(
+        bodies=(Body(name="foot", **MASS),),
+        joints=(Joint(name="j", parent="world", child="foot", a=Pose(position=(0, 0, -3))),),
+    )
     with offscreen((200, 150)) as scene:
         scene.show(model)
         mech = Mechanism(model)
@@ -216,9 +239,13 @@ def test_a_junction_stands_where_its_springs_are_in_balance():
     corners = {"p": (0.0, 0.0, 0.0), "q": (3.0, 0.0, 0.0), "r": (0.0, 3.0, 3.0)}
     frames = tuple(Frame(name=name, parent="world", pose=Pose(position=place)) for name, place in corners.items())
     springs = tuple(Force(name=f"f{name}", a=name, b="meet", stiffness=100.0) for name in corners)
-    model = Model(bodies=(Body(name="load", **MASS),), frames=frames, forces=springs,
-                  joints=(Joint(name="j", parent="world", child="load"),),
-                  junctions=(Junction(name="meet", guess=(0.2, 0.1, 0.3)),))  # fmt: skip
+    model = Model(
+        bodies=(Body(name="load", **MASS),),
+        frames=frames,
+        forces=springs,
+        joints=(Joint(name="j", parent="world", child="load"),),
+        junctions=(Junction(name="meet", guess=(0.2, 0.1, 0.3)),),
+    )
     mech = Mechanism(model)
     place = in_balance(mech, mech.rest())["meet"]
     assert place[:3, 3] == pytest.approx([1.0, 1.0, 1.0], abs=1e-7)  # equal springs of no length: the centroid

@@ -149,13 +149,20 @@ def test_terms_and_scene_point_at_one_another(bench, replay):
     row = next(k for k, step in enumerate(replay.steps) if step.label == "J[:,1]")
     replay.list.setCurrentRow(row)
     view = derived(replay).view
-    placed = next((i, p) for i, row in enumerate(view.grid.cells) for p in row[0].setting.placed
-                  if p.token.symbols == ("d3",))  # fmt: skip
+    placed = next(
+        (i, p) for i, row in enumerate(view.grid.cells) for p in row[0].setting.placed if p.token.symbols == ("d3",)
+    )
     i, token = placed
     x, y = view.grid.place(i, 0)
     place = QPoint(round(x + token.x + token.token.width / 2), round(y + view.grid.cells[i][0].setting.height / 2))
-    event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), QPointF(view.viewport().mapToGlobal(place)),
-                        Qt.MouseButton.NoButton, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    event = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(place),
+        QPointF(view.viewport().mapToGlobal(place)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     QApplication.sendEvent(view.viewport(), event)
     assert pump(lambda: bench.session.hover == Ref("joints", "joint3"), 2.0)
     bench.session.point_at(None)

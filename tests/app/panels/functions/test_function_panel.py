@@ -233,5 +233,11 @@ def test_indices_are_asked_for_where_the_result_takes_them(panel):
         form._edited()
         asked[what] = "".join(indices())
     assert {what: names for what, names in asked.items() if names} == {
-        "A": "i", "T": "ij", "c": "ijk", "Ki": "i", "Pi": "i", "Jvc": "i", "Jwc": "i",
-    }  # fmt: skip
+        "A": "i",
+        "T": "ij",
+        "c": "ijk",
+        "Ki": "i",
+        "Pi": "i",
+        "Jvc": "i",
+        "Jwc": "i",
+    }

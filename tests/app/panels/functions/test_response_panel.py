@@ -50,8 +50,12 @@ def test_torque_file_symbols_get_fields_and_the_response_is_a_run(bench, form):
     assert fields(form)["k1"].placeholderText() == "needed"
     QTest.mouseClick(form.run_button, Qt.MouseButton.LeftButton)
     told = bench.window.messages
-    bench.wait(lambda: not bench.window.jobs.running and "k1, k2" in " ".join(
-        label.text() for label in told.findChildren(QLabel)), 60.0)  # fmt: skip
+    bench.wait(
+        lambda: (
+            not bench.window.jobs.running and "k1, k2" in " ".join(label.text() for label in told.findChildren(QLabel))
+        ),
+        60.0,
+    )
     typed(fields(form)["k1"], "400")
     typed(fields(form)["k2"], "40")
     typed(form.editors["initial"]._edits["joint1"], "1 rad")

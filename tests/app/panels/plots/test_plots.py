@@ -291,13 +291,25 @@ def test_every_channel_of_the_tree_has_a_column_and_lengths_and_angles_their_uni
 @pytest.mark.parametrize(
     ("channel", "dimension"),
     [
-        ("coil.length", "angle"), ("coil.rate", "angular_velocity"), ("coil.force", "torque"),
-        ("closer.length", "angle"), ("closer.force", "torque"), ("spring.length", "length"), ("spring.force", "force"),
-        ("gears.force", "torque"), ("tie.force", "force"), ("motor.force", "torque"), ("push.torque.x", "torque"),
-        ("reach.x", "length"), ("reach.x.rate", "velocity"), ("speed.rate.x", "acceleration"), ("opening", "angle"),
-        ("opening.rate", "angular_velocity"), ("pin_force.z", "force"),
+        ("coil.length", "angle"),
+        ("coil.rate", "angular_velocity"),
+        ("coil.force", "torque"),
+        ("closer.length", "angle"),
+        ("closer.force", "torque"),
+        ("spring.length", "length"),
+        ("spring.force", "force"),
+        ("gears.force", "torque"),
+        ("tie.force", "force"),
+        ("motor.force", "torque"),
+        ("push.torque.x", "torque"),
+        ("reach.x", "length"),
+        ("reach.x.rate", "velocity"),
+        ("speed.rate.x", "acceleration"),
+        ("opening", "angle"),
+        ("opening.rate", "angular_velocity"),
+        ("pin_force.z", "force"),
     ],
-)  # fmt: skip
+)
 def test_what_an_element_acts_along_decides_what_its_channels_measure(channel, dimension):
     from core.files import load
     from core.mechanism import Mechanism
@@ -376,8 +388,14 @@ def move(port, place):
     from PySide6.QtCore import QEvent
     from PySide6.QtGui import QMouseEvent
 
-    event = QMouseEvent(QEvent.Type.MouseMove, QPointF(place), QPointF(port.mapToGlobal(place)),
-                        Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)  # fmt: skip
+    event = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(place),
+        QPointF(port.mapToGlobal(place)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     QApplication.sendEvent(port, event)
     QApplication.processEvents()
 
@@ -523,9 +541,15 @@ def test_a_drawing_shows_what_the_picture_shows(plots, tmp_path):
     QSvgRenderer(str(tmp_path / "plot.svg")).render(painter)
     painter.end()
     # smooth over a few pixels: edges are drawn a little differently, but nothing is elsewhere or of another size
-    grey = [gaussian_filter(np.array([[qGray(image.pixel(x, y)) for x in range(image.width())]
-                                      for y in range(image.height())], dtype=float), 3.0)
-            for image in (picture, drawing)]  # fmt: skip
+    grey = [
+        gaussian_filter(
+            np.array(
+                [[qGray(image.pixel(x, y)) for x in range(image.width())] for y in range(image.height())], dtype=float
+            ),
+            3.0,
+        )
+        for image in (picture, drawing)
+    ]
     assert np.ptp(grey[0]) > 50.0
     assert np.max(np.abs(grey[0] - grey[1])) < 0.4 * np.ptp(grey[0])
     assert np.corrcoef(grey[0].ravel(), grey[1].ravel())[0, 1] > 0.95
@@ -578,8 +602,12 @@ def blue(path, size):
     painter = QPainter(drawing)
     QSvgRenderer(str(path)).render(painter)
     painter.end()
-    return np.array([[(drawing.pixelColor(x, y).blue() - drawing.pixelColor(x, y).red()) > 60
-                      for x in range(size.width())] for y in range(size.height())])  # fmt: skip
+    return np.array(
+        [
+            [(drawing.pixelColor(x, y).blue() - drawing.pixelColor(x, y).red()) > 60 for x in range(size.width())]
+            for y in range(size.height())
+        ]
+    )
 
 
 def test_a_drawing_of_a_part_ends_at_its_edges(plots, tmp_path):

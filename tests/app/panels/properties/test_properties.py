@@ -417,8 +417,12 @@ def test_the_widgets_stay_while_the_element_changes(qtbot, session, panel):
     session.select(Ref("bodies", "arm"))
     edit = panel.form.editors["mass"].edit
     edit.setFocus()
-    session.apply("heavier", lambda model: dataclasses.replace(
-        model, bodies=(dataclasses.replace(model.bodies[0], mass=7.0), *model.bodies[1:])))  # fmt: skip
+    session.apply(
+        "heavier",
+        lambda model: dataclasses.replace(
+            model, bodies=(dataclasses.replace(model.bodies[0], mass=7.0), *model.bodies[1:])
+        ),
+    )
     assert panel.form.editors["mass"].edit is edit
     assert edit.hasFocus()
     assert edit.text() == "7 kg"
@@ -557,8 +561,12 @@ def test_nothing_is_clipped_at_320_pixels(qtbot, session, panel):
 
 
 def test_a_density_says_the_mass_it_gives(qtbot, session, panel):
-    session.apply("density", lambda m: edits.change(m, "bodies", "spare", density=1000.0, shapes=(
-        Box(size=(0.2, 0.1, 0.1), pose=Pose(position=(0.1, 0, 0))),)))  # fmt: skip
+    session.apply(
+        "density",
+        lambda m: edits.change(
+            m, "bodies", "spare", density=1000.0, shapes=(Box(size=(0.2, 0.1, 0.1), pose=Pose(position=(0.1, 0, 0))),)
+        ),
+    )
     session.select(Ref("bodies", "spare"))
     words = panel.form.editors["density"].note.words
     assert words.startswith("2 kg from the shapes")

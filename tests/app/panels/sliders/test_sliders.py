@@ -93,8 +93,9 @@ def test_a_slider_is_dragged_with_the_mouse(bench):
     from PySide6.QtGui import QMouseEvent
     from PySide6.QtWidgets import QApplication
 
-    event = QMouseEvent(QEvent.Type.MouseMove, QPointF(end), QPointF(row.slider.mapToGlobal(end)),
-                        Qt.MouseButton.NoButton, left, none)  # fmt: skip
+    event = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(end), QPointF(row.slider.mapToGlobal(end)), Qt.MouseButton.NoButton, left, none
+    )
     QApplication.sendEvent(row.slider, event)
     assert bench.session.previewing
     QTest.mouseRelease(row.slider, left, none, end)

@@ -31,8 +31,17 @@ def channels(tree, key):
 
 def test_sections_hold_what_there_is_and_empty_ones_are_not_shown(tree, session):
     titles = [tree.view.topLevelItem(i).text(0) for i in range(tree.view.topLevelItemCount())]
-    assert titles == ["world", "Junctions", "Forces", "Sensors", "Constraints", "Drivers", "Parameters", "Materials",
-                      "Whole machine"]  # fmt: skip
+    assert titles == [
+        "world",
+        "Junctions",
+        "Forces",
+        "Sensors",
+        "Constraints",
+        "Drivers",
+        "Parameters",
+        "Materials",
+        "Whole machine",
+    ]
     assert tree.items["forces:strut"].text(1) == "hook1 – eye1"
     assert tree.items["constraints:gears"].text(1) == "follow follows spin"
     session.start(load(EXAMPLES / "pendulum.kst"))

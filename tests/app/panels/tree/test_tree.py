@@ -63,10 +63,9 @@ def four_bar() -> Model:
             Joint(name="A", parent="world", child="crank"),
             Joint(name="B", parent="crank", child="coupler", a=Pose(position=(0, 1, 0))),
             Joint(name="C", parent="coupler", child="rocker", a=Pose(position=(1, 0, 0))),
-            Joint(name="D", parent="rocker", child="world", a=Pose(position=(0, -1, 0)),
-                  b=Pose(position=(1, 0, 0))),
+            Joint(name="D", parent="rocker", child="world", a=Pose(position=(0, -1, 0)), b=Pose(position=(1, 0, 0))),
         ),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -109,10 +108,24 @@ def outline(tree: ModelTree) -> list[tuple[int, str]]:
 
 def test_the_machine_stands_from_the_ground_outward(tree):
     assert outline(tree) == [
-        (0, "world"), (1, "j1"), (2, "upper"), (2, "j2"), (2, "lower"), (3, "tip"), (1, "ball"),
-        (0, "Parameters"), (1, "l1"), (1, "l2"), (0, "Materials"), (1, "steel"), (0, "Whole machine"),
-        (1, "Kinetic energy"), (1, "Potential energy"), (1, "Total energy"), (1, "Constraint residual"),
-    ]  # fmt: skip
+        (0, "world"),
+        (1, "j1"),
+        (2, "upper"),
+        (2, "j2"),
+        (2, "lower"),
+        (3, "tip"),
+        (1, "ball"),
+        (0, "Parameters"),
+        (1, "l1"),
+        (1, "l2"),
+        (0, "Materials"),
+        (1, "steel"),
+        (0, "Whole machine"),
+        (1, "Kinetic energy"),
+        (1, "Potential energy"),
+        (1, "Total energy"),
+        (1, "Constraint residual"),
+    ]
 
 
 def test_values_and_kinds_stand_beside_the_names(tree):
@@ -189,8 +202,9 @@ def test_selection_goes_both_ways(qtbot, session, tree):
     assert session.selection == Ref("joints", "j2")
     session.select(Ref("bodies", "lower"))
     assert tree.view.currentItem() is tree.items["bodies:lower"]
-    qtbot.mouseClick(tree.view.viewport(), Qt.MouseButton.LeftButton,
-                     pos=tree.view.visualItemRect(tree.items["#world"]).center())  # fmt: skip
+    qtbot.mouseClick(
+        tree.view.viewport(), Qt.MouseButton.LeftButton, pos=tree.view.visualItemRect(tree.items["#world"]).center()
+    )
     assert session.selection is None
 
 
@@ -441,10 +455,15 @@ def test_a_second_chain_gets_its_own_names(session, tree):
 
 @pytest.mark.parametrize(
     "ref",
-    [Ref("bodies", "upper"), Ref("frames", "tip"), Ref("parameters", "l1"), Ref("materials", "steel"),
-     Ref("joints", "j2")],
+    [
+        Ref("bodies", "upper"),
+        Ref("frames", "tip"),
+        Ref("parameters", "l1"),
+        Ref("materials", "steel"),
+        Ref("joints", "j2"),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_copy_of_every_kind(session, tree, ref):
     session.select(ref)
     assert editing.duplicate(session)
