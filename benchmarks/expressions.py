@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.measure import Result, processor_time
 from benchmarks.problems import Problem
-from core.codegen.symbols import column, symbols
+from core.codegen.graph_symbols import column, symbols
 from core.constraints.multipliers import independent
 from core.mechanics.runner import inline
 from core.mechanism import Mechanism

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.document.connection_draft import at_rest_here, posed, poses
 from app.document.session import Ref, Session
-from app.widgets.fields.dialogs import DraftDialog
+from app.widgets.fields.field_dialogs import DraftDialog
 from app.widgets.quantities.quantity_text import Units
 from core.model import WORDS, WORLD, Joint, Model
 from core.model.connections import joined

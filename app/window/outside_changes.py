@@ -17,6 +17,7 @@ from resources import is_example
 
 if TYPE_CHECKING:
     from app.window.window import Window
+    from core.model import Model
 
 CHANGED, GONE = "changed outside", "deleted outside"
 """Keys of notices."""
@@ -161,13 +162,13 @@ class OutsideChanges(QObject):
         self._ask(changed)
 
 
-def difference_table(found: Opened, mine: object) -> Table:
+def difference_table(found: Opened, mine: Model) -> Table:
     """Mine beside what the file says, field by field."""
     assert found.model is not None
     rows = [
         (each.place, each.field or "(whole element)", each.after or "—", each.before or "—")
         for each in differences(found.model, mine)
-    ]  # type: ignore[arg-type]
+    ]
     columns = (Column("Element"), Column("Field"), Column("Mine"), Column("In the file"))
     note = f"{counted(len(rows), 'difference')}." if rows else "The file says the same as the machine here."
     return Table(title=f"Mine and {found.path.name}", columns=columns, rows=tuple(rows), note=note)

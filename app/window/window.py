@@ -49,7 +49,7 @@ from app.window.outside_changes import OutsideChanges
 from app.window.recovery import Recovery
 from app.window.saved_views import SavedViews
 from app.window.status import StatusLine
-from app.window.surroundings import Surroundings
+from app.window.view_state import Surroundings
 from app.window.welcome import Welcome
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import multipliers
+from core.constraints import assembly
 from core.errors import AssemblyError, ModelError, near_misses
 from core.mobility.closure_rank import Closure, rank_of
 from core.mobility.free_motions import free_motions
@@ -52,7 +52,7 @@ def branches(
     Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
     """
     closure = Closure(mech, p, t)
-    guess = mech.rest(p) if q is None else multipliers.one_state(mech, q)
+    guess = mech.rest(p) if q is None else assembly.one_state(mech, q)
     held, guess = _held(mech, closure, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.analysis.joint_limits import Stops
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.constraints import multipliers as constraints
+from core.constraints import assembly
 from core.errors import SimulationError
 from core.mobility.closure_rank import Closure
 from core.multibody.parameter_values import Values
@@ -121,7 +121,7 @@ def equilibrium(
     Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
     """
     closure = Closure(mech, p, t)
-    start = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    start = mech.rest(p) if q is None else assembly.one_state(mech, q)
     start = start if nearest else mech.clamp(start)
     pose = np.asarray(mech.assemble(start, p=closure.p, t=t)) if closure.rows else start
     balance = _Balance(closure, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))

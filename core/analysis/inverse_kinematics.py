@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.multipliers import closed_near
+from core.constraints.assembly import closed_near
 from core.mobility.random_pose import random_pose
 
 if TYPE_CHECKING:

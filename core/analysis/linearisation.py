@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import multipliers as constraints
+from core.constraints import assembly
+from core.constraints.multipliers import singular
 from core.errors import ModelError, near_misses
 from core.mobility.closure_rank import Closure
 from core.multibody.parameter_values import Values
@@ -111,7 +112,7 @@ def linearise(
     Raises ModelError when the named coordinates do not determine the rest.
     """
     closure = Closure(mech, p, t)
-    q = np.asarray(mech.assemble(q, p=closure.p, t=t)) if closure.rows else constraints.one_state(mech, q)
+    q = np.asarray(mech.assemble(q, p=closure.p, t=t)) if closure.rows else assembly.one_state(mech, q)
     v = np.zeros(mech.nv) if v is None else np.asarray(v, dtype=float)
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     N = closure.motions(q)
@@ -240,7 +241,7 @@ def _motion(
     c = _particular(closure, q, B, chosen)(-bias)
     M = B.T @ mass @ B
     if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
-        raise constraints.singular(mech, q, p)
+        raise singular(mech, q, p)
     a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
     G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
     return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=1e-9)[0], dtype=float)

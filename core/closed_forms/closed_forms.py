@@ -21,9 +21,9 @@ from core.closed_forms.reduction import independent_speeds, least, motions, redu
 from core.closed_forms.velocities import Speed
 from core.closed_forms.wording import Step, steps_of
 from core.codegen import llvm_ir
+from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library, MachineCode
-from core.codegen.symbols import column, symbols
 from core.mechanics.runner import inline
 from core.numerics import position_solver
 from core.traces.dynamics import inverse
@@ -175,10 +175,10 @@ class ClosedForms:
         closed = self._positions(q)
         still = motions(
             self.edges,
-            self.search.steps,
+            self.search.steps,  # type: ignore[union-attr]
             self.independent,
             closed,
-            [0.0] * self.tracer.tree.nv,  # type: ignore[union-attr]
+            [0.0] * self.tracer.tree.nv,
             self.tracer.tree.nv,
         )
         return self._compiled([q, self.tracer.p], [*closed.q, least(closed.reaches), still.quality[0]])

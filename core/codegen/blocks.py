@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.symbols import column, symbols
+from core.codegen.graph_symbols import column, symbols
 from core.spatial.scalar import Scalar
 
 Array = NDArray[np.float64]

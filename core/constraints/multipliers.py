@@ -6,21 +6,16 @@ revolute joints has two) leave a unique: λ is the least-norm solution.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import failures
-from core.constraints.axis_orientation import wrong_way_round
-from core.constraints.cut_limits import outside, widened
-from core.constraints.redundant_drivers import contradiction, told
+from core.constraints.assembly import per_state
 from core.constraints.undefined_formulas import REMEDY, broken
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
 
 if TYPE_CHECKING:
     from core.mechanism.mechanism import Mechanism
@@ -28,34 +23,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 RANK = 1e-9
 """Singular values below this part of the largest count as zero."""
-
-
-def one_state(mech: Mechanism, q: Any) -> Array:
-    """q as one state (nq,), or a ModelError."""
-    array = _array(q, mech.nq, "q")
-    if array.ndim > 1:
-        raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
-    return array
-
-
-def _array(given: Any, size: int, word: str) -> Array:
-    """One state or an array of states, as a copy."""
-    try:
-        array = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ModelError(f"{word} is not an array of numbers.") from None
-    if array.shape[-1:] != (size,):
-        raise ModelError(
-            f"{word} has shape {array.shape}; {size} numbers are needed.",
-            remedy=f"mech.{word}_names lists them in order.",
-        )
-    return array
-
-
-def _rows(array: Array, leading: tuple[int, ...]) -> Array:
-    """The array once for every state, (n, size)."""
-    size = array.shape[-1]
-    return np.broadcast_to(array, (*leading, size)).reshape(math.prod(leading), size)
 
 
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
@@ -93,7 +60,7 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
     return a, multipliers + weight[..., None] * G_bias
 
 
-def motion(
+def constrained_motion(
     mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> tuple[Array, Array]:
     """(…, nv) accelerations, and (…, rows) multipliers of what holds."""
@@ -120,7 +87,7 @@ class Accelerations:
 
     def call(self, q: Any, v: Any, tau: Any) -> Array:
         """(…, nv) accelerations at (q, v, τ)."""
-        return motion(self.mech, q, v, tau, None, True)[0]
+        return constrained_motion(self.mech, q, v, tau, None, True)[0]
 
 
 def singular(
@@ -158,7 +125,7 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
     q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
     wished = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
-    states, forces, rows = (_rows(x, leading) for x in (q, tau, values))
+    states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
     holding = np.array([row.collection != "drivers" for row in mech._program.closure_rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
@@ -200,93 +167,3 @@ def independent(G: Array) -> list[int]:
         if np.linalg.matrix_rank(G[:, [*dependent, k]], tol=1e-7 * largest) == len(dependent) + 1:
             dependent.append(k)
     return [k for k in range(nv) if k not in dependent]
-
-
-def assembled(
-    mech: Mechanism,
-    q: Any,
-    v: Any,
-    p: Values,
-    fixed: Sequence[str],
-    weights: Mapping[str, float],
-    t: float = 0.0,
-    limits: bool = True,
-) -> Any:
-    """See `Mechanism.assemble`."""
-    held, cost = np.zeros(mech.nv, dtype=bool), np.ones(mech.nv)
-    for name in (fixed,) if isinstance(fixed, str) else fixed:
-        held[mech.joint_v(name)] = True
-    for name, weight in weights.items():
-        if not 0.0 < weight < math.inf:
-            raise ModelError(
-                f"{weight} is not a positive number.",
-                where=f"weight of joint '{name}'",
-                remedy="Give 1 for the usual unwillingness to move, more for more.",
-            )
-        cost[mech.joint_v(name)] = weight
-    q = _array(q, mech.nq, "q")
-    q = mech.clamp(q) if limits else mech.integrate(q, np.zeros(mech.nv))
-    if not np.isfinite(q).all():
-        raise ModelError("q holds something that is not a finite number.", where="q", remedy="Begin from numbers.")
-    speeds = None if v is None else _array(v, mech.nv, "v")
-    values = mech.parameter_values(p)
-    leading = np.broadcast_shapes(q.shape[:-1], () if speeds is None else speeds.shape[:-1], values.shape[:-1])
-    states, rows = _rows(q, leading), _rows(values, leading)
-    pairs = zip(states, rows, strict=True)
-    closed = np.array([_assembled_state(mech, *pair, held, cost, t, limits) for pair in pairs])
-    q = closed.reshape(*leading, mech.nq)
-    if speeds is None:
-        return q
-    moving = zip(closed, _rows(speeds, leading), rows, strict=True)
-    consistent = np.array([_moving_state(mech, state, speed, cost, row, t) for state, speed, row in moving])
-    return q, consistent.reshape(*leading, mech.nv)
-
-
-def _assembled_state(
-    mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float, limits: bool
-) -> Array:
-    closed, gap = mech._closed(q, cost, held, p, anywhere=True, t=t, bounded=limits)
-    if not gap < position_solver.ACCEPTABLE:
-        raise failures.assembly_error(mech, closed, p, t)
-    if limits and (found := outside(mech, mech.cut_limits, closed, p)) is not None:
-        raise failures.beyond_limit(closed, *found)
-    return closed
-
-
-def _moving_state(mech: Mechanism, q: Array, v: Array, cost: Array, p: Array, t: float) -> Array:
-    """Consistent speeds; AssemblyError where drivers contradict each other."""
-    speeds = consistent_speeds(mech, q, v, cost, p, t)
-    if (found := contradiction(mech, q, speeds, p, t)) is not None:
-        raise told(mech, found)
-    return speeds
-
-
-def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Values, t: float = 0.0) -> Array:
-    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ."""
-    rows = mech._program.levels <= 1
-    if not rows.any():
-        return v
-    columns = mech.loop_jacobian(q, p=p)[rows] / weights
-    open_rate = columns @ (weights * v) + speed_gap(mech, t, p)[rows]
-    return v - np.linalg.pinv(columns, rcond=RANK) @ open_rate / weights
-
-
-def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
-    """(…, rows) what is to be added to G v: −ḟ of drivers."""
-    if not mech._program.timed_closure:
-        return np.zeros(len(mech._program.closure_rows))
-    return mech._call("closure_time", p, t=t)
-
-
-def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
-    """(nq,) the position nearest to q that closes all loops; None if that is not found at once (`assembled` searches
-    farther).
-
-    start : (nq,) where the way began: limits of joints that close loops are kept, or passed no farther than there
-    """
-    weights, free = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
-    closed, gap = mech._closed(q, weights, free, p, t=t)
-    limits = widened(mech, start, p) if gap < position_solver.ACCEPTABLE else ()
-    if outside(mech, limits, closed, p):
-        closed, gap = mech._closed(q, weights, free, p, t=t, limits=limits)
-    return closed if gap < position_solver.ACCEPTABLE and not wrong_way_round(mech, closed, p) else None

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import multipliers as constraints
 from core.constraints.minimum_norm import least
+from core.constraints.multipliers import constrained_motion
 from core.errors import ModelError, near_misses
 from core.multibody.parameter_values import Values
 
@@ -56,7 +56,7 @@ def reactions(
     if not mech.held:
         a = mech.forward_dynamics(q, v, tau, p=p, passive=passive, t=t, x=x)
         return Reactions(_through(mech, q, v, a, p, t, x, passive))
-    a, multipliers = constraints.motion(mech, q, v, tau, p, passive, t, x)
+    a, multipliers = constrained_motion(mech, q, v, tau, p, passive, t, x)
     own = _through(mech, q, v, a, p, t, x, passive)
     if _redundant(mech, q, p):
         multipliers = _least(mech, q, multipliers, own, p)
@@ -138,7 +138,7 @@ def holding_forces(
     """constraint or driver → (…, rows) multipliers."""
     if not mech.held:
         return {}
-    a, multipliers = constraints.motion(mech, q, v, tau, p, passive, t, x)
+    a, multipliers = constrained_motion(mech, q, v, tau, p, passive, t, x)
     if _redundant(mech, q, p):
         multipliers = _least(mech, q, multipliers, _through(mech, q, v, a, p, t, x, passive), p)
     result: dict[str, Array] = {}

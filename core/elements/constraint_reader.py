@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from core.codegen.symbols import as_symbol
+from core.codegen.graph_symbols import as_symbol
 from core.elements.constraint_kinds import (
     POSITION,
     Coordinate,
@@ -23,8 +23,8 @@ from core.elements.constraint_kinds import (
     Side,
     Target,
 )
+from core.elements.element_reader import Elements
 from core.elements.mode_variables import Latches
-from core.elements.reader import Elements
 from core.elements.sensors import Sensor
 from core.elements.signals import LATCH
 from core.elements.time_argument import Clock

@@ -15,7 +15,7 @@ from core.spatial.relative_measures import rate
 from core.spatial.scalar import Scalar
 
 if TYPE_CHECKING:
-    from core.elements.reader import Elements
+    from core.elements.element_reader import Elements
 
 
 LATCH = "latch "

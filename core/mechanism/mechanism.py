@@ -11,15 +11,13 @@ import numpy as np
 from core.closed_forms.closed_forms import closed_forms_of
 from core.closed_forms.wording import Step
 from core.codegen.evaluator import Array, Evaluator
-from core.constraints import cut_coordinates, dragging, multipliers, reactions
-from core.constraints.axis_orientation import upright, wrong_way_round
-from core.constraints.cut_limits import CutLimit, cut_limits, limited, outside
+from core.constraints import assembly, cut_coordinates, dragging, multipliers, reactions
+from core.constraints.cut_limits import CutLimit, cut_limits
 from core.errors import ModelError, SimulationError
 from core.mechanism.configuration import Configuration, states
 from core.model import Model
 from core.model.model import needed
 from core.multibody.parameter_values import Values
-from core.numerics import position_solver
 from core.numerics.position_solver import Flags
 from core.traces import long_machines
 from core.traces.program import Program, program_of
@@ -212,7 +210,7 @@ class Mechanism(Configuration):
         if p is None and passive and self._plain:
             return self._accelerate.call(q, v, tau)
         if self._needs_mass_matrix:
-            return multipliers.motion(self, q, v, tau, p, passive, t, x)[0]
+            return multipliers.constrained_motion(self, q, v, tau, p, passive, t, x)[0]
         name = "forward_dynamics" if passive else "forward_dynamics_ideal"
         return self._call(name, p, q, v, tau, t=t, x=x)
 
@@ -317,7 +315,7 @@ class Mechanism(Configuration):
         position that is closed already, of a run, in which limits do not act: it stays where it is
         Raises AssemblyError naming the joint and the gap left.
         """
-        return multipliers.assembled(self, q, v, p, fixed, weights or {}, t, limits)
+        return assembly.assembled(self, q, v, p, fixed, weights or {}, t, limits)
 
     def move(self, q: Any, values: Mapping[str, float], p: Values = None, *, t: float = 0.0) -> Array:
         """(nq,) the position nearest to q in which coordinates have the values given by name, inside the limits,
@@ -325,7 +323,7 @@ class Mechanism(Configuration):
 
         The name of a following joint moves its leader.
         """
-        return dragging.moved(self, multipliers.one_state(self, q), values, p, t)
+        return dragging.moved(self, assembly.one_state(self, q), values, p, t)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0) -> Mobility:
         """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
@@ -334,50 +332,5 @@ class Mechanism(Configuration):
 
         return mobility(self, q, p, t)
 
-    def _closed(
-        self,
-        q: Array,
-        weights: Array,
-        fixed: Flags,
-        p: Values,
-        *,
-        anywhere: bool = False,
-        t: float = 0.0,
-        rows: Flags | None = None,
-        limits: Sequence[CutLimit] | None = None,
-        bounded: bool = True,
-    ) -> tuple[Array, float]:
-        """(q, largest gap left) of the closed position nearest to q.
-
-        anywhere : search farther where it is not found at once, and keep the limits of joints that close loops if that
-        can be; limits : those to keep instead; bounded : whether those of the tree's joints hold
-        """
-        positions = self._program.levels == 0
-        if rows is not None:
-            positions = positions & rows
-        if not positions.any():
-            return q, 0.0
-        values = None if p is None else self.parameter_values(p)
-        residual, jacobian = self._evaluator("closure"), self._evaluator("closure_jacobian")
-        time = (self.clock(t, p),) if "t" in residual.signature.arguments else ()
-        chosen = slice(None) if positions.all() else positions
-        problem = position_solver.Problem(
-            lambda q: residual(q, *time, p=values)[chosen],
-            lambda q: jacobian(q, p=values)[chosen],
-            self._coordinates.integrate_step if bounded else self._coordinates.integrate_whole,
-            self._coordinates.room if bounded else self._coordinates.all_room,
-            lambda q: not wrong_way_round(self, q, values, positions),
-        )
-        if limits is not None:
-            return position_solver.close(limited(self, limits, problem, values), q, weights, fixed)
-        found = position_solver.close(problem, q, weights, fixed)
-        if not anywhere:
-            return found
-        if not (found[1] < position_solver.ACCEPTABLE and problem.fits(found[0])):
-            found = position_solver.close_from(upright(self, problem, values, positions), q, weights, fixed)
-        own = self.cut_limits if rows is None and bounded else ()
-        if found[1] < position_solver.ACCEPTABLE and outside(self, own, found[0], values):
-            inside = limited(self, own, upright(self, problem, values, positions), values)
-            closed = position_solver.close_from(inside, q, weights, fixed)
-            return closed if closed[1] < position_solver.ACCEPTABLE else found
-        return found
+    def _closed(self, q: Array, weights: Array, fixed: Flags, p: Values, **how: Any) -> tuple[Array, float]:
+        return assembly.closed_position(self, q, weights, fixed, p, **how)

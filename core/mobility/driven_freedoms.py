@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import multipliers
+from core.constraints import assembly
 from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
 from core.mobility.closure_rank import Closure
 
@@ -30,7 +30,7 @@ def drive(closure: Closure, q: Array) -> Drive:
         return Drive((), (), ())
     mech, units = closure.mech, closure.row_units
     G = closure.jacobian(q) / units[:, None] * closure.units
-    v = multipliers.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), closure.p, closure.t)
+    v = assembly.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), closure.p, closure.t)
     demands = [each[closure.kept] / units for each in demanded(mech, q, v, closure.p, closure.t)]
     taken, repeated = repeated_drivers(G, rows)
     superfluous: list[str] = []

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints import failures
-from core.constraints import multipliers as constraints
+from core.constraints import assembly, failures
 from core.errors import AssemblyError, listed
 from core.mobility import isostatic
 from core.mobility.bifurcation import branch_at, branches_through
@@ -142,7 +141,7 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
 
 
 def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility:
-    start = mech.rest(p) if q is None else constraints.one_state(mech, q)
+    start = mech.rest(p) if q is None else assembly.one_state(mech, q)
     closure = Closure(mech, p, t, drivers=False)
     pose = _closed(closure, start)
     N = closure.motions(pose)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 
+from core.codegen.graph_symbols import column
 from core.codegen.instructions import instructions_of
-from core.codegen.symbols import column
 from core.errors import ModelError
 from core.mechanics.crba import crba
 from core.mechanics.rnea import rnea

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from core.codegen.symbols import along, as_symbol, column, symbols
+from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.elements.constraint_kinds import ACCELERATION, POSITION, Closing, Holding, Target
 from core.elements.situation import within_half_a_turn
 from core.mechanics.kinematic_state import Instant

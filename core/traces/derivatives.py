@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.symbols import column, symbols
+from core.codegen.graph_symbols import column, symbols
 from core.mechanics.runner import inline
 from core.traces.junctions import forces
 from core.traces.program import Program

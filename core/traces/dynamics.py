@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from core.elements.added_inertia import add_inertia
+from core.elements.element_reader import Elements
 from core.elements.line_masses import momentum_of as line_momentum
 from core.elements.mode_variables import OF_FORCE
-from core.elements.reader import Elements
 from core.elements.signals import Signals, formula_of
 from core.elements.situation import Loads, Observed, Situation, loads_of
 from core.mechanics import energy as energies

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from core.codegen.symbols import column
+from core.codegen.graph_symbols import column
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
 from core.traces.constraint_equations import closure_bias, speed_jacobian

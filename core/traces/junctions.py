@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from core.codegen.symbols import along, as_symbol, column, symbols
+from core.codegen.graph_symbols import along, as_symbol, column, symbols
 from core.elements.force_kinds import LineForce, SeriesForce, WrenchForce
 from core.elements.signals import Signals
 from core.elements.situation import Situation, next_to

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
-from core.codegen.symbols import along, column
+from core.codegen.graph_symbols import along, column
 from core.elements.sensors import measured, readings_of
 from core.mechanics import kinematics
 from core.mechanics.crba import screws

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 
 from core.codegen.blocks import Recorder, Table
+from core.codegen.graph_symbols import column, symbols
 from core.codegen.signature import Signature
-from core.codegen.symbols import column, symbols
 from core.elements.constraint_reader import Holdings
-from core.elements.reader import Elements
+from core.elements.element_reader import Elements
 from core.elements.time_argument import Clock, clock_of
 from core.elements.turn_counters import called_by_forces
 from core.errors import SimulationError

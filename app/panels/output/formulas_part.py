@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayo
 
 from app.document.session import Ref
 from app.formulas.cells import FOLDED
-from app.formulas.view import FormulasView, Spot
+from app.formulas.formula_view import FormulasView, Spot
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.label import Label

@@ -34,7 +34,7 @@ def write_picture(picture: Picture, context: Context) -> None:
         q,
         picture.path,
         size=picture.size,
-        look=picture.look,
+        look=picture.look,  # type: ignore[arg-type]
         view=picture.view,  # type: ignore[arg-type]
         transparent=picture.transparent,
         p=dict(picture.p),

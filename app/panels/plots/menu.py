@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
-from app.panels.plots.export import fill_exports
+from app.panels.plots.export_menu import fill_exports
 from app.plain_text import as_entry
 from app.plotting.sheets import TIME, Plot
 from app.preferences.icons import icon

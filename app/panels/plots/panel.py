@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayou
 from app.background.slices import slices
 from app.document.session import Session, State, Step
 from app.panels.plots.empty import EmptyPlots
-from app.panels.plots.export import ask_export, attempt
+from app.panels.plots.export_menu import ask_export, attempt
 from app.panels.plots.menu import plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting import export

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout
 
-from app.panels.plots.export import fill_exports
+from app.panels.plots.export_menu import fill_exports
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 

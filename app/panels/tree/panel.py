@@ -29,12 +29,12 @@ from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
 from app.panels.tree.machine_nodes import Node
 from app.panels.tree.menus import fill_add_menu, row_menu, tell_ground
-from app.panels.tree.rows import NODE, RenameDelegate, TreeView
 from app.panels.tree.sections import nodes
+from app.panels.tree.tree_rows import NODE, RenameDelegate, TreeView
 from app.plain_text import as_tip
 from app.preferences.display_units import in_preferred_angles
 from app.preferences.icons import icon
-from app.widgets.fields.dialogs import remove
+from app.widgets.fields.field_dialogs import remove
 from app.widgets.fields.text_editors import swatch
 from app.widgets.note import MARKS, Note, severity_color
 from app.widgets.plain_keys import FieldKeys

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from core.files.xacro.bounds import BarredError, Budget, TooLargeError, bounded, require_size
-from core.files.xacro.functions import TYPES
+from core.files.xacro.callables import TYPES
 from core.files.xacro.operators import BINARY, COMPARISON, UNARY, operator_of
 from core.files.xacro.values import LOOKING, Function, Method, Namespace, attribute, format_value
 

@@ -16,8 +16,8 @@ from xacro import substitution_args
 
 from core.errors import FileError, listed
 from core.files.xacro.bounds import MAX_WEIGHT, BarredError, Budget, TooLargeError, weight
+from core.files.xacro.callables import FUNCTIONS, MATHEMATICS, TYPES
 from core.files.xacro.expressions import Names, evaluate
-from core.files.xacro.functions import FUNCTIONS, MATHEMATICS, TYPES
 from core.files.xacro.sources import Sources, document_of, yaml_of
 from core.files.xacro.values import DottedDict, Function, Namespace, dotted
 

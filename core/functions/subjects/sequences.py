@@ -29,8 +29,8 @@ def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequenti
         title=f"Poses over {names}{together}" if ranges else "Present pose",
         q=rows_of(poses.q[:count]),
         p=poses.p[:count],
-        display=display,
-        ranges=ranges,  # type: ignore[arg-type]
+        display=display,  # type: ignore[arg-type]
+        ranges=ranges,
         model=poses.model if poses.model is not context.model else None,
     )
 

@@ -116,7 +116,7 @@ def append(file: str, text: str) -> None:
 def simplify(context: Context, expression: str, notation: str) -> Result:
     """A typed expression in short form."""
     take_notation(notation)
-    from core.symbolic.expression import simplified
+    from core.symbolic.simplification import simplified
 
     form = simplified(expression)
     return Formulas(title="Simplified expression", label="result", entries=((form,),))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.codegen import llvm_ir
+from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
-from core.codegen.symbols import column, symbols
 from core.elements.mode_variables import Latches
 from core.elements.sensors import readings_of
 from core.elements.signals import LATCH

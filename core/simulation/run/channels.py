@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from core.codegen.symbols import as_symbol
+from core.codegen.graph_symbols import as_symbol
 from core.constraints import cut_coordinates
 from core.errors import ExpressionError, ModelError
 from core.mechanism import Mechanism

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from app.document.session import Ref, Session
 from app.formulas import abbreviation
 from app.formulas.cells import FOLDED, Grid
+from app.formulas.formula_view import FormulasView
 from app.formulas.layout import Hand, Setting, italic
-from app.formulas.view import FormulasView
 from app.panels.output.append_to_file import AppendDialog
 from app.panels.output.panel import OutputPanel
 from core.files import load
@@ -287,7 +287,7 @@ def test_a_chosen_link_marks_its_terms(panel):
 
 
 def test_the_pointer_tells_what_an_entry_belongs_to(qtbot, panel):
-    from app.formulas.view import Spot
+    from app.formulas.formula_view import Spot
 
     _, part = shown(panel)
     assert part.ref_of(Spot(("m2",), 0, 0)) == Ref("bodies", "link2")
@@ -338,7 +338,7 @@ def test_it_is_painted_at_any_scale_and_zooms(qtbot, panel):
 
 
 def test_empty_label_and_single_entry(qtbot):
-    from core.symbolic.expression import simplified
+    from core.symbolic.simplification import simplified
 
     view = FormulasView(Formulas(title="t", label="", entries=((simplified("Sin[q1]^2 + Cos[q1]^2"),),)))
     qtbot.addWidget(view)

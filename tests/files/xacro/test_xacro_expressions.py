@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.files.xacro.bounds import BarredError, Budget, TooLargeError
+from core.files.xacro.callables import FUNCTIONS, MATHEMATICS, TYPES
 from core.files.xacro.expressions import evaluate
-from core.files.xacro.functions import FUNCTIONS, MATHEMATICS, TYPES
 from core.files.xacro.values import dotted
 
 NAMES = {**FUNCTIONS, **MATHEMATICS, **TYPES}

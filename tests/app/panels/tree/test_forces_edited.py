@@ -6,7 +6,7 @@ from app.commands import editing
 from app.document.session import Ref, Session
 from app.panels.tree.panel import ModelTree
 from app.plotting.dragged_channels import names_in
-from app.widgets.fields.dialogs import RemovalDialog
+from app.widgets.fields.field_dialogs import RemovalDialog
 from core.files import load
 from resources import EXAMPLES
 

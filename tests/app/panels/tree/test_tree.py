@@ -12,7 +12,7 @@ from app.document.session import Ref, Session
 from app.panels.tree.machine_nodes import walk
 from app.panels.tree.panel import NODE, ModelTree
 from app.panels.tree.sections import nodes
-from app.widgets.fields.dialogs import DraftDialog, RemovalDialog
+from app.widgets.fields.field_dialogs import DraftDialog, RemovalDialog
 from app.widgets.quantities.quantity_text import SIUnits
 from core.model import (
     JOINT_KINDS,
