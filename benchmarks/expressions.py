@@ -43,11 +43,11 @@ class Idas:
             balance[mech.v_names.index(name)] -= value
         algebraic, unknown, self.guess = [balance], [a], [np.zeros(nv)]
         if mech.loops:
-            rows = mech._program.tracer.signature("closure").shape[0]
-            kept = _rows(mech.loop_jacobian(start[:nq]), independent)
+            rows = mech._program.tracer.signature("constraint_residual").shape[0]
+            kept = _rows(mech.constraint_jacobian(start[:nq]), independent)
             multipliers = ca.SX.sym("lambda", len(kept))
-            G = _traced(mech, "closure_jacobian", x).reshape((nv, rows)).T[kept, :]
-            drift = _traced(mech, "closure_bias", x)[kept]
+            G = _traced(mech, "constraint_jacobian", x).reshape((nv, rows)).T[kept, :]
+            drift = _traced(mech, "constraint_bias", x)[kept]
             algebraic = [balance - G.T @ multipliers, G @ a + drift]
             unknown.append(multipliers)
             self.guess.append(np.zeros(len(kept)))

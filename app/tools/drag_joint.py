@@ -113,7 +113,7 @@ def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: st
     """
     if not any(joint in loop.joints for loop in mech.loops):
         return False
-    G = np.asarray(mech.loop_jacobian(q, p=p))
+    G = np.asarray(mech.constraint_jacobian(q, p=p))
     others = np.delete(G, mech.joint_v(joint), axis=1)
     whole, rest = (np.linalg.svd(each, compute_uv=False) for each in (G, others))
     rank = int(np.sum(whole > RANK * whole[0])) if len(whole) else 0

@@ -110,7 +110,7 @@ def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: s
     J = np.asarray(mech.jacobian(q, body, p=p))
     arm = np.asarray(mech.frame(q, body, p=p))[:3, :3] @ local
     speed = J[3:] + np.cross(J[:3], arm, axis=0)
-    _, sizes, directions = np.linalg.svd(np.asarray(mech.loop_jacobian(q, p=p)))
+    _, sizes, directions = np.linalg.svd(np.asarray(mech.constraint_jacobian(q, p=p)))
     rank = int(np.sum(sizes > RANK * sizes[0])) if len(sizes) else 0
     allowed = speed @ directions[rank:].T
     return bool(allowed.size) and bool(np.linalg.norm(allowed) < STILL * np.linalg.norm(speed))

@@ -199,7 +199,7 @@ class _Problem:
 
     def _loop_projection(self, q: Array) -> Array:
         """(nv, nv) 1 − G⁺G: the part of joint speeds that keeps the loops closed."""
-        G = np.asarray(self.mech.loop_jacobian(q, p=self.p))
+        G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
         return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
 
     def _length(self, q: Array) -> float:

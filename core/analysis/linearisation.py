@@ -237,7 +237,7 @@ def _motion(
     mech, p, t = closure.mech, closure.p, closure.t
     load = tau - np.asarray(mech.bias(q, v, p=p, t=t, x=x))
     mass = np.asarray(mech.mass_matrix(q, p=p))
-    bias = np.asarray(mech._call("closure_bias", p, q, v, t=t))[closure.kept] if closure.rows else np.zeros(0)
+    bias = np.asarray(mech._call("constraint_bias", p, q, v, t=t))[closure.kept] if closure.rows else np.zeros(0)
     c = _particular(closure, q, B, chosen)(-bias)
     M = B.T @ mass @ B
     if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):

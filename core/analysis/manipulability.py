@@ -104,7 +104,7 @@ def closed_motions(mech: Mechanism, q: Array, p: Mapping[str, float] | None = No
     """(nv, k) orthonormal basis N of the joint speeds that keep the loops closed, G N = 0; in a tree all of them."""
     if not mech.loops:
         return np.eye(mech.nv)
-    _, sigma, vt = np.linalg.svd(np.asarray(mech.loop_jacobian(q, p=p)))
+    _, sigma, vt = np.linalg.svd(np.asarray(mech.constraint_jacobian(q, p=p)))
     closed = int(np.sum(sigma > LOOP_TOLERANCE * max(float(sigma[0]), 1e-9))) if len(sigma) else 0
     return vt[closed:].T
 

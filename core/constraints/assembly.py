@@ -122,16 +122,16 @@ def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Va
     rows = mech._program.levels <= 1
     if not rows.any():
         return v
-    columns = mech.loop_jacobian(q, p=p)[rows] / weights
+    columns = mech.constraint_jacobian(q, p=p)[rows] / weights
     open_rate = columns @ (weights * v) + speed_gap(mech, t, p)[rows]
     return v - np.linalg.pinv(columns, rcond=RANK) @ open_rate / weights
 
 
 def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
     """(…, rows) what is to be added to G v: −ḟ of drivers."""
-    if not mech._program.timed_closure:
-        return np.zeros(len(mech._program.closure_rows))
-    return mech._call("closure_time", p, t=t)
+    if not mech._program.timed_constraints:
+        return np.zeros(len(mech._program.constraint_rows))
+    return mech._call("constraint_time", p, t=t)
 
 
 def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
@@ -172,7 +172,7 @@ def closed_position(
     if not positions.any():
         return q, 0.0
     values = None if p is None else mech.parameter_values(p)
-    residual, jacobian = mech._evaluator("closure"), mech._evaluator("closure_jacobian")
+    residual, jacobian = mech._evaluator("constraint_residual"), mech._evaluator("constraint_jacobian")
     time = (mech.clock(t, p),) if "t" in residual.signature.arguments else ()
     chosen = slice(None) if positions.all() else positions
     problem = position_solver.Problem(

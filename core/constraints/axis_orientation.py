@@ -40,7 +40,7 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
         return
     poses = mech.joint_poses(q, p)
     first = {
-        row.element: k for k, row in reversed([*enumerate(mech._program.closure_rows)]) if row.collection == "joints"
+        row.element: k for k, row in reversed([*enumerate(mech._program.constraint_rows)]) if row.collection == "joints"
     }
     for joint in cuts:
         R_Wa, R_Wb = (side[:3, :3] for side in poses[joint.name])

@@ -49,7 +49,7 @@ def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = Tr
 
     drivers : whether they count
     """
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     left = list(
         dict.fromkeys(
             (row.collection, row.element) for row in rows if row.level == 0 and (drivers or row.collection != "drivers")
@@ -96,20 +96,20 @@ def _smallest(
     q, gap = _closed(mech, q, p, t, kept, anywhere=True)
     if gap < position_solver.ACCEPTABLE:
         return None
-    signed = mech.gaps(q, p=p, t=t)
+    signed = mech.constraint_residual(q, p=p, t=t)
     row = max(_rows_of(mech, kept), key=lambda k: abs(float(signed[k])))
     return Conflict(tuple(kept), q, row, float(signed[row]))
 
 
 def _gaps(mech: Mechanism, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
     """The largest gap of each element."""
-    gaps = np.abs(mech.gaps(q, p=p, t=t))
+    gaps = np.abs(mech.constraint_residual(q, p=p, t=t))
     return {key: float(max(gaps[k] for k in _rows_of(mech, [key]))) for key in keys}
 
 
 def _rows_of(mech: Mechanism, keys: Collection[Key]) -> list[int]:
     """Indices of their rows on the level of positions."""
-    rows: Sequence[Row] = mech._program.closure_rows
+    rows: Sequence[Row] = mech._program.constraint_rows
     return [k for k, row in enumerate(rows) if row.level == 0 and (row.collection, row.element) in keys]
 
 
@@ -117,7 +117,7 @@ def _closed(
     mech: Mechanism, q: Array, p: Values, t: float, keys: Collection[Key], anywhere: bool = False
 ) -> tuple[Array, float]:
     """The position nearest to q in which these elements fit, and the gap they leave."""
-    held = np.zeros(len(mech._program.closure_rows), dtype=bool)
+    held = np.zeros(len(mech._program.constraint_rows), dtype=bool)
     held[_rows_of(mech, keys)] = True
     free = np.zeros(mech.nv, dtype=bool)
     return mech._closed(q, np.ones(mech.nv), free, p, anywhere=anywhere, t=t, rows=held)

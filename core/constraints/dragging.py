@@ -146,7 +146,7 @@ def _followed(
 
 def _predicted(mech: Mechanism, q: Array, step: Array, held: NDArray[np.bool_], p: Values) -> Array:
     """q after the step of the held coordinates, the others following to first order."""
-    G = mech.loop_jacobian(q, p=p)[mech._program.levels == 0]
+    G = mech.constraint_jacobian(q, p=p)[mech._program.levels == 0]
     others = ~held
     follow = np.zeros(mech.nv)
     follow[others] = -np.linalg.pinv(G[:, others], rcond=1e-6) @ (G[:, held] @ step[held])

@@ -64,9 +64,9 @@ def _value(x: float, dimension: str) -> str:
 
 
 def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     counts = [drivers or row.collection != "drivers" for row in rows]
-    gaps = np.where(counts, np.abs(mech.gaps(q, p=p, t=t)), 0.0)
+    gaps = np.where(counts, np.abs(mech.constraint_residual(q, p=p, t=t)), 0.0)
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
     if worst < position_solver.ACCEPTABLE and (joint := wrong_way_round(mech, q, p)):
@@ -111,7 +111,7 @@ def _told(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyErro
     kinds = {collection for collection, _ in found.elements}
     if "drivers" in kinds and (error := _driven_apart(mech, found, p, t)) is not None:
         return error
-    row = mech._program.closure_rows[found.row]
+    row = mech._program.constraint_rows[found.row]
     if len(found.elements) == 1:
         error = _single(mech, found.q, row, found.gap, p)
         error.what += _at_limits(mech, found, p, t)
@@ -130,7 +130,7 @@ def _told(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyErro
 
 def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> AssemblyError | None:
     """The message where drivers demand what they or the loops do not allow; None where constraints take part."""
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     free = _closed_without_drivers(mech, found.q, p, t)
     q = found.q if free is None else _nearest_to_drivers(mech, free, found, p, t)
     apart = contradiction(mech, q, None, p, t)
@@ -140,7 +140,7 @@ def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> Asse
         return None
     if apart is not None and ("drivers", apart.row.element) in found.elements:
         return told(mech, apart)
-    gaps = np.abs(mech.gaps(q, p=p, t=t))
+    gaps = np.abs(mech.constraint_residual(q, p=p, t=t))
     at = max(
         (k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
         key=lambda k: float(gaps[k]),
@@ -188,7 +188,11 @@ def _of_length(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> fl
     if row.collection != "constraints" or "length" not in element.uses:
         return gap
     poses = dict(zip(mech.frame_names, mech.poses(q, p), strict=True)) | {"world": np.eye(4)}
-    signed = next(float(mech.gaps(q, p=p)[k]) for k, each in enumerate(mech._program.closure_rows) if each == row)
+    signed = next(
+        float(mech.constraint_residual(q, p=p)[k])
+        for k, each in enumerate(mech._program.constraint_rows)
+        if each == row
+    )
     distance = _apart(poses[element.a or "world"], poses[element.b])
     return distance - (float(np.hypot(signed, distance)) - signed)
 
@@ -201,10 +205,10 @@ def _at_limits(mech: Mechanism, found: Conflict, p: Values, t: float) -> str:
     """Which joints would go on but for their limits, as a sentence; '' if none."""
     held = [
         k
-        for k, row in enumerate(mech._program.closure_rows)
+        for k, row in enumerate(mech._program.constraint_rows)
         if row.level == 0 and (row.collection, row.element) in found.elements
     ]
-    downhill = -mech.loop_jacobian(found.q, p=p)[held].T @ mech.gaps(found.q, p=p, t=t)[held]
+    downhill = -mech.constraint_jacobian(found.q, p=p)[held].T @ mech.constraint_residual(found.q, p=p, t=t)[held]
     low, high = mech._coordinates.room(found.q)
     pressed = ((downhill < -PRESSES) & (low > -PRESSES)) | ((downhill > PRESSES) & (high < PRESSES))
     names = [name for name in dict.fromkeys(c.joint for c in mech.coordinates) if pressed[mech.joint_v(name)].any()]
@@ -227,19 +231,19 @@ def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t
     """From a closed position along the loops to where what the drivers prescribe is missed least."""
     import scipy.linalg
 
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     position = np.array([row.level == 0 for row in rows])
     theirs = position & [("drivers", row.element) in found.elements for row in rows]
     others = np.array([row.collection != "drivers" for row in rows])
     weights, free = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
     share = 1.0
     while share > SHORTEST:
-        G, gaps = mech.loop_jacobian(q, p=p), mech.gaps(q, p=p, t=t)[theirs]
+        G, gaps = mech.constraint_jacobian(q, p=p), mech.constraint_residual(q, p=p, t=t)[theirs]
         N = scipy.linalg.null_space(G[others & position], rcond=RANK)
         way = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK) @ gaps)
         way *= min(1.0, LONGEST / max(float(np.max(np.abs(way), initial=0.0)), 1e-300))
         trial, gap = mech._closed(mech.clamp(mech.integrate(q, share * way)), weights, free, p, t=t, rows=others)
-        left = mech.gaps(trial, p=p, t=t)[theirs]
+        left = mech.constraint_residual(trial, p=p, t=t)[theirs]
         if gap < position_solver.ACCEPTABLE and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
             q, share = trial, min(1.0, 2.0 * share)
         else:
@@ -249,7 +253,7 @@ def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t
 
 def _closed_without_drivers(mech: Mechanism, q: Array, p: Values, t: float) -> Array | None:
     """The position near q that fits where drivers need not be followed; None if there is none, or no driver."""
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     if not any(row.collection == "drivers" and row.level == 0 for row in rows):
         return None
     free = np.zeros(mech.nv, dtype=bool)

@@ -38,7 +38,7 @@ def size_of(mech: Mechanism, p: Values) -> float:
 
 def self_stresses(mech: Mechanism, q: Array, p: Values) -> Array:
     """(n, rows, k) orthonormal, of the most that any of the states (n, nq) has; zero where a state has fewer."""
-    G = np.asarray(mech.loop_jacobian(q, p=p))
+    G = np.asarray(mech.constraint_jacobian(q, p=p))
     u, sigma, _ = np.linalg.svd(G)
     rows = G.shape[-2]
     padded = np.zeros((len(q), rows))
@@ -65,7 +65,7 @@ def least(
     if not S.shape[-1]:
         return multipliers
     size = size_of(mech, p)
-    others = [k for k, row in enumerate(mech._program.closure_rows) if row.collection != "joints"]
+    others = [k for k, row in enumerate(mech._program.constraint_rows) if row.collection != "joints"]
     unit = np.array([1.0 / size] * 3 + [1.0] * 3)
 
     def all_of(wrenches: dict[str, Array], own: Array) -> Array:

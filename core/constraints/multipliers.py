@@ -70,7 +70,7 @@ def constrained_motion(
     try:
         if not mech.held:
             return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
-        G, G_bias = mech.loop_jacobian(q, p=p), mech._call("closure_bias", p, q, v, t=t)
+        G, G_bias = mech.constraint_jacobian(q, p=p), mech._call("constraint_bias", p, q, v, t=t)
         leading = np.broadcast_shapes(M.shape[:-2], rhs.shape[:-1], G.shape[:-2], G_bias.shape[:-1])
         M, G = (np.broadcast_to(each, (*leading, *each.shape[-2:])) for each in (M, G))
         rhs, G_bias = (np.broadcast_to(each, (*leading, each.shape[-1])) for each in (rhs, G_bias))
@@ -126,10 +126,10 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
     wished = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
-    holding = np.array([row.collection != "drivers" for row in mech._program.closure_rows], dtype=bool)
+    holding = np.array([row.collection != "drivers" for row in mech._program.constraint_rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
-        G = mech.loop_jacobian(state, p=row)[holding]
+        G = mech.constraint_jacobian(state, p=row)[holding]
         chosen = independent(G) if wished is None else [_speed(mech, name) for name in wished]
         _, sizes, right = np.linalg.svd(G)
         motions = right[np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)) :]

@@ -68,7 +68,7 @@ def _held(mech: Mechanism, q: Any, multipliers: Array, own: dict[str, Array], p:
     topology, result = mech._program.topology, dict(own)
     origins = {name: sides[1][..., :3, 3] for name, sides in mech.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
-    for cut, names, F, point in holding_wrenches(mech, q, multipliers, p):
+    for cut, names, F, point in constraint_wrenches(mech, q, multipliers, p):
         if cut:
             result[cut] = result[cut] + F
         for carrier_of, sign in ((names[1], -1.0), (names[0], 1.0)):
@@ -80,7 +80,7 @@ def _held(mech: Mechanism, q: Any, multipliers: Array, own: dict[str, Array], p:
 
 def _redundant(mech: Mechanism, q: Any, p: Values) -> bool:
     """Whether at the first of the states some rows of G say what others say already."""
-    G = np.asarray(mech.loop_jacobian(q, p=p)).reshape(-1, len(mech._program.closure_rows), mech.nv)[:1]
+    G = np.asarray(mech.constraint_jacobian(q, p=p)).reshape(-1, len(mech._program.constraint_rows), mech.nv)[:1]
     size = float(np.linalg.norm(G[0], 2)) if len(G) and G[0].size else 0.0
     return bool(len(G)) and int(np.linalg.matrix_rank(G[0], tol=1e-9 * max(size, 1e-300))) < G.shape[1]
 
@@ -114,11 +114,11 @@ def _through(mech: Mechanism, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any,
     return {name: wrenches[..., i, :] for i, name in enumerate(mech.joint_names)}
 
 
-def holding_wrenches(
+def constraint_wrenches(
     mech: Mechanism, q: Any, multipliers: Array, p: Values
 ) -> Iterator[tuple[str, tuple[str, str], Array, Array]]:
     """(cut joint through which it goes or "", names of a and b, wrench on b, the point it is about) of every side."""
-    R, points = mech._call("closure_motion", p, q), mech._call("closure_origins", p, q)
+    R, points = mech._call("constraint_motion", p, q), mech._call("constraint_origins", p, q)
     start = 0
     for k, (_, side, rows) in enumerate(mech._program.tracer.holdings.sides()):
         part = slice(start, start + rows.stop - rows.start)
@@ -132,7 +132,7 @@ def _moved(F: Array, r: Array) -> Array:
     return np.concatenate([F[..., :3] + np.cross(r, F[..., 3:]), F[..., 3:]], axis=-1)
 
 
-def holding_forces(
+def constraint_forces(
     mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> dict[str, Array]:
     """constraint or driver → (…, rows) multipliers."""
@@ -142,7 +142,7 @@ def holding_forces(
     if _redundant(mech, q, p):
         multipliers = _least(mech, q, multipliers, _through(mech, q, v, a, p, t, x, passive), p)
     result: dict[str, Array] = {}
-    for k, row in enumerate(mech._program.closure_rows):
+    for k, row in enumerate(mech._program.constraint_rows):
         if row.collection != "joints":
             column = multipliers[..., k : k + 1]
             before = result.get(row.element)

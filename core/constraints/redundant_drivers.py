@@ -88,19 +88,19 @@ def disagreement(each: Repeated, rows: Sequence[Row], demands: Sequence[Array]) 
 
 def demanded(mech: Mechanism, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
     """(rows,) what every row demands of positions, speeds (ḟ) and accelerations (f̈ − Ġ v), the last if v is given."""
-    result = [np.asarray(-mech.gaps(q, p=p, t=t)), -mech._call("closure_time", p, t=t)]
+    result = [np.asarray(-mech.constraint_residual(q, p=p, t=t)), -mech._call("constraint_time", p, t=t)]
     if v is not None:
-        result.append(-mech._call("closure_bias", p, q, v, t=t))
+        result.append(-mech._call("constraint_bias", p, q, v, t=t))
     return result
 
 
 def contradiction(mech: Mechanism, q: Array, v: Array | None, p: Values, t: float) -> Contradiction | None:
     """The first driver that contradicts others at a state (speeds and accelerations only if v is given)."""
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     if not any(row.collection == "drivers" for row in rows):
         return None
     demands = demanded(mech, q, v, p, t)
-    for each in repeated_drivers(mech.loop_jacobian(q, p=p), rows)[1]:
+    for each in repeated_drivers(mech.constraint_jacobian(q, p=p), rows)[1]:
         found = disagreement(each, rows, demands if v is not None else demands[:1])
         if found is not None:
             return Contradiction(rows[each.row], tuple(rows[i] for i in each.drivers), *found)
@@ -109,10 +109,10 @@ def contradiction(mech: Mechanism, q: Array, v: Array | None, p: Values, t: floa
 
 def drivers_repeat(mech: Mechanism, q: Array, p: Values) -> bool:
     """True if some driver moves at q what other drivers move already."""
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     if sum(row.collection == "drivers" for row in rows) < 2:
         return False
-    return any(each.drivers for each in repeated_drivers(mech.loop_jacobian(q, p=p), rows)[1])
+    return any(each.drivers for each in repeated_drivers(mech.constraint_jacobian(q, p=p), rows)[1])
 
 
 def told(mech: Mechanism, found: Contradiction) -> AssemblyError:

@@ -46,8 +46,8 @@ def _force(mech: Mechanism, q: Array, v: Array, p: Values, t: float, x: Array | 
 def _row(mech: Mechanism, q: Array, v: Array, p: Values, t: float) -> str:
     if not mech.held:
         return ""
-    rows = mech._program.closure_rows
-    for values in (mech.gaps(q, p=p, t=t), mech._call("closure_bias", p, q, v, t=t)):
+    rows = mech._program.constraint_rows
+    for values in (mech.constraint_residual(q, p=p, t=t), mech._call("constraint_bias", p, q, v, t=t)):
         bad = ~np.isfinite(values)
         if bad.any():
             row = rows[int(np.argmax(bad))]

@@ -256,12 +256,12 @@ class Mechanism(Configuration):
         and `note` says so."""
         return reactions.reactions(self, q, v, tau, p, passive, t, x)
 
-    def holding_forces(
+    def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
         """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
         a rod's pushes its ends apart, a joint driver's is its motor's torque."""
-        return reactions.holding_forces(self, q, v, tau, p, passive, t, x)
+        return reactions.constraint_forces(self, q, v, tau, p, passive, t, x)
 
     def sensor(
         self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0
@@ -286,16 +286,16 @@ class Mechanism(Configuration):
     @property
     def held(self) -> bool:
         """True if there are loops, constraints or drivers."""
-        return bool(self._program.closure_rows)
+        return bool(self._program.constraint_rows)
 
-    def gaps(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
+    def constraint_residual(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, rows) residuals of cut joints, then of constraints and drivers (zero where these hold speeds or
         accelerations only), m and rad; empty if nothing is held."""
-        return self._call("closure", p, q, t=t)
+        return self._call("constraint_residual", p, q, t=t)
 
-    def loop_jacobian(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
+    def constraint_jacobian(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, rows, nv) G with d(gaps)/dt = G v, drivers at rest."""
-        return self._call("closure_jacobian", p, q)
+        return self._call("constraint_jacobian", p, q)
 
     def assemble(
         self,

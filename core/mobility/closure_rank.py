@@ -99,7 +99,7 @@ class Closure:
 
     def __init__(self, mech: Mechanism, p: Values = None, t: float = 0.0, *, drivers: bool = True) -> None:
         self.mech, self.p, self.t = mech, mech.parameter_values(p), t
-        names = mech._program.closure_rows
+        names = mech._program.constraint_rows
         self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
         """Indices of the rows that count."""
         self.names = tuple(names[k] for k in self.kept)
@@ -112,16 +112,16 @@ class Closure:
 
     def residual(self, q: Array) -> Array:
         """(rows of position level,) gaps, m and rad."""
-        return np.asarray(self.mech.gaps(q, p=self.p, t=self.t)[self.kept][self._positions])
+        return np.asarray(self.mech.constraint_residual(q, p=self.p, t=self.t)[self.kept][self._positions])
 
     def jacobian(self, q: Array) -> Array:
         """(rows, nv) G."""
-        return np.asarray(self.mech.loop_jacobian(q, p=self.p)[self.kept])
+        return np.asarray(self.mech.constraint_jacobian(q, p=self.p)[self.kept])
 
     def bias(self, q: Array, v: Array) -> Array:
         """(…, rows) Ġ v, drivers at rest."""
-        still = self.mech._call("closure_bias", self.p, q, np.zeros_like(v), t=self.t)
-        return np.asarray((self.mech._call("closure_bias", self.p, q, v, t=self.t) - still)[..., self.kept])
+        still = self.mech._call("constraint_bias", self.p, q, np.zeros_like(v), t=self.t)
+        return np.asarray((self.mech._call("constraint_bias", self.p, q, v, t=self.t) - still)[..., self.kept])
 
     @cached_property
     def size(self) -> float:
@@ -145,15 +145,15 @@ class Closure:
     def row_units(self) -> Array:
         """(rows,) what a row's gap counts in: the machine's size for lengths, 1 for directions and angles."""
         mech, q = self.mech, self.mech.rest()
-        R = np.asarray(mech._call("closure_motion", self.p, q))
-        units = np.zeros(len(mech._program.closure_rows))
+        R = np.asarray(mech._call("constraint_motion", self.p, q))
+        units = np.zeros(len(mech._program.constraint_rows))
         start = 0
         for _holding, _side, rows in mech._program.tracer.holdings.sides():
             part = R[start : start + rows.stop - rows.start]
             start += rows.stop - rows.start
             lengths, angles = np.linalg.norm(part[:, 3:], axis=1), np.linalg.norm(part[:, :3], axis=1)
             units[rows] = np.maximum(units[rows], np.where(lengths > 1e-6, lengths * self.size, angles))
-        own = np.max(np.abs(mech.loop_jacobian(q, p=self.p) * self.units), axis=1, initial=0.0)
+        own = np.max(np.abs(mech.constraint_jacobian(q, p=self.p) * self.units), axis=1, initial=0.0)
         units = np.where(units > 1e-6, units, np.where(own > 1e-6, own, 1.0))
         return np.asarray(units[self.kept])
 

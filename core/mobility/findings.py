@@ -17,7 +17,7 @@ LARGE = 60_000
 
 def examined(mech: Mechanism) -> tuple[Mobility | None, tuple[Finding, ...]]:
     """(mobility at the rest pose, findings); (None, findings) if the machine does not close, or is very large."""
-    if len(mech._program.closure_rows) * mech.nv > LARGE:
+    if len(mech._program.constraint_rows) * mech.nv > LARGE:
         return None, ()
     try:
         found = mobility(mech)

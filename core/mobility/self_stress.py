@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.reactions import holding_wrenches
+from core.constraints.reactions import constraint_wrenches
 from core.elements.constraint_kinds import Row
 from core.mobility.closure_rank import Closure
 from core.model import Joint
@@ -223,12 +223,12 @@ def transmitted(closure: Closure, q: Array, multipliers: Array) -> dict[str, Arr
     origin, world axes (see `core.constraints.reactions`)."""
     mech, p = closure.mech, closure.p
     topology = mech._program.topology
-    everything = np.zeros(len(mech._program.closure_rows))
+    everything = np.zeros(len(mech._program.constraint_rows))
     everything[closure.kept] = multipliers
     origins = {name: sides[1][:3, 3] for name, sides in mech.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
     result = {name: np.zeros(6) for name in mech.joint_names}
-    for cut, (inner, outer), F, point in holding_wrenches(mech, q, everything, p):
+    for cut, (inner, outer), F, point in constraint_wrenches(mech, q, everything, p):
         if cut:
             result[cut] = result[cut] + F
         for side, sign in ((outer, -1.0), (inner, 1.0)):

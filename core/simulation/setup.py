@@ -197,7 +197,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     if mech.held:
         held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
         weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
-        closed = float(np.max(np.abs(mech.gaps(q, p=given, t=t)), initial=0.0)) < CLOSED
+        closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < CLOSED
         q, v = mech.assemble(q, v, p=given, weights=weights, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
 

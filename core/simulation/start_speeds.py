@@ -38,7 +38,7 @@ def _with_cut(
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
     measured = [cut_coordinates.motion(mech, name, states, one, np.zeros_like(one), p).v.T for name in cut]
     tree = [one[mech.joint_v(name)] for name in told if name not in cut and _in_tree(name, mech)]
-    G = mech.loop_jacobian(q, p=p)
+    G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])
     wanted = [np.zeros(len(G)), *(np.array(told[name]) for name in cut), rows[len(rows) - sum(map(len, tree)) :] @ v]
     return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=1e-10)[0]

@@ -39,11 +39,11 @@ class DeadEnd(NamedTuple):
 
 def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
     """What no longer closes at q, or just about; None if all does."""
-    rows = mech._program.closure_rows
+    rows = mech._program.constraint_rows
     if not rows or not np.isfinite(q).all():
         return None
     try:
-        gaps, G = mech.gaps(q, p=p, t=t), mech.loop_jacobian(q, p=p)
+        gaps, G = mech.constraint_residual(q, p=p, t=t), mech.constraint_jacobian(q, p=p)
     except KinetostatError:
         return None
     if not (np.isfinite(gaps).all() and np.isfinite(G).all()):
@@ -65,8 +65,8 @@ def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
 
 def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     """(driver, speed) of the fastest driver if its function runs away at t; None otherwise."""
-    speeds = np.abs(demanded(mech, mech.neutral(), None, p, t)[1]) if mech._program.closure_rows else np.zeros(0)
-    driven = [(speeds[i], row) for i, row in enumerate(mech._program.closure_rows) if row.collection == "drivers"]
+    speeds = np.abs(demanded(mech, mech.neutral(), None, p, t)[1]) if mech._program.constraint_rows else np.zeros(0)
+    driven = [(speeds[i], row) for i, row in enumerate(mech._program.constraint_rows) if row.collection == "drivers"]
     fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
     if row is None or not fastest > RACING:
         return None

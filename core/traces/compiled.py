@@ -29,8 +29,8 @@ class Evaluation:
         self.x_names: tuple[str, ...] = program.tracer.elements.x_names
         self.nx = len(self.x_names)
         """Number of first-order states of force elements."""
-        program.closure_rows  # noqa: B018  (what is wrong with constraints and drivers is said at once)
-        self._plain = not (self.nx or program.tracer.clock.size or program.closure_rows)
+        program.constraint_rows  # noqa: B018  (what is wrong with constraints and drivers is said at once)
+        self._plain = not (self.nx or program.tracer.clock.size or program.constraint_rows)
         """True if neither time nor states nor anything held counts."""
 
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:

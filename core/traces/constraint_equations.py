@@ -43,7 +43,7 @@ def targets(tracer: Tracer, x: Inputs) -> list[Target]:
     return [target for holding in tracer.holdings.table for target in holding.targets(x.get("t") or (0.0,))]
 
 
-def closure(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_residual(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """s − f; zero for rows that hold on higher levels only."""
     result: list[Scalar] = []
     values, wanted = iter(held(tracer, x["q"])), iter(targets(tracer, x))
@@ -68,12 +68,12 @@ def speed_jacobian(tracer: Tracer, q: Sequence[Any]) -> ca.SX:
     return G
 
 
-def closure_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """G, row by row."""
     return ca.vertsplit(ca.vec(speed_jacobian(tracer, x["q"]).T))
 
 
-def closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Ġ v − f̈: G a = −this."""
     q = column(list(x["q"]))
     speeds = speed_jacobian(tracer, x["q"]) @ column(list(x["v"]))
@@ -82,7 +82,7 @@ def closure_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> lis
     return ca.vertsplit(ca.densify(drift - second))
 
 
-def closure_time(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_time(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
     return [
         0.0 if row.level == ACCELERATION else negated(target.rate)
@@ -90,7 +90,7 @@ def closure_time(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> lis
     ]
 
 
-def closure_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes."""
     instant = Instant(tracer.tree, x["q"])
     result: list[Any] = []
@@ -103,7 +103,7 @@ def closure_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> l
     return result
 
 
-def closure_origins(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_origins(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """b's origin of every side, world axes."""
     instant = Instant(tracer.tree, x["q"])
     return [entry for _h, side, _rows in tracer.holdings.sides() for entry in instant.frame(side.b).position]

@@ -78,15 +78,15 @@ class Derivatives:
         self._states = [*x, *ca.vertsplit(x_rate)]  # forces may depend on ẋ, which follows from the rest
         forces, rate = self._body("inverse_dynamics"), self._body("rate")
         q, v, a = (column(self._inputs[name]) for name in "qvu")
-        rows = tracer.signature("closure").shape[0]
+        rows = tracer.signature("constraint_residual").shape[0]
         multipliers = ca.SX.sym("lambda", rows)
         N = ca.densify(ca.jacobian(rate, v))
         g = gaps = ca.SX.zeros(rows)
         if rows:
-            G = self._body("closure_jacobian").reshape((nv, rows)).T
+            G = self._body("constraint_jacobian").reshape((nv, rows)).T
             forces = forces - G.T @ multipliers
             gaps = G @ v
-            g = G @ a + self._body("closure_bias")
+            g = G @ a + self._body("constraint_bias")
         # q̇ = N v, δq = N ξ: N ξ̇ = (∂q̇/∂q N − Ṅ) ξ + N δv
         N_rate = ca.jtimes(ca.vec(N), q, rate).reshape(N.shape)
         turn = ca.solve(N.T @ N, N.T @ (ca.jacobian(rate, q) @ N - N_rate)) if nv else ca.SX.zeros(0, 0)

@@ -15,7 +15,7 @@ import casadi as ca
 from core.codegen.graph_symbols import column
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
-from core.traces.constraint_equations import closure_bias, speed_jacobian
+from core.traces.constraint_equations import constraint_bias, speed_jacobian
 from core.traces.dynamics import inverse
 from core.traces.junctions import states
 from core.traces.kinematics import rates
@@ -35,7 +35,7 @@ def slopes(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     if x.get("l"):
         G = speed_jacobian(tracer, x["q"])
         balance = balance - G.T @ column(list(x["l"]))
-        drift = G @ column(list(x["u"])) + column(closure_bias(tracer, x, ""))
+        drift = G @ column(list(x["u"])) + column(constraint_bias(tracer, x, ""))
     moving = ca.vertcat(rates(tracer, x), balance, drift, column(x_rate))
     by = column([*x["q"], *x["v"], *own])
     return ca.vertsplit(ca.vec(ca.densify(ca.jacobian(moving, by))))

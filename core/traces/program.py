@@ -62,20 +62,20 @@ class Program:
     @property
     def cut_rows(self) -> dict[str, int]:
         """Number of residuals of each cut joint."""
-        return {name: len(self.tracer.closure_rows(name)) for name in self.tracer.machine.laws}
+        return {name: len(self.tracer.constraint_rows(name)) for name in self.tracer.machine.laws}
 
     @cached_property
-    def closure_rows(self) -> tuple[Row, ...]:
-        """Whose every row of `closure` is: cut joints first, then constraints and drivers."""
+    def constraint_rows(self) -> tuple[Row, ...]:
+        """Whose every row of `constraint_residual` is: cut joints first, then constraints and drivers."""
         return self.tracer.holdings.rows
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:
         """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
-        return np.array([row.level for row in self.closure_rows], dtype=np.int64)
+        return np.array([row.level for row in self.constraint_rows], dtype=np.int64)
 
     @cached_property
-    def timed_closure(self) -> bool:
+    def timed_constraints(self) -> bool:
         """True if some row changes with time."""
         return bool(self.topology.model.drivers)
 

@@ -91,10 +91,10 @@ def _of_forces(tracer: Tracer) -> Shapes:
 def _of_closure(tracer: Tracer) -> Shapes:
     nv, rows = tracer.tree.nv, len(tracer.holdings.rows)
     return {
-        "closure": ("qt", (rows,)),
-        "closure_jacobian": ("q", (rows, nv)),
-        "closure_bias": ("qvt", (rows,)),
-        "closure_time": ("t", (rows,)),
-        "closure_motion": ("q", (sum(side.stop - side.start for _, _, side in tracer.holdings.sides()), 6)),
-        "closure_origins": ("q", (sum(1 for _ in tracer.holdings.sides()), 3)),
+        "constraint_residual": ("qt", (rows,)),
+        "constraint_jacobian": ("q", (rows, nv)),
+        "constraint_bias": ("qvt", (rows,)),
+        "constraint_time": ("t", (rows,)),
+        "constraint_motion": ("q", (sum(side.stop - side.start for _, _, side in tracer.holdings.sides()), 6)),
+        "constraint_origins": ("q", (sum(1 for _ in tracer.holdings.sides()), 3)),
     }

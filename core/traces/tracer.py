@@ -42,12 +42,12 @@ VERY_LONG = 200
 """Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
     "rate",
-    "closure",
-    "closure_jacobian",
-    "closure_bias",
-    "closure_time",
-    "closure_motion",
-    "closure_origins",
+    "constraint_residual",
+    "constraint_jacobian",
+    "constraint_bias",
+    "constraint_time",
+    "constraint_motion",
+    "constraint_origins",
     "frame_acceleration",
     "states",
     "settle",
@@ -198,7 +198,7 @@ class Tracer:
         declared = {joint.name for joint in self.topology.model.joints}
         return massless(culprit, {link.name for link in links} - declared)
 
-    def closure_rows(self, joint: str) -> list[Scalar]:
+    def constraint_rows(self, joint: str) -> list[Scalar]:
         law = self.machine.laws[joint][0]
         return residual(law, IDENTITY)
 

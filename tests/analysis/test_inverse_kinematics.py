@@ -113,7 +113,7 @@ def test_loops_stay_closed():
     goal = mech.frame(mech.move(q, {mech.q_names[0]: q[0] + 0.05}), frame)[:3, 3]
     found = reach(mech, q, frame, goal)
     assert found.position_error < 1e-6
-    assert np.abs(mech.gaps(found.q)).max() < 1e-6
+    assert np.abs(mech.constraint_residual(found.q)).max() < 1e-6
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, 2.0, math.pi - 1e-8, math.pi])

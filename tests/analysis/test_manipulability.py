@@ -120,7 +120,7 @@ def test_speeds_of_a_closed_loop_keep_it_closed():
     q = mech.rest()
     frame = mech.frame_names[-1]
     J = free_jacobian(mech, q, frame)
-    assert J.shape == (6, mech.nv - np.linalg.matrix_rank(mech.loop_jacobian(q), tol=1e-9))
+    assert J.shape == (6, mech.nv - np.linalg.matrix_rank(mech.constraint_jacobian(q), tol=1e-9))
 
 
 def test_of_jacobian_without_columns():

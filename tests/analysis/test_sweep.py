@@ -110,7 +110,7 @@ def test_four_bar_stays_closed_along_a_range():
     q = mech.rest()
     result = sweep(model, mech, q, {}, [Range(mech.q_names[0], q[0], q[0] + 0.6, 6)])
     np.testing.assert_allclose(result.q[:, 0], np.linspace(q[0], q[0] + 0.6, 7), atol=1e-9)
-    assert max(np.abs(mech.gaps(pose)).max() for pose in result.q) < 1e-8
+    assert max(np.abs(mech.constraint_residual(pose)).max() for pose in result.q) < 1e-8
 
 
 def test_tool_frame():

@@ -202,7 +202,7 @@ def test_a_geared_wheel_on_the_crank_of_a_loop_is_inertia_of_the_crank() -> None
     for run in (follows, held):
         np.testing.assert_allclose(run["A.q"], heavy["A.q"], atol=1e-8)
         np.testing.assert_allclose(run["w.q"], 0.2 - 3.0 * run["A.q"], atol=1e-8)
-    force = held.mech.holding_forces(held.q, held.v, np.zeros_like(held.v))["g"][:, 0]
+    force = held.mech.constraint_forces(held.q, held.v, np.zeros_like(held.v))["g"][:, 0]
     np.testing.assert_allclose(force, 0.02 * held["w.a"], atol=1e-8)
 
 
@@ -286,7 +286,7 @@ def test_a_driven_loop_needs_the_torque_of_inverse_dynamics(motion, function) ->
     start = mech.move(mech.rest(), {"A": 1.2})
     run = simulate(mech, 2.0, q0=start, v0={"A": 2.9}, output=0.05, **TIGHT)
     np.testing.assert_allclose(run["A.q"], 1.2 + 2.0 * run.time + 0.3 * np.sin(3.0 * run.time), atol=1e-8)
-    motor = mech.holding_forces(run.q, run.v, np.zeros_like(run.v), t=run.time)["m"][:, 0]
+    motor = mech.constraint_forces(run.q, run.v, np.zeros_like(run.v), t=run.time)["m"][:, 0]
     a = np.stack([run[f"{name}.a"] for name in mech.v_names], axis=-1)
     undriven = Mechanism(machine(BARS + COUPLER + LOOP))
     torque = undriven.inverse_dynamics(run.q, run.v, a, actuators=["A"])

@@ -45,9 +45,9 @@ def test_loops_of_an_imported_urdf(name, tmp_path):
     assert mech.nv == reference["nv"]
     q = np.zeros(mech.nq)
     q[order] = reference["q_joint_angles"]
-    assert len(mech.gaps(q)) == reference["equations"]
-    np.testing.assert_allclose(mech.gaps(q), 0.0, atol=1e-11)
-    G = mech.loop_jacobian(q)
+    assert len(mech.constraint_residual(q)) == reference["equations"]
+    np.testing.assert_allclose(mech.constraint_residual(q), 0.0, atol=1e-11)
+    G = mech.constraint_jacobian(q)
     _, sizes, rows = np.linalg.svd(G)
     rank = int((sizes > 1e-8 * sizes[0]).sum())
     assert rank == reference["rank"]
@@ -70,8 +70,8 @@ def test_closes_from_near_and_far(name, tmp_path):
     closed[order] = data["reference"]["q_joint_angles"]
     rng = np.random.default_rng(1)
     q = mech.assemble(mech.clamp(closed + 0.05 * rng.normal(size=mech.nq)))
-    np.testing.assert_allclose(mech.gaps(q), 0.0, atol=1e-9)
-    sizes = np.linalg.svd(mech.loop_jacobian(q))[1]
+    np.testing.assert_allclose(mech.constraint_residual(q), 0.0, atol=1e-9)
+    sizes = np.linalg.svd(mech.constraint_jacobian(q))[1]
     assert int((sizes > 1e-7 * sizes[0]).sum()) == data["reference"]["rank"]
 
 

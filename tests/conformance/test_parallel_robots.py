@@ -99,7 +99,7 @@ def test_leg_forces_of_the_stewart_platform():
 
 def motion_of(mech, q, twist, rate):
     """Speeds and accelerations of the joints for a motion of the platform; loops obeyed."""
-    J, G = mech.jacobian(q, "platform"), mech.loop_jacobian(q)
+    J, G = mech.jacobian(q, "platform"), mech.constraint_jacobian(q)
     rows = np.vstack([J, G])
     v = np.linalg.lstsq(rows, np.concatenate([twist, np.zeros(len(G))]), rcond=None)[0]
     h = 1e-6
@@ -107,7 +107,7 @@ def motion_of(mech, q, twist, rate):
     drift = np.concatenate(
         [
             (mech.jacobian(ahead, "platform") - mech.jacobian(back, "platform")) @ v / (2 * h),
-            (mech.loop_jacobian(ahead) - mech.loop_jacobian(back)) @ v / (2 * h),
+            (mech.constraint_jacobian(ahead) - mech.constraint_jacobian(back)) @ v / (2 * h),
         ]
     )
     a = np.linalg.lstsq(rows, np.concatenate([rate, np.zeros(len(G))]) - drift, rcond=None)[0]
@@ -188,7 +188,7 @@ def test_delta_robot():
             [float(np.squeeze(mech.coordinate(q, n))) for n in names], sample["theta"], atol=1e-8
         )
         np.testing.assert_allclose(mech.frame(q, "platform")[:3, 3], sample["p"], atol=atol)
-        G = mech.loop_jacobian(q)
+        G = mech.constraint_jacobian(q)
         given = [mech.joint_v(n).start for n in names]
         rest = [i for i in range(mech.nv) if i not in given]
         dependent = -np.linalg.lstsq(G[:, rest], G[:, given], rcond=None)[0]
@@ -220,8 +220,8 @@ def test_shaker_at_constant_speed():
         v, a = np.zeros(4), np.zeros(4)
         v[at] = [table["omega"][k], *(table[f"{name}_dot"][k] for name in names[1:])]
         a[at] = [0.0, *(table[f"{name}_ddot"][k] for name in names[1:])]
-        np.testing.assert_allclose(mech.gaps(q), 0.0, atol=1e-10)
-        np.testing.assert_allclose(mech.loop_jacobian(q) @ v, 0.0, atol=1e-8 * max(1.0, abs(v).max()))
+        np.testing.assert_allclose(mech.constraint_residual(q), 0.0, atol=1e-10)
+        np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-8 * max(1.0, abs(v).max()))
         tau = mech.inverse_dynamics(q, v, a, actuators=["theta1"])
         assert tau[at[0]] == pytest.approx(table["tau1"][k], abs=tolerances["tau_abs"])
         along = v / table["omega"][k] if table["omega"][k] else np.zeros(4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.constraints import multipliers
-from core.constraints.reactions import holding_wrenches
+from core.constraints.reactions import constraint_wrenches
 from core.files.meshes.body_inertia import inertia_of
 from core.mechanism import Mechanism
 from core.model.formula.evaluation import Numbers
@@ -36,7 +36,7 @@ class Balance:
         self.parents = {frame.name: frame.parent for frame in self.model.frames}
         self._motion()
         self._joints(mech.reactions(q, v, tau, t=t, x=self.x))
-        for cut, names, F, point in holding_wrenches(mech, q, self.multipliers, None):
+        for cut, names, F, point in constraint_wrenches(mech, q, self.multipliers, None):
             if not cut:
                 self.between(*names, wrench(point, F[3:], F[:3]))
         self._elements()

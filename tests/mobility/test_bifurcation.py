@@ -53,7 +53,7 @@ def drawn(places, lower):
 def at(mech, p=(0.0, 0.0, LENGTH), turn=0.0):
     q = mech.neutral()
     q[:3], q[5:7] = p, (math.sin(0.5 * turn), math.cos(0.5 * turn))
-    assert np.max(np.abs(mech.gaps(q))) < 1e-12
+    assert np.max(np.abs(mech.constraint_residual(q))) < 1e-12
     return q
 
 
@@ -122,7 +122,7 @@ def test_each_way_leads_back_along_its_tangent():
     np.testing.assert_allclose(shifting.direction[:3], 0.0, atol=1e-6)
     np.testing.assert_allclose(np.abs(screwing.direction), [0, 0, 1, 0, 0, 0], atol=0.02)
     for branch in (shifting, screwing):
-        assert np.max(np.abs(mech.gaps(branch.q))) < 1e-11
+        assert np.max(np.abs(mech.constraint_residual(branch.q))) < 1e-11
         assert branch_at(closure, branch.q).kind == branch.kind
 
 

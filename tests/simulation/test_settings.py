@@ -65,7 +65,7 @@ def slider(**of_driver):
 def test_a_time_that_is_none_is_refused(t):
     mech = Mechanism(slider(function="sin(t)"))
     with pytest.raises(ModelError, match="is no finite time"):
-        mech.gaps(mech.neutral(), t=t)
+        mech.constraint_residual(mech.neutral(), t=t)
 
 
 @pytest.mark.parametrize("times", [(0.0, 1.0, 1.0), (0.0, 1.0, 0.5)])

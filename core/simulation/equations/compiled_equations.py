@@ -26,12 +26,12 @@ ORDER = (
     "forward_dynamics_slip",
     "mass_matrix",
     "bias_slip",
-    "closure",
-    "closure_jacobian",
-    "closure_bias",
+    "constraint_residual",
+    "constraint_jacobian",
+    "constraint_bias",
     "reduced",
     "states",
-    "closure_time",
+    "constraint_time",
     "settle",
     "slopes",
     "torque_slopes",
@@ -77,7 +77,7 @@ def _reduced(mech: Mechanism, p: Array, y: Array | None) -> tuple[Entry, int, li
 def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
     """Functions of the mechanism, and whether the machine needs them."""
     program, matrix = mech._program, mech._needs_mass_matrix
-    rows = bool(program.closure_rows)
+    rows = bool(program.constraint_rows)
     slopes = slopes and not program.tracer.long and mech.nv > 0
     return {
         "rate": bool(_quaternions(mech)),
@@ -85,11 +85,11 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
         "slopes": slopes,
         "forward_dynamics_slip": not matrix,
         "bias_slip": matrix,
-        "closure": rows,
-        "closure_jacobian": rows,
-        "closure_bias": rows,
+        "constraint_residual": rows,
+        "constraint_jacobian": rows,
+        "constraint_bias": rows,
         "states": mech.nx > 0,
-        "closure_time": program.timed_closure,
+        "constraint_time": program.timed_constraints,
         "settle": bool(program.tracer.elements.junctions),
     }
 
@@ -144,7 +144,7 @@ class Assembly:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
         self.entries["reduced"], independent, kept = _reduced(mech, p, y if closed_forms else None)
         self._arrange(mech, p, np.zeros(mech.nv) if constant is None else constant, independent, kept)
-        self.projected = bool(mech._program.closure_rows or _quaternions(mech) or wanted["settle"])
+        self.projected = bool(mech._program.constraint_rows or _quaternions(mech) or wanted["settle"])
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, mech: Mechanism, p: Array, u: Array, independent: int, kept: list[int]) -> None:
@@ -153,7 +153,7 @@ class Assembly:
         from core.simulation.equations.system import System, stored
 
         program = mech._program
-        rows, chosen = len(program.closure_rows), [self.entries[name] for name in ORDER]
+        rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
         words = np.array(
             [

@@ -192,7 +192,7 @@ class Channels:
         if kind == "momentum":
             both = self.mech._call("momentum", self.p, q, v)
             return both[:, 3:] if part == "linear" else both[:, :3]
-        gaps = self.mech.gaps(q, p=self.p, t=self.samples.time)
+        gaps = self.mech.constraint_residual(q, p=self.p, t=self.samples.time)
         return np.max(np.abs(gaps), axis=1, initial=0.0)
 
     def _of_joint(self, joint: str, what: str) -> Array:

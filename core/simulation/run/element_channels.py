@@ -148,7 +148,7 @@ class ElementChannels:
 
     def _of_holdings(self) -> Iterator[tuple[str, Channel]]:
         words: dict[str, list[str]] = {}
-        for row in self.mech._program.closure_rows:
+        for row in self.mech._program.constraint_rows:
             if row.collection != "joints":
                 words.setdefault(row.element, []).append(row.component)
         for name, suffixes in words.items():
@@ -158,7 +158,7 @@ class ElementChannels:
         s = self.samples
 
         def all_of_them() -> Any:
-            return self.mech.holding_forces(s.q, s.v, s.tau, p=self.p, **self.states)
+            return self.mech.constraint_forces(s.q, s.v, s.tau, p=self.p, **self.states)
 
         def compute() -> Array:
             values = np.asarray(self._cached("holding", all_of_them)[name])

@@ -91,7 +91,7 @@ def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> 
 
 def _gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> float:
     """Largest gap, m or rad."""
-    return float(np.max(np.abs(mech.gaps(q, p=p, t=t)), initial=0.0))
+    return float(np.max(np.abs(mech.constraint_residual(q, p=p, t=t)), initial=0.0))
 
 
 def _turns(mech: Mechanism, way: Array) -> Array:

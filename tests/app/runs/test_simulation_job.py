@@ -368,7 +368,7 @@ def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
     first.line.setText("2 rad/s")
     first.line.editingFinished.emit()
     lead = mech.v_names.index(next(iter(rows)))
-    ratios = np.linalg.svd(mech.loop_jacobian(session.edited_pose))[2][-1]
+    ratios = np.linalg.svd(mech.constraint_jacobian(session.edited_pose))[2][-1]
     ratios /= ratios[lead]
     for name, row in list(rows.items())[1:]:
         shown = float(read(row.line.placeholderText(), row.measure, row.units, {}, fold=True))

@@ -52,14 +52,14 @@ def check(mech, seed):
     shift = rng.uniform(-1e-3, 1e-3, mech.nv)
     shift[own] = 0.0
     off = reduced(mech, mech.integrate(q, shift), v)[0]
-    np.testing.assert_allclose(mech.gaps(off), 0.0, atol=1e-10)
+    np.testing.assert_allclose(mech.constraint_residual(off), 0.0, atol=1e-10)
     if not any(speed.spin for speed in forms.independent):
         np.testing.assert_allclose(mech.difference(q, off), 0.0, atol=1e-7)
     scale = 1.0 / min(closed[7], 1.0) ** 2
     np.testing.assert_allclose(mech.difference(q, closed[0]), 0.0, atol=1e-8)
     np.testing.assert_allclose(closed[1], v, atol=1e-9 * scale)
     Phi = closed[3]
-    np.testing.assert_allclose(mech.loop_jacobian(q) @ Phi, 0.0, atol=1e-10 * scale)
+    np.testing.assert_allclose(mech.constraint_jacobian(q) @ Phi, 0.0, atol=1e-10 * scale)
     M = Phi.T @ mech.mass_matrix(q) @ Phi
     np.testing.assert_allclose(closed[4], M, rtol=1e-9, atol=1e-9 * np.max(M))
     tau = rng.normal(size=mech.nv)
@@ -71,7 +71,7 @@ def check(mech, seed):
 def mobility(mech):
     """Freedoms by the rank of the loops' Jacobian at an assembled pose."""
     q = mech.assemble(mech.integrate(mech.rest(), np.random.default_rng(0).uniform(-0.2, 0.2, mech.nv)))
-    return mech.nv - np.linalg.matrix_rank(mech.loop_jacobian(q), tol=1e-7)
+    return mech.nv - np.linalg.matrix_rank(mech.constraint_jacobian(q), tol=1e-7)
 
 
 @pytest.mark.parametrize(("kind", "seed"), [(kind, 1) for kind in KINDS] + [(kind, 2) for kind in LISTED])
@@ -160,4 +160,4 @@ def test_moving_a_coordinate_closes_without_iteration(monkeypatch):
     expected = mech.move(q, {name: q[index] + 0.02})
     monkeypatch.setattr("core.constraints.dragging.explicitly_closed", lambda *_: None)
     np.testing.assert_allclose(mech.move(q, {name: q[index] + 0.02}), expected, atol=1e-8)
-    np.testing.assert_allclose(mech.gaps(expected), 0.0, atol=1e-12)
+    np.testing.assert_allclose(mech.constraint_residual(expected), 0.0, atol=1e-12)

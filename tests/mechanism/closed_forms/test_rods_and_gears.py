@@ -337,7 +337,7 @@ def test_no_constraint_gets_lost_between_rods_gears_and_loops(kinds, seed, rod, 
     mech = tied_ring(kinds, seed, cut, rod, gear)
     forms = closed_forms_of(mech._program)
     q = mech.assemble(mech.integrate(mech.neutral(), 0.02 * np.random.default_rng(1).normal(size=mech.nv)))
-    G = np.delete(mech.loop_jacobian(q), forms.kept_rows, axis=0)
+    G = np.delete(mech.constraint_jacobian(q), forms.kept_rows, axis=0)
     if forms.found:
         assert len(forms.independent) <= mech.nv - np.linalg.matrix_rank(G, tol=1e-7)
     v = mech.assemble(q, np.ones(mech.nv))[1]

@@ -35,8 +35,8 @@ def assembled(mech: Mechanism, seed: int = 1, t: float = 0.0) -> tuple[np.ndarra
 def moves(mech: Mechanism, q: np.ndarray, v: np.ndarray, t: float, h: float = 1e-5) -> tuple[np.ndarray, np.ndarray]:
     """First and second differences of the gaps along the motion that forward dynamics gives."""
     a = mech.forward_dynamics(q, v, np.zeros(mech.nv), t=t)
-    after, before = (mech.gaps(mech.integrate(q, v + 0.5 * s * a, s), t=t + s) for s in (h, -h))
-    return (after - before) / (2 * h), (after - 2 * mech.gaps(q, t=t) + before) / h**2
+    after, before = (mech.constraint_residual(mech.integrate(q, v + 0.5 * s * a, s), t=t + s) for s in (h, -h))
+    return (after - before) / (2 * h), (after - 2 * mech.constraint_residual(q, t=t) + before) / h**2
 
 
 SENSORS = (
@@ -61,8 +61,8 @@ def test_what_is_held_stays(kind: str) -> None:
     held = Constraint(name="c", sensor="s", value=value)
     mech = Mechanism(dataclasses.replace(model, sensors=(sensor,), constraints=(held,)))
     q, v, _ = assembled(mech)
-    assert mech.gaps(q) == pytest.approx(0.0, abs=1e-10)
-    assert len(mech.gaps(q)) == len(sensor.info.components) == len(mech._program.closure_rows)
+    assert mech.constraint_residual(q) == pytest.approx(0.0, abs=1e-10)
+    assert len(mech.constraint_residual(q)) == len(sensor.info.components) == len(mech._program.constraint_rows)
     first, second = moves(mech, q, v, 0.0)
     assert first == pytest.approx(0.0, abs=1e-6)
     assert second == pytest.approx(0.0, abs=2e-4)
@@ -88,7 +88,7 @@ def test_drivers_of_sensors_and_joints(motion: str) -> None:
     level = ("position", "velocity", "acceleration").index(motion)
     assert both[level:] == pytest.approx(far[: 3 - level], abs=1e-9)
     assert own[level:] == pytest.approx(turn[: 3 - level], abs=1e-9)
-    assert set(mech.holding_forces(q, v, np.zeros(mech.nv), t=t)) == {"far", "turn"}
+    assert set(mech.constraint_forces(q, v, np.zeros(mech.nv), t=t)) == {"far", "turn"}
 
 
 def test_rods_in_three_ways() -> None:
@@ -104,8 +104,8 @@ def test_rods_in_three_ways() -> None:
     q, v, tau = assembled(rod)
     a = rod.forward_dynamics(q, v, tau)
     assert held.forward_dynamics(q, v, tau) == pytest.approx(a, abs=1e-8)
-    force = rod.holding_forces(q, v, tau)["rod"]
-    assert held.holding_forces(q, v, tau)["rod"] == pytest.approx(force, abs=1e-8)
+    force = rod.constraint_forces(q, v, tau)["rod"]
+    assert held.constraint_forces(q, v, tau)["rod"] == pytest.approx(force, abs=1e-8)
     for name, wrench in held.reactions(q, v, tau).items():
         assert wrench == pytest.approx(rod.reactions(q, v, tau)[name], abs=1e-7)
     # the same as a line force of that size
@@ -122,7 +122,7 @@ def test_gears_hold_with_a_force() -> None:
     i, k = mech.joint_q("j3").start, mech.joint_q("j0").start
     assert q[i] == pytest.approx(-0.5 * q[k] + 0.1, abs=1e-10)
     a = mech.forward_dynamics(q, v, tau)
-    force = mech.holding_forces(q, v, tau)["gear"][0]
+    force = mech.constraint_forces(q, v, tau)["gear"][0]
     tree = Mechanism(model)
     extra = np.zeros(mech.nv)
     extra[mech.joint_v("j3")], extra[mech.joint_v("j0")] = force, 0.5 * force
@@ -247,7 +247,7 @@ def test_parameters_stay_arguments() -> None:
     args = {"t": 0.5}
     expected = two.forward_dynamics(q, v, tau, **args)
     assert one.forward_dynamics(q, v, tau, p={"k": 3.0}, **args) == pytest.approx(expected)
-    assert one.gaps(q, t=0.5)[0] == pytest.approx(0.5)
+    assert one.constraint_residual(q, t=0.5)[0] == pytest.approx(0.5)
 
 
 def test_redundant_loops_say_that_their_forces_are_not_unique() -> None:

@@ -42,7 +42,7 @@ def test_moving_a_loop_stops_at_the_limit_of_any_joint(joint, sign):
             continue
         mech = four_bar(joint, limit, cut)
         q = mech.move(mech.rest(), {mover: sign * 0.9})
-        assert np.max(np.abs(mech.gaps(q))) < 1e-8
+        assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
         ends.append(angles(mech, q))
         assert abs(ends[-1][int(joint[1]) - 1]) <= 0.2 + 1e-9
         if abs(ends[-1][int(joint[1]) - 1]) > 0.2 - 1e-3:
@@ -84,7 +84,7 @@ def test_rest_and_assembly_keep_the_limits_of_all_joints(cut):
     """The crank stands at the edge of its range wherever the loop is cut, and the loop is closed there."""
     mech = four_bar("J4", Limit(lower=0.3, upper=0.9), cut)
     for q in (mech.rest(), mech.assemble(mech.neutral())):
-        assert np.max(np.abs(mech.gaps(q))) < 1e-10
+        assert np.max(np.abs(mech.constraint_residual(q))) < 1e-10
         assert 0.3 - 1e-9 <= angles(mech, q)[3] <= 0.3 + 5e-3
     inside = mech.assemble(mech.move(mech.rest(), {"J2" if cut == "J1" else "J1": 0.5}))
     assert 0.3 - 1e-9 <= angles(mech, inside)[3] <= 0.9 + 1e-9
@@ -104,7 +104,7 @@ def test_where_limits_contradict_each_other_the_joint_is_named():
     with pytest.raises(AssemblyError, match="closes only with 'J4' .* beyond its limit") as raised:
         mech.assemble(mech.neutral())
     assert raised.value.where == "joint 'J4'"
-    assert np.max(np.abs(mech.gaps(mech.rest()))) < 1e-8, "at rest it is closed all the same"
+    assert np.max(np.abs(mech.constraint_residual(mech.rest()))) < 1e-8, "at rest it is closed all the same"
 
 
 def test_a_position_of_a_run_stays_beyond_limits_which_do_not_act_there():

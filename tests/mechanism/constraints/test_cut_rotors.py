@@ -48,7 +48,7 @@ def bodies_motion(mech: Mechanism, q: np.ndarray) -> np.ndarray:
 def state(mech: Mechanism, wanted: np.ndarray | None, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the ring is closed; speeds with which its bodies move as wanted (or at random)."""
     q = mech.neutral()
-    G = mech.loop_jacobian(q)
+    G = mech.constraint_jacobian(q)
     free = np.linalg.svd(G)[2][np.linalg.matrix_rank(G) :].T
     J = bodies_motion(mech, q)
     if wanted is None:
@@ -149,8 +149,8 @@ def closed(mech: Mechanism, theta: float, omega: float) -> tuple[np.ndarray, np.
     rocker = np.arctan2(end[1], end[0] - BASE)
     angles = dict(zip("ABCD", (theta, coupler - theta, rocker - coupler, rocker), strict=True))
     q = np.array([angles[name] for name in mech.q_names])
-    assert np.max(np.abs(mech.gaps(q))) < 1e-12
-    v = np.linalg.svd(mech.loop_jacobian(q))[2][-1]
+    assert np.max(np.abs(mech.constraint_residual(q))) < 1e-12
+    v = np.linalg.svd(mech.constraint_jacobian(q))[2][-1]
     return q, v * omega / (mech.jacobian(q, "c")[2] @ v)
 
 

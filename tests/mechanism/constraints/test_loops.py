@@ -56,7 +56,7 @@ def test_the_loop_and_its_cut_joint():
 def test_rest_is_closed_although_all_bars_begin_in_a_line():
     mech = Mechanism(fourbar())
     q = mech.rest()
-    assert np.max(np.abs(mech.gaps(q))) < 1e-9
+    assert np.max(np.abs(mech.constraint_residual(q))) < 1e-9
     A, B, C, D = points(mech, q)
     for p, r, length in ((A, B, 0.2), (B, C, 0.5), (C, D, 0.4), (A, D, 0.45)):
         assert np.linalg.norm(p - r) == pytest.approx(length, abs=1e-8)
@@ -69,7 +69,7 @@ def test_dragging_the_crank_keeps_the_loop_closed_through_a_whole_turn():
     for angle in np.linspace(q[0], q[0] + 2.0 * np.pi, 73)[1:]:
         q = mech.move(q, {"A": angle})
         assert q[0] == pytest.approx(angle, abs=1e-9)
-        assert np.max(np.abs(mech.gaps(q))) < 1e-8
+        assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
     assert np.max(np.abs(points(mech, q)[2] - points(mech, start)[2])) < 1e-6  # Grashof: back on the same branch
 
 
@@ -79,7 +79,7 @@ def test_a_coordinate_dragged_too_far_stops_where_the_loop_allows():
     q = mech.rest()
     for step in np.linspace(0.0, 3.0, 16):
         q = mech.move(q, {other: step})
-        assert np.max(np.abs(mech.gaps(q))) < 1e-8
+        assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
 
 
 def test_a_long_drag_ends_near_the_dead_point():
@@ -99,7 +99,7 @@ def test_a_long_drag_ends_near_the_dead_point():
     index = mech.q_names.index("slide")
     q = mech.move(q, {"slide": 2.0})
     assert 0.69 < q[index] <= 0.7 + 1e-9
-    assert np.max(np.abs(mech.gaps(q))) < 1e-8
+    assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
     q = mech.move(q, {"slide": -2.0})
     assert 0.3 - 1e-9 <= q[index] < 0.31
 
@@ -108,7 +108,7 @@ def test_limits_hold_while_dragging():
     mech = Mechanism(fourbar(limits=(Limit(lower=-0.5, upper=0.5),)))
     q = mech.move(mech.rest(), {"A": 2.0})
     assert q[0] == pytest.approx(0.5)
-    assert np.max(np.abs(mech.gaps(q))) < 1e-8
+    assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
 
 
 def test_a_loop_that_cannot_close_names_joint_and_gap():
@@ -123,10 +123,10 @@ def test_assemble_respects_what_is_fixed_and_makes_speeds_consistent():
     guess = mech.rest() + 0.1
     q, v = mech.assemble(guess, [1.0, 0.0, 0.0], fixed=["A"])
     assert q[0] == guess[0]
-    assert np.max(np.abs(mech.gaps(q))) < 1e-9
-    np.testing.assert_allclose(mech.loop_jacobian(q) @ v, 0.0, atol=1e-12)
+    assert np.max(np.abs(mech.constraint_residual(q))) < 1e-9
+    np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-12)
     h = 1e-6
-    gaps = mech.gaps(mech.integrate(q, v, h))
+    gaps = mech.constraint_residual(mech.integrate(q, v, h))
     assert np.max(np.abs(gaps)) < 1e-10
 
 
@@ -136,8 +136,10 @@ def test_constrained_accelerations_keep_the_loop_closed_and_the_power_balanced()
     tau = np.array([0.3, -0.1, 0.2])
     a = mech.forward_dynamics(q, v, tau)
     h = 1e-5
-    G = mech.loop_jacobian(q)
-    G_rate = (mech.loop_jacobian(mech.integrate(q, v, h)) - mech.loop_jacobian(mech.integrate(q, v, -h))) / (2 * h)
+    G = mech.constraint_jacobian(q)
+    G_rate = (
+        mech.constraint_jacobian(mech.integrate(q, v, h)) - mech.constraint_jacobian(mech.integrate(q, v, -h))
+    ) / (2 * h)
     np.testing.assert_allclose(G @ a + G_rate @ v, 0.0, atol=1e-7)
     ahead = mech.energy(mech.integrate(q, v + 0.5 * h * a, h), v + h * a).total
     behind = mech.energy(mech.integrate(q, v - 0.5 * h * a, -h), v - h * a).total
@@ -166,7 +168,7 @@ def test_actuators_stand_in_the_place_of_drivers():
     q, v = driven.assemble(driven.rest(t=0.4), np.zeros(driven.nv), t=0.4)
     still = np.zeros(driven.nv)
     a = driven.forward_dynamics(q, v, still, t=0.4)
-    (torque,) = driven.holding_forces(q, v, still, t=0.4)["motor"]
+    (torque,) = driven.constraint_forces(q, v, still, t=0.4)["motor"]
     assert abs(torque) > 0.1
     for actuators in (None, crank, [crank]):
         tau = driven.inverse_dynamics(q, v, a, t=0.4, actuators=actuators)
@@ -179,7 +181,7 @@ def test_more_actuators_than_freedoms_share_the_work():
     mech = Mechanism(fourbar())
     q, v = mech.assemble(mech.rest() + 0.05, [2.0, 0.0, 0.0])
     a = mech.forward_dynamics(q, v, [0.7, 0.0, 0.0])
-    _, _, right = np.linalg.svd(mech.loop_jacobian(q))
+    _, _, right = np.linalg.svd(mech.constraint_jacobian(q))
     w = right[-1]
     shared = mech.inverse_dynamics(q, v, a, actuators=mech.v_names)
     np.testing.assert_allclose(shared, w * w[0] * 0.7, atol=1e-9)
@@ -215,13 +217,13 @@ def test_a_spatial_loop_with_spherical_joints():
     )
     mech = Mechanism(model)
     assert mech.loops[0].cut in ("S1", "S2")
-    assert mech.gaps(mech.rest()).shape == (3,)
+    assert mech.constraint_residual(mech.rest()).shape == (3,)
     q = mech.rest()
     for angle in np.linspace(0.0, 6.0, 25):
         q = mech.move(q, {"R1": angle})
-        assert np.max(np.abs(mech.gaps(q))) < 1e-8
+        assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
     a = mech.forward_dynamics(q, np.zeros(mech.nv), np.ones(mech.nv))
-    np.testing.assert_allclose(mech.loop_jacobian(q) @ a, 0.0, atol=1e-8)
+    np.testing.assert_allclose(mech.constraint_jacobian(q) @ a, 0.0, atol=1e-8)
 
 
 KINDS = ["revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "spherical", "fixed", "free"]
@@ -237,9 +239,9 @@ def test_a_second_joint_like_the_first_takes_no_motion_away(kind):
     assert mech.loops[0].cut == "two"
     for seed in range(3):
         q = mech.random(seed)
-        np.testing.assert_allclose(mech.gaps(q), 0.0, atol=1e-12)
-        np.testing.assert_allclose(mech.loop_jacobian(q), 0.0, atol=1e-12)
-    assert len(mech.gaps(q)) == 6 - one.info.nv
+        np.testing.assert_allclose(mech.constraint_residual(q), 0.0, atol=1e-12)
+        np.testing.assert_allclose(mech.constraint_jacobian(q), 0.0, atol=1e-12)
+    assert len(mech.constraint_residual(q)) == 6 - one.info.nv
 
 
 def test_coupled_joints_are_not_cut():

@@ -47,7 +47,7 @@ def test_examples_move_alike_with_closed_forms_and_without(name):
     own, other = both(mech, FAST.get(name, 0.4))
     np.testing.assert_allclose(mech.difference(own.q, other.q), 0.0, atol=2e-6)
     np.testing.assert_allclose(own.v, other.v, atol=2e-6 * max(1.0, np.max(np.abs(other.v))))
-    assert np.max(np.abs([mech.gaps(q, t=t) for q, t in zip(own.q, own.time, strict=True)])) < 1e-10
+    assert np.max(np.abs([mech.constraint_residual(q, t=t) for q, t in zip(own.q, own.time, strict=True)])) < 1e-10
 
 
 def four_bars(p, n):

@@ -118,7 +118,7 @@ def test_angles_of_cut_joints_count_whole_turns() -> None:
     runs = []
     for mech in (tree, cut):
         q = np.array([at[name] for name in mech.q_names])
-        v = np.linalg.svd(mech.loop_jacobian(q))[2][-1]
+        v = np.linalg.svd(mech.constraint_jacobian(q))[2][-1]
         crank = v[mech.v_names.index("A")] if "A" in mech.v_names else None
         if crank is None:  # from the tree: the same motion, joint by joint
             v = np.array([runs[0][f"{name}.v"][0] for name in mech.v_names])
@@ -165,7 +165,9 @@ def test_a_driver_s_work_is_what_energy_and_dampers_take(cut: str) -> None:
     run = simulate(mech, 2.0, rtol=1e-10, atol=1e-11, output=0.002)
     np.testing.assert_allclose(run["A.q"], 1.2 + 6.0 * run.time + 0.5 * np.sin(5.0 * run.time), atol=1e-9)
     none = np.zeros(mech.nv)
-    torque = [mech.holding_forces(q, v, none, t=t)["motor"][0] for t, q, v in zip(run.time, run.q, run.v, strict=True)]
+    torque = [
+        mech.constraint_forces(q, v, none, t=t)["motor"][0] for t, q, v in zip(run.time, run.q, run.v, strict=True)
+    ]
     power = np.array(torque) * (6.0 + 2.5 * np.cos(5.0 * run.time)) - sum(0.2 * run[f"{n}.v"] ** 2 for n in "ABCD")
     gained = run["energy.total"][-1] - run["energy.total"][0]
     assert gained == pytest.approx(float(simpson(power, x=run.time)), abs=1e-6)

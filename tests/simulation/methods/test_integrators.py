@@ -200,6 +200,6 @@ def test_loops_stay_closed_over_many_steps(name):
     assert run.statistics.steps == 100_000
     assert np.max(run["constraint.residual"]) < 1e-11
     mech = Mechanism(model)
-    closing = mech.loop_jacobian(run.q) @ run.v[..., None]
+    closing = mech.constraint_jacobian(run.q) @ run.v[..., None]
     assert np.max(np.abs(closing)) < 1e-10
     assert np.ptp(run["energy.total"]) < 1e-6
