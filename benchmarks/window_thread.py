@@ -49,7 +49,7 @@ def recorded(window: Window, samples: int = SAMPLES, scale: float = 1.0) -> Run:
     from core.simulation import simulate
 
     mech = window.session.mech
-    v = np.full(mech.nv, 0.1 * scale) if not mech.held else None
+    v = np.full(mech.nv, 0.1 * scale) if not mech.constrained else None
     return simulate(mech, 10.0, output=10.0 / (samples - 1), v0=v)
 
 

@@ -101,5 +101,5 @@ def integrators() -> IntegratorCode:
 
 def stages_for(mech: Mechanism, method: str = "rk54") -> tuple[str, ...]:
     """What a run of a machine needs."""
-    held, stiff = ("loops",) if mech.held else (), ("stiff",) if METHODS[method].implicit else ()
+    held, stiff = ("loops",) if mech.constrained else (), ("stiff",) if METHODS[method].implicit else ()
     return ("usual", *held, *stiff)

@@ -105,7 +105,7 @@ def _show_pull(view: Viewport, body: str, local: np.ndarray, target: np.ndarray,
 def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: str, local: np.ndarray) -> bool:
     """Whether a point of a body, in its own axes (m), has no speed in any motion that the loops allow, though its
     joints could move it: J N ≈ 0 with G N = 0."""
-    if not mech.held:
+    if not mech.constrained:
         return False
     J = np.asarray(mech.jacobian(q, body, p=p))
     arm = np.asarray(mech.frame(q, body, p=p))[:3, :3] @ local

@@ -128,7 +128,7 @@ class ClosedForms:
         """Rows of the closure that are left to iteration."""
         closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
         return [
-            k for k, row in enumerate(self.tracer.holdings.rows) if row.element not in closed.get(row.collection, ())
+            k for k, row in enumerate(self.tracer.constraints.rows) if row.element not in closed.get(row.collection, ())
         ]
 
     @property

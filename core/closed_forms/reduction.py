@@ -11,7 +11,7 @@ from core.closed_forms.positions import Positions
 from core.closed_forms.velocities import Axis, Flow, Solver, Speed, at, axis_of, quality, span
 from core.elements.added_inertia import AddedInertia, add_reduced
 from core.mechanics.crba import joint_motion
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import coordinates, speeds
 from core.mechanics.tree import Tree
 from core.spatial.motion import ZERO, Motion
@@ -263,7 +263,7 @@ def reduced(
     """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
     inertia beside the links."""
     M = _mass(tree, q, found.columns)
-    add_reduced(M, masses, Instant(tree, q), found.columns)
+    add_reduced(M, masses, KinematicState(tree, q), found.columns)
     h = forces(found.bias)
     return M, [total(times(c, f) for c, f in zip(column, h, strict=True)) for column in found.columns]
 

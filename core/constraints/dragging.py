@@ -41,7 +41,7 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: 
         else:
             raise ModelError(f"There is no coordinate '{name}'.", remedy="mech.q_names lists them.")
     target = mech.clamp(target)
-    if not mech.held:
+    if not mech.constrained:
         return target
     return _moved_closed(mech, q, target, held, p, t)
 

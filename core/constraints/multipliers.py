@@ -68,7 +68,7 @@ def constrained_motion(
     rhs = tau - mech.bias(q, v, p=p, passive=passive, t=t, x=x)
     M = mech.mass_matrix(q, p=p)
     try:
-        if not mech.held:
+        if not mech.constrained:
             return np.linalg.solve(M, rhs[..., None])[..., 0], np.zeros((*rhs.shape[:-1], 0))
         G, G_bias = mech.constraint_jacobian(q, p=p), mech._call("constraint_bias", p, q, v, t=t)
         leading = np.broadcast_shapes(M.shape[:-2], rhs.shape[:-1], G.shape[:-2], G_bias.shape[:-1])

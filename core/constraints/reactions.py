@@ -44,7 +44,7 @@ NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are
 def _noted(mech: Mechanism, q: Any, found: dict[str, Array], p: Values) -> Reactions:
     """With a note if they are not the only possible ones."""
     result = Reactions(found)
-    if mech.held and _redundant(mech, q, p):
+    if mech.constrained and _redundant(mech, q, p):
         result.note = NOT_UNIQUE
     return result
 
@@ -53,7 +53,7 @@ def reactions(
     mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> Reactions:
     """joint → (…, 6) wrench [torque; force] of its parent side on its child side, at b's origin, world axes."""
-    if not mech.held:
+    if not mech.constrained:
         a = mech.forward_dynamics(q, v, tau, p=p, passive=passive, t=t, x=x)
         return Reactions(_through(mech, q, v, a, p, t, x, passive))
     a, multipliers = constrained_motion(mech, q, v, tau, p, passive, t, x)
@@ -120,7 +120,7 @@ def constraint_wrenches(
     """(cut joint through which it goes or "", names of a and b, wrench on b, the point it is about) of every side."""
     R, points = mech._call("constraint_motion", p, q), mech._call("constraint_origins", p, q)
     start = 0
-    for k, (_, side, rows) in enumerate(mech._program.tracer.holdings.sides()):
+    for k, (_, side, rows) in enumerate(mech._program.tracer.constraints.sides()):
         part = slice(start, start + rows.stop - rows.start)
         start = part.stop
         wrench = (np.swapaxes(R[..., part, :], -1, -2) @ multipliers[..., rows, None])[..., 0]
@@ -136,7 +136,7 @@ def constraint_forces(
     mech: Mechanism, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any = 0.0, x: Any = None
 ) -> dict[str, Array]:
     """constraint or driver → (…, rows) multipliers."""
-    if not mech.held:
+    if not mech.constrained:
         return {}
     a, multipliers = constrained_motion(mech, q, v, tau, p, passive, t, x)
     if _redundant(mech, q, p):

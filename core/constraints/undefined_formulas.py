@@ -44,7 +44,7 @@ def _force(mech: Mechanism, q: Array, v: Array, p: Values, t: float, x: Array | 
 
 
 def _row(mech: Mechanism, q: Array, v: Array, p: Values, t: float) -> str:
-    if not mech.held:
+    if not mech.constrained:
         return ""
     rows = mech._program.constraint_rows
     for values in (mech.constraint_residual(q, p=p, t=t), mech._call("constraint_bias", p, q, v, t=t)):

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from core.elements.force_element import within_half_a_turn
 from core.elements.sensors import Sensor
-from core.elements.situation import within_half_a_turn
 from core.joints.measures import MEASURES
 from core.joints.residuals import residual
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model.constraints import meshing
 from core.spatial.attitude import axial
@@ -64,15 +64,15 @@ class Side(NamedTuple):
     """The cut joint through which the wrench goes; empty: none."""
 
 
-class Closing:
+class ConstraintState:
     """Where frames are when rows are written down; `shifts` displaces the b of sides by small motions."""
 
-    def __init__(self, instant: Instant, shifts: dict[int, Sequence[Scalar]] | None = None) -> None:
-        self.instant, self.shifts = instant, shifts or {}
+    def __init__(self, kinematics: KinematicState, shifts: dict[int, Sequence[Scalar]] | None = None) -> None:
+        self.kinematics, self.shifts = kinematics, shifts or {}
 
     def frames(self, side: Side) -> tuple[Pose, Pose]:
         """X_Wa and X_Wb."""
-        X_a, X_b = self.instant.frame(side.a), self.instant.frame(side.b)
+        X_a, X_b = self.kinematics.frame(side.a), self.kinematics.frame(side.b)
         motion = self.shifts.get(id(side))
         if motion is not None:
             turn = small_rotation(Vector3(*motion[:3]))
@@ -80,7 +80,7 @@ class Closing:
         return X_a, X_b
 
 
-class Holding(Protocol):
+class KinematicConstraint(Protocol):
     """One element of the document that holds something."""
 
     @property
@@ -92,7 +92,7 @@ class Holding(Protocol):
         """True if s is an angle known up to whole turns."""
         ...
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """s(q) of each row."""
         ...
 
@@ -125,9 +125,9 @@ class CutJoint(_Still):
         """Its own frames."""
         return (self.side,)
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """What the joint forbids."""
-        X_a, X_b = closing.frames(self.side)
+        X_a, X_b = state.frames(self.side)
         return residual(self.law, X_a.inverse() @ X_b)
 
 
@@ -144,15 +144,15 @@ class Rod(_Still):
         """Its ends."""
         return (self.side,)
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """The gap."""
-        X_a, X_b = closing.frames(self.side)
+        X_a, X_b = state.frames(self.side)
         p = X_b.position - X_a.position
         return [over(minus(p.dot(p), times(self.length, self.length)), times(2.0, self.length))]
 
 
 @dataclass(frozen=True)
-class HeldSensor(_Still):
+class SensorConstraint(_Still):
     """All components of a sensor at one value. Orientations are compared as rotations, so that the rows stay minimal
     and regular up to half a turn."""
 
@@ -161,30 +161,30 @@ class HeldSensor(_Still):
     sides: tuple[Side, ...]
     rows: tuple[Row, ...]
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """Sensor − value."""
-        return held_sensor(self.sensor, self.sides, self.value, closing)
+        return sensor_residual(self.sensor, self.sides, self.value, state)
 
 
-def held_sensor(sensor: Sensor, sides: Sequence[Side], value: Scalar, closing: Closing) -> list[Scalar]:
+def sensor_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
     """Components of a sensor less a value."""
     if sensor.kind in ("orientation", "pose"):
-        return _held_rotation(sensor, sides, value, closing)
-    result = _plain_sum(sensor, sides, value, closing)
+        return _rotation_residual(sensor, sides, value, state)
+    result = _plain_sum(sensor, sides, value, state)
     return [within_half_a_turn(x) for x in result] if sensor.kind == "angle" else result
 
 
-def _plain_sum(sensor: Sensor, sides: Sequence[Side], value: Scalar, closing: Closing) -> list[Scalar]:
+def _plain_sum(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
     sums: list[Scalar] = [minus(minus(0.0, sensor.offset), value)] * sensor.count
-    for (sign, chord), side in zip(sensor.shares, sides, strict=True):
-        values = MEASURES[chord.kind](*closing.frames(side), chord.axis, chord.axis_b).values
+    for (sign, measure), side in zip(sensor.shares, sides, strict=True):
+        values = MEASURES[measure.kind](*state.frames(side), measure.axis, measure.axis_b).values
         sums = [plus(total, times(sign, x)) for total, x in zip(sums, values, strict=True)]
     return sums
 
 
-def _held_rotation(sensor: Sensor, sides: Sequence[Side], value: Scalar, closing: Closing) -> list[Scalar]:
+def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
     """2 sin(φ/2) n of what is left of the rotation, target taken off; for a pose then the position."""
-    frames = [closing.frames(side) for side in sides]
+    frames = [state.frames(side) for side in sides]
     own, other = NO_ROTATION, NO_ROTATION
     for (sign, _), (X_a, X_b) in zip(sensor.shares, frames, strict=True):
         R = X_a.rotation.transposed() @ X_b.rotation
@@ -226,11 +226,11 @@ class Coordinate:
         """None in the tree: there it is a force in the joint."""
         return () if self.side is None else (self.side,)
 
-    def value(self, closing: Closing) -> Scalar:
+    def value(self, state: ConstraintState) -> Scalar:
         """The coordinate."""
         if self.side is None:
-            return closing.instant.coordinates[self.link][self.k]  # type: ignore[index]
-        return MEASURES["joint"](*closing.frames(self.side), self.law, None).values[self.k]
+            return state.kinematics.coordinates[self.link][self.k]  # type: ignore[index]
+        return MEASURES["joint"](*state.frames(self.side), self.law, None).values[self.k]
 
 
 @dataclass(frozen=True)
@@ -248,10 +248,10 @@ class Gear(_Still):
         """Of those of the two joints that close a loop."""
         return (*self.joint.sides, *self.leader.sides)
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """The gap; an angle that is measured is known up to whole turns, the gap of its gear up to what they make."""
-        led = plus(times(self.ratio, self.leader.value(closing)), self.offset)
-        gap = minus(self.joint.value(closing), led)
+        led = plus(times(self.ratio, self.leader.value(state)), self.offset)
+        gap = minus(self.joint.value(state), led)
         if self.joint.turns and self.leader.turns and isinstance(self.ratio, int | float):
             places = meshing(self.ratio) or 1  # turns of either change the gap by multiples of 2π/places
             return [over(within_half_a_turn(times(float(places), gap)), float(places))]
@@ -306,12 +306,12 @@ class DrivenJoint(_Driven):
 
     @property
     def turns(self) -> bool:
-        """See `Holding`."""
+        """See `KinematicConstraint`."""
         return self.coordinate.turns
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """The coordinate."""
-        return [self.coordinate.value(closing)]
+        return [self.coordinate.value(state)]
 
 
 @dataclass(frozen=True)
@@ -326,9 +326,9 @@ class DrivenSensor(_Driven):
 
     @property
     def turns(self) -> bool:
-        """See `Holding`."""
+        """See `KinematicConstraint`."""
         return self.sensor.kind == "angle"
 
-    def held(self, closing: Closing) -> list[Scalar]:
+    def values(self, state: ConstraintState) -> list[Scalar]:
         """The component."""
-        return [_plain_sum(self.sensor, self.sides, 0.0, closing)[self.k]]
+        return [_plain_sum(self.sensor, self.sides, 0.0, state)[self.k]]

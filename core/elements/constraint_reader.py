@@ -15,11 +15,11 @@ from core.elements.constraint_kinds import (
     DrivenJoint,
     DrivenSensor,
     Gear,
-    HeldSensor,
-    Holding,
+    KinematicConstraint,
     Motion,
     Rod,
     Row,
+    SensorConstraint,
     Side,
     Target,
 )
@@ -37,13 +37,13 @@ from core.spatial.pose import IDENTITY
 from core.spatial.scalar import is_zero
 
 
-class Holdings:
+class ConstraintReader:
     """Everything that holds, on the machine of `elements`: cut joints first, then constraints and drivers."""
 
     def __init__(self, elements: Elements, clock: Clock) -> None:
         self.elements, self.clock = elements, clock
         self.model, self.machine, self.numbers = elements.model, elements.machine, elements.numbers
-        self.table: tuple[Holding, ...] = (
+        self.table: tuple[KinematicConstraint, ...] = (
             *map(self._cut, self.machine.laws),
             *map(self._constraint, self.model.constraints),
             *map(self._driver, self.model.drivers),
@@ -52,20 +52,20 @@ class Holdings:
     @property
     def rows(self) -> tuple[Row, ...]:
         """All rows."""
-        return tuple(row for holding in self.table for row in holding.rows)
+        return tuple(row for constraint in self.table for row in constraint.rows)
 
-    def sides(self) -> Iterator[tuple[Holding, Side, slice]]:
+    def sides(self) -> Iterator[tuple[KinematicConstraint, Side, slice]]:
         """(holding, side, its rows) of all sides that exert wrenches."""
         start = 0
-        for holding in self.table:
-            rows = slice(start, start + len(holding.rows))
+        for constraint in self.table:
+            rows = slice(start, start + len(constraint.rows))
             start = rows.stop
-            for side in holding.sides:
-                yield holding, side, rows
+            for side in constraint.sides:
+                yield constraint, side, rows
 
     # ------------------------------------------------------------------------------------------- joints
 
-    def _cut(self, name: str) -> Holding:
+    def _cut(self, name: str) -> KinematicConstraint:
         law, a, b = self.machine.laws[name]
         joint = self.machine.member(name)
         count = len(residual(law, IDENTITY))
@@ -81,7 +81,7 @@ class Holdings:
 
     # -------------------------------------------------------------------------------------- constraints
 
-    def _constraint(self, constraint: Constraint) -> Holding:
+    def _constraint(self, constraint: Constraint) -> KinematicConstraint:
         name, where = constraint.name, f"constraint '{constraint.name}'"
         if constraint.kind == "hold":
             return self._hold(constraint, where)
@@ -90,7 +90,7 @@ class Holdings:
         length = self.numbers.scalar(constraint.length, f"{where}, length")
         return Rod(self._side(constraint.a, constraint.b), length, (Row("constraints", name, ""),))
 
-    def _hold(self, constraint: Constraint, where: str) -> Holding:
+    def _hold(self, constraint: Constraint, where: str) -> KinematicConstraint:
         sensor = self._geometric(constraint.sensor, f"{where}, sensor")
         value = self.numbers.scalar(constraint.value, f"{where}, value")
         if (
@@ -105,9 +105,9 @@ class Holdings:
             )
         components = self.model.find("sensors", constraint.sensor).info.components
         rows = tuple(Row("constraints", constraint.name, suffix) for suffix in components)
-        return HeldSensor(sensor, value, self._sides_of(constraint.sensor), rows)
+        return SensorConstraint(sensor, value, self._sides_of(constraint.sensor), rows)
 
-    def _gear(self, constraint: Constraint, where: str) -> Holding:
+    def _gear(self, constraint: Constraint, where: str) -> KinematicConstraint:
         joints = []
         for field in ("joint", "leader"):
             joint = self.machine.member(getattr(constraint, field))
@@ -147,7 +147,7 @@ class Holdings:
 
     # ------------------------------------------------------------------------------------------ drivers
 
-    def _driver(self, driver: Driver) -> Holding:
+    def _driver(self, driver: Driver) -> KinematicConstraint:
         where, level = f"driver '{driver.name}'", MOTIONS.index(driver.motion)
         motion = self._motion(driver, where)
         if driver.sensor:

@@ -6,16 +6,16 @@ from functools import cached_property
 from typing import Any
 
 from core.elements.added_inertia import AddedInertia
-from core.elements.force_kinds import ChordForce, CutJointForce, JointForce, LineForce, SeriesForce, WrenchForce
+from core.elements.force_element import End, ForceElement, Law
+from core.elements.force_kinds import CutJointForce, JointForce, LineForce, MeasureForce, SeriesForce, WrenchForce
 from core.elements.line_masses import LineMass
 from core.elements.mode_variables import Latches
 from core.elements.rotors import Rotor
-from core.elements.sensors import Chord, Sensor, Share, measured
+from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
 from core.elements.signals import Formula, Reader, formula_of
-from core.elements.situation import End, ForceElement, Law
 from core.elements.turn_counters import counted_angles, formulas_of_forces
 from core.errors import ExpressionError, ModelError, near_misses
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
 from core.model import Sensor as DocumentSensor
@@ -88,7 +88,7 @@ class Elements:
         current: DocumentSensor | None = sensor
         table = {s.name: s for s in self.model.sensors}
         while current is not None:
-            shares.append(Share(sign, self._chord(current)))
+            shares.append(Share(sign, self._measure(current)))
             offset = offset + sign * self.numbers.scalar(current.offset, f"{where}, offset")
             sign, previous = -sign, current
             current = table.get(current.minus) if current.minus else None
@@ -107,7 +107,7 @@ class Elements:
             seen += [current.name] if current is not None else []
         return Sensor(sensor.name, sensor.kind, tuple(shares), offset, count=count)
 
-    def _chord(self, sensor: DocumentSensor) -> Chord:
+    def _measure(self, sensor: DocumentSensor) -> RelativeMeasure:
         where = f"sensor '{sensor.name}'"
         axes = [
             normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
@@ -115,7 +115,7 @@ class Elements:
             else Vector3(0.0, 0.0, 1.0)
             for field in ("axis", "axis_b")
         ]
-        return Chord(sensor.kind, self.place(sensor.a), self.place(sensor.b), *axes)
+        return RelativeMeasure(sensor.kind, self.place(sensor.a), self.place(sensor.b), *axes)
 
     def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
         """(sensor, component, whether its rate) that a signal's name means; sensor None if it means none."""
@@ -140,18 +140,18 @@ class Elements:
         for joint in self.machine.members:
             link, law = self.joint_link(joint.name), self.machine.laws.get(joint.name)
             for k, suffix in enumerate(joint.info.coordinates):
-                reader = _measured_value(self.joint_chord(joint.name), k) if law else _own_coordinate(link, k)
+                reader = _measured_value(self.measure_of_joint(joint.name), k) if law else _own_coordinate(link, k)
                 name = component(joint.name, suffix)
                 found[name] = found[f"{name}.q"] = reader
             for k, suffix in enumerate(joint.info.speeds):
-                reader = _measured_rate(self.joint_chord(joint.name), k) if law else _own_speed(link, k)
+                reader = _measured_rate(self.measure_of_joint(joint.name), k) if law else _own_speed(link, k)
                 found[f"{component(joint.name, suffix)}.v"] = reader
         return found
 
-    def joint_chord(self, name: str) -> Chord:
+    def measure_of_joint(self, name: str) -> RelativeMeasure:
         """The measure of a joint that closes a loop."""
         law, a, b = self.machine.laws[name]
-        return Chord("joint", a, b, law)
+        return RelativeMeasure("joint", a, b, law)
 
     def coordinate_index(self, joint: Joint, coordinate: str, where: str) -> int:
         """Which speed of a joint a `coordinate` field means. Raises ModelError."""
@@ -192,7 +192,7 @@ class Elements:
         for name, (law, _, _) in self.machine.laws.items():
             J = self.numbers.scalar(self.machine.member(name).armature, f"joint '{name}', armature")
             if law.nv and not is_zero(J):
-                found.append(Rotor(name, self.joint_chord(name), J))
+                found.append(Rotor(name, self.measure_of_joint(name), J))
         return tuple(found)
 
     @property
@@ -289,13 +289,13 @@ class Elements:
                 remedy="Name a distance, an angle or a distance from a plane.",
             )
         found = self.sensors[sensor.name]
-        return ChordForce(force.name, found.shares, found.offset, law, 0, self._state(sensor.name))
+        return MeasureForce(force.name, found.shares, found.offset, law, 0, self._state(sensor.name))
 
     def _in_joint(self, force: Force, law: Law, where: str) -> ForceElement:
         joint = self.machine.member(force.joint)
         if joint.kind == "free" and force.coordinate in ("x", "y", "z"):
-            chord = Chord("position", *self.machine.joints[joint.name])
-            return ChordForce(force.name, (Share(1.0, chord),), 0.0, law, "xyz".index(force.coordinate))
+            measure = RelativeMeasure("position", *self.machine.joints[joint.name])
+            return MeasureForce(force.name, (Share(1.0, measure),), 0.0, law, "xyz".index(force.coordinate))
         k = self.coordinate_index(joint, force.coordinate, f"{where}, coordinate")
         return self._at_joint(force.name, joint, k, law)
 
@@ -305,9 +305,9 @@ class Elements:
             assert link is not None
             return JointForce(name, link, k, law)
         if joint.info.nq > joint.info.nv:
-            return CutJointForce(name, self.joint_chord(joint.name), k, law, tuple(map(float, joint.info.neutral)))
-        share = Share(1.0, self.joint_chord(joint.name))
-        return ChordForce(name, (share,), 0.0, law, k, self._state(component(joint.name, joint.info.coordinates[k])))
+            return CutJointForce(name, self.measure_of_joint(joint.name), k, law, tuple(map(float, joint.info.neutral)))
+        share = Share(1.0, self.measure_of_joint(joint.name))
+        return MeasureForce(name, (share,), 0.0, law, k, self._state(component(joint.name, joint.info.coordinates[k])))
 
     def _passive(self) -> list[ForceElement]:
         """Damping, friction and springs of joints that close a loop."""
@@ -327,7 +327,7 @@ class Elements:
                     result.append(self._at_joint(name, joint, k, Law(stiffness, rest[k], damping, 0.0, friction)))
                 else:
                     law = Law(stiffness, 0.0, damping, 0.0, friction)
-                    result.append(CutJointForce(name, self.joint_chord(name), k, law, rest))
+                    result.append(CutJointForce(name, self.measure_of_joint(name), k, law, rest))
         return result
 
 
@@ -351,21 +351,21 @@ class _Located:
 
 
 def _own_coordinate(link: int | None, k: int) -> Reader:
-    return lambda instant: instant.coordinates[link][k]  # type: ignore[index]
+    return lambda kinematics: kinematics.coordinates[link][k]  # type: ignore[index]
 
 
 def _own_speed(link: int | None, k: int) -> Reader:
-    return lambda instant: instant.speeds[link][k]  # type: ignore[index]
+    return lambda kinematics: kinematics.speeds[link][k]  # type: ignore[index]
 
 
-def _measured_value(chord: Chord, k: int) -> Reader:
-    return lambda instant: measured(chord, instant)[0].values[k]
+def _measured_value(measure: RelativeMeasure, k: int) -> Reader:
+    return lambda kinematics: measurement(measure, kinematics)[0].values[k]
 
 
-def _measured_rate(chord: Chord, k: int) -> Reader:
-    def read(instant: Instant) -> Any:
-        reading, motion = measured(chord, instant)
-        return instant.run(_power, reading.wrenches[k], motion)
+def _measured_rate(measure: RelativeMeasure, k: int) -> Reader:
+    def read(kinematics: KinematicState) -> Any:
+        measured, motion = measurement(measure, kinematics)
+        return kinematics.run(_power, measured.wrenches[k], motion)
 
     return read
 

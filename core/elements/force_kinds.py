@@ -6,8 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from core.elements.sensors import Chord, Share, measured
-from core.elements.situation import End, Law, Loads, Observed, Scalars, Situation, Term, added, along, next_to, power_of
+from core.elements.force_element import (
+    End,
+    ForceState,
+    Law,
+    Loads,
+    Observed,
+    Scalars,
+    Term,
+    added,
+    along,
+    next_to,
+    power_of,
+)
+from core.elements.sensors import RelativeMeasure, Share, measurement
 from core.mechanics.tree import Place
 from core.spatial.force import Force
 from core.spatial.motion import Motion
@@ -43,21 +55,21 @@ class _Along:
 
     law: Law
 
-    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(value, rate), m or rad, per s."""
         raise NotImplementedError
 
-    def force(self, s: Situation, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+    def force(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """(F, potential), N or N·m, J."""
         return along(self.law, s, value, speed)
 
-    def observed(self, s: Situation) -> Observed:
+    def observed(self, s: ForceState) -> Observed:
         """See `ForceElement`."""
         value, speed = self.quantity(s)
         force, potential = self.force(s, value, speed)
         return Observed(value, speed, force, s.run(power_of, force, speed), potential)
 
-    def potential(self, s: Situation) -> Scalar:
+    def potential(self, s: ForceState) -> Scalar:
         """See `ForceElement`."""
         return self.force(s, *self.quantity(s))[1]
 
@@ -71,26 +83,26 @@ class LineForce(_Along):
     b: End
     law: Law
 
-    def line(self, s: Situation) -> Line:
+    def line(self, s: ForceState) -> Line:
         """The line now."""
         return s.run(line_of, *s.point(self.a), *s.point(self.b))
 
-    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(length, rate), m, m/s."""
         line = self.line(s)
         return line.length, line.rate
 
-    def on_b(self, s: Situation) -> Force:
+    def on_b(self, s: ForceState) -> Force:
         """The wrench on b, at b."""
         line = self.line(s)
         return s.run(pull_on_b, line.direction, self.force(s, line.length, line.rate)[0])
 
-    def act(self, s: Situation, loads: Loads) -> None:
+    def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
         wrench = self.on_b(s)
         loads.between(self.a, self.b, s.point(self.b)[0], wrench)
 
-    def at_ends(self, s: Situation) -> list[tuple[End, Vector3]]:
+    def at_ends(self, s: ForceState) -> list[tuple[End, Vector3]]:
         """The force on each end, world axes."""
         on_b = self.on_b(s).force
         return [(self.a, -on_b), (self.b, on_b)]
@@ -103,11 +115,11 @@ class SeriesForce(LineForce):
 
     state: int = 0
 
-    def force(self, s: Situation, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+    def force(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """(k x, ½ k x²)."""
         return s.run(resistance_of, self.law.stiffness, s.x[self.state])
 
-    def state_rate(self, s: Situation) -> Scalar:
+    def state_rate(self, s: ForceState) -> Scalar:
         """ẋ."""
         length, speed = self.quantity(s)
         force, _ = self.force(s, length, speed)
@@ -120,7 +132,7 @@ def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
 
 
 @dataclass(frozen=True)
-class ChordForce(_Along):
+class MeasureForce(_Along):
     """A law along one component of a sum of chords."""
 
     name: str
@@ -131,29 +143,29 @@ class ChordForce(_Along):
     state: int | None = None
     """Where the angle as counted over turns is in x."""
 
-    def _sums(self, s: Situation) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
+    def _sums(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
         """Chords with their wrenches, value, rate."""
         pairs: list[tuple[Share, Force]] = []
         value, speed = s.run(negated, self.offset), 0.0
         for share in self.shares:
-            reading, motion = measured(share.chord, s.instant)
-            wrench = reading.wrenches[self.component]
+            measured, motion = measurement(share.measure, s.kinematics)
+            wrench = measured.wrenches[self.component]
             pairs.append((share, wrench))
-            value = s.run(added, value, share.sign, reading.values[self.component])
+            value = s.run(added, value, share.sign, measured.values[self.component])
             speed = s.run(added, speed, share.sign, s.run(rate, wrench, motion))
         if self.state is not None:
             value = s.run(next_to, s.x[self.state], value)
         return pairs, value, speed
 
-    def act(self, s: Situation, loads: Loads) -> None:
+    def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
         pairs, value, speed = self._sums(s)
         force, _ = self.force(s, value, speed)
         for share, wrench in pairs:
             against = s.run(against_growth, wrench, share.sign, force)
-            loads.between(share.chord.a, share.chord.b, s.instant.frame(share.chord.b).position, against)
+            loads.between(share.measure.a, share.measure.b, s.kinematics.frame(share.measure.b).position, against)
 
-    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(value, rate) of the sum, less its offset."""
         return self._sums(s)[1:]
 
@@ -173,19 +185,19 @@ class JointForce(_Along):
     k: int
     law: Law
 
-    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(coordinate or displacement, speed)."""
-        link = s.instant.tree.links[self.link]
-        own, speed = s.instant.coordinates[self.link], s.instant.speeds[self.link][self.k]
+        link = s.kinematics.tree.links[self.link]
+        own, speed = s.kinematics.coordinates[self.link], s.kinematics.speeds[self.link][self.k]
         if link.law.nq == link.law.nv:
             return own[self.k], speed
         neutral = (0.0,) * (link.law.nq - 1) + (1.0,)
         return s.run(displacement, link.law, own, neutral)[self.k], speed
 
-    def act(self, s: Situation, loads: Loads) -> None:
+    def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
         force, _ = self.force(s, *self.quantity(s))
-        link = s.instant.tree.links[self.link]
+        link = s.kinematics.tree.links[self.link]
         loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
 
 
@@ -194,26 +206,26 @@ class CutJointForce(_Along):
     """A law in the k-th displacement (from `rest`) of a joint with a quaternion that closes a loop."""
 
     name: str
-    chord: Chord
+    measure: RelativeMeasure
     """The joint's measure; its `axis` is the joint's law."""
     k: int
     law: Law
     rest: tuple[Scalar, ...]
 
-    def _coordinate(self, s: Situation) -> tuple[Force, Scalar, Scalar]:
-        reading, motion = measured(self.chord, s.instant)
-        wrench = reading.wrenches[self.k]
-        value = s.run(displacement, self.chord.axis, reading.values, self.rest)[self.k]
+    def _coordinate(self, s: ForceState) -> tuple[Force, Scalar, Scalar]:
+        measured, motion = measurement(self.measure, s.kinematics)
+        wrench = measured.wrenches[self.k]
+        value = s.run(displacement, self.measure.axis, measured.values, self.rest)[self.k]
         return wrench, value, s.run(rate, wrench, motion)
 
-    def act(self, s: Situation, loads: Loads) -> None:
+    def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
         wrench, value, speed = self._coordinate(s)
         force, _ = self.force(s, value, speed)
-        a, b = self.chord.a, self.chord.b
-        loads.between(a, b, s.instant.frame(b).position, s.run(against_growth, wrench, 1.0, force))
+        a, b = self.measure.a, self.measure.b
+        loads.between(a, b, s.kinematics.frame(b).position, s.run(against_growth, wrench, 1.0, force))
 
-    def quantity(self, s: Situation) -> tuple[Scalar, Scalar]:
+    def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """(displacement, speed)."""
         return self._coordinate(s)[1:]
 
@@ -237,27 +249,27 @@ class WrenchForce:
     force: tuple[Term, Term, Term]
     torque: tuple[Term, Term, Term]
 
-    def _wrench(self, s: Situation) -> Force:
+    def _wrench(self, s: ForceState) -> Force:
         torque, force = (Vector3(*(s.value(term) for term in terms)) for terms in (self.torque, self.force))
-        return s.run(turned, s.instant.frame(self.resolve), torque, force)
+        return s.run(turned, s.kinematics.frame(self.resolve), torque, force)
 
-    def act(self, s: Situation, loads: Loads) -> None:
+    def act(self, s: ForceState, loads: Loads) -> None:
         """See `ForceElement`."""
         loads.between(self.a, self.b, s.point(self.b)[0], self._wrench(s))
 
-    def at_ends(self, s: Situation) -> list[tuple[End, Vector3]]:
+    def at_ends(self, s: ForceState) -> list[tuple[End, Vector3]]:
         """The force on each end, world axes."""
         force = self._wrench(s).force
         return [(self.a, -force), (self.b, force)]
 
-    def observed(self, s: Situation) -> Sequence[Scalar]:
+    def observed(self, s: ForceState) -> Sequence[Scalar]:
         """Force and torque in world axes, power."""
         F = self._wrench(s)
         p, v = zip(s.point(self.a), s.point(self.b), strict=True)
-        turns = [s.instant.motion(end).angular if isinstance(end, Place) else ZERO for end in (self.a, self.b)]
+        turns = [s.kinematics.motion(end).angular if isinstance(end, Place) else ZERO for end in (self.a, self.b)]
         return (*F.force, *F.moment, s.run(power_against, F, tuple(turns), p, v))
 
-    def potential(self, s: Situation) -> Scalar:
+    def potential(self, s: ForceState) -> Scalar:
         """None."""
         return 0.0
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.elements.situation import Loads
-from core.mechanics.kinematic_state import Instant
+from core.elements.force_element import Loads
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Gravity, Place
 from core.spatial.force import Force
@@ -40,56 +40,56 @@ class LineMass:
     at: str
     place: Scalar
 
-    def inertia(self, instant: Instant, loads: Loads) -> None:
+    def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
         """Add what its inertia and weight exert on the ends."""
-        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         p = run(_points[self.at], self.place, a, b)
         shares = run(_shares[self.at], self.place, a, b)
-        speeds = instant.motion(self.a).linear, instant.motion(self.b).linear
-        changes = instant.acceleration(self.a), instant.acceleration(self.b)
+        speeds = kinematics.motion(self.a).linear, kinematics.motion(self.b).linear
+        changes = kinematics.acceleration(self.a), kinematics.acceleration(self.b)
         acceleration = run(_accelerations[self.at], self.place, a, b, *speeds, *changes)
-        field = instant.tree.gravity
+        field = kinematics.tree.gravity
         if field.is_point:
             acceleration = run(less_attraction, (field.mu, field.center), p, acceleration)
         for end, point, share in ((self.a, a, shares.on_a), (self.b, b, shares.on_b)):
             force = run(resisting, self.mass, share, shares.direction, acceleration)
             loads.push(end, point, Force(ZERO, force))
 
-    def columns(self, instant: Instant) -> list[Vector3]:
+    def columns(self, kinematics: KinematicState) -> list[Vector3]:
         """J_p, one column per speed."""
-        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares = run(_shares[self.at], self.place, a, b)
-        result: list[Vector3] = [ZERO] * instant.tree.nv
+        result: list[Vector3] = [ZERO] * kinematics.tree.nv
         for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
             if end.link < 0:
                 continue
-            rows = jacobian(instant.tree, instant.q, end.link, end.pose, run)[3:]
-            for k in range(instant.tree.nv):
+            rows = jacobian(kinematics.tree, kinematics.q, end.link, end.pose, run)[3:]
+            for k in range(kinematics.tree.nv):
                 column = Vector3(rows[0][k], rows[1][k], rows[2][k])
                 if not vanish(column):
                     result[k] = run(moved, result[k], share, shares.direction, column)
         return result
 
-    def energy(self, instant: Instant) -> tuple[Scalar, Scalar]:
+    def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
         """(kinetic, potential), J."""
-        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
-        velocity = self.velocity(instant)
-        field = instant.tree.gravity
+        run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
+        velocity = self.velocity(kinematics)
+        field = kinematics.tree.gravity
         p = run(_points[self.at], self.place, a, b)
         return run(kinetic_of, self.mass, velocity), run(_Potential(field.is_point), _flat(field), self.mass, p)
 
-    def velocity(self, instant: Instant) -> Vector3:
+    def velocity(self, kinematics: KinematicState) -> Vector3:
         """ṗ, world axes."""
-        run, (a, b) = instant.run, (instant.frame(self.a).position, instant.frame(self.b).position)
+        run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares, velocity = run(_shares[self.at], self.place, a, b), ZERO
         for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
-            velocity = run(moved, velocity, share, shares.direction, instant.motion(end).linear)
+            velocity = run(moved, velocity, share, shares.direction, kinematics.motion(end).linear)
         return velocity
 
-    def position(self, instant: Instant) -> Vector3:
+    def position(self, kinematics: KinematicState) -> Vector3:
         """p, world axes."""
-        a, b = instant.frame(self.a).position, instant.frame(self.b).position
-        return instant.run(_points[self.at], self.place, a, b)
+        a, b = kinematics.frame(self.a).position, kinematics.frame(self.b).position
+        return kinematics.run(_points[self.at], self.place, a, b)
 
 
 def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:

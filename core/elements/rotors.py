@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from core.elements.force_element import Loads
 from core.elements.force_kinds import against_growth
-from core.elements.sensors import Chord, measured
-from core.elements.situation import Loads
-from core.mechanics.kinematic_state import Instant
+from core.elements.sensors import RelativeMeasure, measurement
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import jacobian
 from core.mechanics.tree import Place, Scalars
 from core.spatial.force import Force
@@ -30,48 +30,48 @@ class Rotor:
     """The rotor inertia of a cut joint, the same for each of its speeds."""
 
     name: str
-    chord: Chord
+    measure: RelativeMeasure
     """The joint's measure; its `axis` is the joint's law."""
     mass: Scalar
     """J, kg·m²; of slides kg."""
 
-    def inertia(self, instant: Instant, loads: Loads) -> None:
+    def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
         """Add what it exerts between the joint's frames: −J q̈."""
-        run, (a, b) = instant.run, (self.chord.a, self.chord.b)
-        reading, V_ab = measured(self.chord, instant)
-        X_b = instant.frame(b)
-        (_, A_a), (V_b, A_b) = (instant.spatial(place, X_b.position) for place in (a, b))
-        speeds = tuple(run(rate, wrench, V_ab) for wrench in reading.wrenches)
-        own = run(own_acceleration, self.chord.axis, X_b, reading.values, speeds, (A_a, A_b), (V_b, V_ab))
-        for wrench in reading.wrenches:
+        run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
+        measured, V_ab = measurement(self.measure, kinematics)
+        X_b = kinematics.frame(b)
+        (_, A_a), (V_b, A_b) = (kinematics.spatial(place, X_b.position) for place in (a, b))
+        speeds = tuple(run(rate, wrench, V_ab) for wrench in measured.wrenches)
+        own = run(own_acceleration, self.measure.axis, X_b, measured.values, speeds, (A_a, A_b), (V_b, V_ab))
+        for wrench in measured.wrenches:
             force = run(times, self.mass, run(rate, wrench, own))
             loads.between(a, b, X_b.position, run(against_growth, wrench, 1.0, force))
 
-    def columns(self, instant: Instant) -> list[Scalars]:
+    def columns(self, kinematics: KinematicState) -> list[Scalars]:
         """w, one column per speed of the machine."""
-        run, (a, b) = instant.run, (self.chord.a, self.chord.b)
-        wrenches = measured(self.chord, instant)[0].wrenches
-        p_b = instant.frame(b).position
-        of_a, of_b = (_columns_at(instant, place, p_b) for place in (a, b))
+        run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
+        wrenches = measurement(self.measure, kinematics)[0].wrenches
+        p_b = kinematics.frame(b).position
+        of_a, of_b = (_columns_at(kinematics, place, p_b) for place in (a, b))
         nothing = (0.0,) * len(wrenches)
         return [
             nothing if vanish((*pair[0], *pair[1])) else run(read, wrenches, *pair)
             for pair in zip(of_a, of_b, strict=True)
         ]
 
-    def energy(self, instant: Instant) -> tuple[Scalar, Scalar]:
+    def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
         """(kinetic ½ J q̇², potential 0), J."""
-        reading, V_ab = measured(self.chord, instant)
-        return instant.run(kinetic_of, self.mass, reading.wrenches, V_ab), 0.0
+        measured, V_ab = measurement(self.measure, kinematics)
+        return kinematics.run(kinetic_of, self.mass, measured.wrenches, V_ab), 0.0
 
 
-def _columns_at(instant: Instant, place: Place, p: Vector3) -> list[tuple[Scalar, ...]]:
+def _columns_at(kinematics: KinematicState, place: Place, p: Vector3) -> list[tuple[Scalar, ...]]:
     """[ω; v] that each speed gives a frame's link at the world point p."""
     if place.link < 0:
-        return [(0.0,) * 6] * instant.tree.nv
-    at = instant.run(in_link, instant.poses[place.link], p)
-    rows = jacobian(instant.tree, instant.q, place.link, Pose(NO_ROTATION, at), instant.run)
-    return [tuple(row[k] for row in rows) for k in range(instant.tree.nv)]
+        return [(0.0,) * 6] * kinematics.tree.nv
+    at = kinematics.run(in_link, kinematics.poses[place.link], p)
+    rows = jacobian(kinematics.tree, kinematics.q, place.link, Pose(NO_ROTATION, at), kinematics.run)
+    return [tuple(row[k] for row in rows) for k in range(kinematics.tree.nv)]
 
 
 def in_link(X_WL: Pose, p: Vector3) -> Vector3:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from core.elements.situation import Scalars, added
+from core.elements.force_element import Scalars, added
 from core.joints.measures import MEASURES
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.spatial.motion import Motion
 from core.spatial.pose import IDENTITY
-from core.spatial.relative_measures import Reading, in_axes, rate, relative
+from core.spatial.relative_measures import Measured, in_axes, rate, relative
 from core.spatial.scalar import Scalar, minus
 from core.spatial.vector import Z
 
 NOWHERE = Place(-1, IDENTITY)
 
 
-class Chord(NamedTuple):
+class RelativeMeasure(NamedTuple):
     """What is measured between which frames; unit vectors `axis` in a, `axis_b` in b (of a joint: its law)."""
 
     kind: str
@@ -32,7 +32,7 @@ class Share(NamedTuple):
     """A chord counted with a sign."""
 
     sign: float
-    chord: Chord
+    measure: RelativeMeasure
 
 
 @dataclass(frozen=True)
@@ -55,26 +55,26 @@ class Sensor:
         return bool(self.shares)
 
 
-def measured(chord: Chord, instant: Instant) -> tuple[Reading, Motion]:
+def measurement(measure: RelativeMeasure, kinematics: KinematicState) -> tuple[Measured, Motion]:
     """Values and wrenches of a chord, and the motion of b against a."""
-    run, X_a, X_b = instant.run, instant.frame(chord.a), instant.frame(chord.b)
-    reading = run(MEASURES[chord.kind], X_a, X_b, chord.axis, chord.axis_b)
-    return reading, run(relative, X_a, X_b, instant.motion(chord.a), instant.motion(chord.b))
+    run, X_a, X_b = kinematics.run, kinematics.frame(measure.a), kinematics.frame(measure.b)
+    measured = run(MEASURES[measure.kind], X_a, X_b, measure.axis, measure.axis_b)
+    return measured, run(relative, X_a, X_b, kinematics.motion(measure.a), kinematics.motion(measure.b))
 
 
-def readings_of(sensor: Sensor, instant: Instant) -> tuple[Scalars, Scalars]:
+def readings_of(sensor: Sensor, kinematics: KinematicState) -> tuple[Scalars, Scalars]:
     """(values, rates); a motion has values only."""
-    run = instant.run
+    run = kinematics.run
     if not sensor.geometric:
-        X_a, X_b = instant.frame(sensor.a), instant.frame(sensor.b)
-        motion = run(relative, X_a, X_b, instant.motion(sensor.a), instant.motion(sensor.b))
+        X_a, X_b = kinematics.frame(sensor.a), kinematics.frame(sensor.b)
+        motion = run(relative, X_a, X_b, kinematics.motion(sensor.a), kinematics.motion(sensor.b))
         vector = motion.angular if sensor.kind == "angular_velocity" else motion.linear
-        return tuple(run(in_axes, instant.frame(sensor.resolve), vector)), ()
+        return tuple(run(in_axes, kinematics.frame(sensor.resolve), vector)), ()
     values: list[Scalar] = [run(minus, 0.0, sensor.offset)] * sensor.count
     rates: list[Scalar] = [0.0] * sensor.count
-    for sign, chord in sensor.shares:
-        reading, motion = measured(chord, instant)
+    for sign, measure in sensor.shares:
+        measured, motion = measurement(measure, kinematics)
         for k in range(sensor.count):
-            values[k] = run(added, values[k], sign, reading.values[k])
-            rates[k] = run(added, rates[k], sign, run(rate, reading.wrenches[k], motion))
+            values[k] = run(added, values[k], sign, measured.values[k])
+            rates[k] = run(added, rates[k], sign, run(rate, measured.wrenches[k], motion))
     return tuple(values), tuple(rates)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.elements.sensors import measured, readings_of
-from core.elements.situation import next_to
+from core.elements.force_element import next_to
+from core.elements.sensors import measurement, readings_of
 from core.errors import ExpressionError
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.model.formula.expression import Node, evaluate, names
 from core.model.signals import TIME
 from core.spatial.relative_measures import rate
@@ -46,12 +46,12 @@ class Signals:
         self,
         elements: Elements,
         parameters: Mapping[str, Scalar],
-        instant: Instant,
+        kinematics: KinematicState,
         t: Sequence[Scalar] = (0.0,),
         x: Sequence[Scalar] = (),
     ) -> None:
         """x : states of force elements; without them angles that are measured lie within half a turn."""
-        self.elements, self.parameters, self.instant, self.t, self.x = elements, parameters, instant, t, x
+        self.elements, self.parameters, self.kinematics, self.t, self.x = elements, parameters, kinematics, t, x
         self._known: dict[str, Scalar] = {}
 
     def __call__(self, name: str) -> Scalar:
@@ -66,8 +66,8 @@ class Signals:
         if sensor is not None:
             return self._sensor(sensor, component, False), self._sensor(sensor, component, True)
         each = self.elements.counted[name][1]
-        reading, motion = measured(self.elements.joint_chord(each.joint), self.instant)
-        return reading.values[each.k], self.instant.run(rate, reading.wrenches[each.k], motion)
+        measured, motion = measurement(self.elements.measure_of_joint(each.joint), self.kinematics)
+        return measured.values[each.k], self.kinematics.run(rate, measured.wrenches[each.k], motion)
 
     def _value(self, name: str) -> Scalar:
         if name in TIME:
@@ -80,14 +80,14 @@ class Signals:
         plain = name.removesuffix(".q")
         if plain in self.elements.counted and self.x:
             state = self.x[self.elements.counted[plain][0]]
-            return self.instant.run(next_to, state, self.angle(plain)[0])
+            return self.kinematics.run(next_to, state, self.angle(plain)[0])
         sensor, component, of_rate = self.elements.sensor_named(name)
         if sensor is not None:
             return self._sensor(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
         if found is None:
             raise ExpressionError(f"Nothing is called '{name}'.", remedy="Use time, parameters, joints and sensors.")
-        return found(self.instant)
+        return found(self.kinematics)
 
     def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors[name]
@@ -98,9 +98,9 @@ class Signals:
                 where=f"sensor '{name}'",
                 remedy="Let the formula use positions, speeds and time.",
             )
-        values, rates = readings_of(sensor, self.instant)
+        values, rates = readings_of(sensor, self.kinematics)
         return (rates if of_rate else values)[component]
 
 
-Reader = Callable[[Instant], Scalar]
+Reader = Callable[[KinematicState], Scalar]
 """Takes a coordinate or speed from an instant."""

@@ -13,7 +13,7 @@ from core.joints import law as joints
 from core.spatial.attitude import quaternion_of, twist
 from core.spatial.force import Force
 from core.spatial.pose import Pose
-from core.spatial.relative_measures import CHORDS, Measure, Reading
+from core.spatial.relative_measures import RELATIVE_MEASURES, Measure, Measured
 from core.spatial.rotation import about_z
 from core.spatial.scalar import Scalar, apply, is_zero, minus, over, plus, times
 from core.spatial.vector import ZERO, Vector3, X, Y, Z
@@ -24,33 +24,33 @@ def _angle(X_ab: Pose) -> tuple[Scalar, Force]:
     return value, Force(g, ZERO)
 
 
-def _revolute(law: Any, X_ab: Pose) -> Reading:
+def _revolute(law: Any, X_ab: Pose) -> Measured:
     value, wrench = _angle(X_ab)
-    return Reading((value,), (wrench,))
+    return Measured((value,), (wrench,))
 
 
-def _screw(law: joints.Screw, X_ab: Pose) -> Reading:
+def _screw(law: joints.Screw, X_ab: Pose) -> Measured:
     """The advance tells the whole turns."""
     value, wrench = _angle(X_ab)
     if is_zero(law.advance):
-        return Reading((value,), (wrench,))
+        return Measured((value,), (wrench,))
     turn = 2.0 * math.pi
     turns = apply("floor", plus(over(minus(over(X_ab.position.z, law.advance), value), turn), 0.5))
-    return Reading((plus(value, times(turn, turns)),), (wrench,))
+    return Measured((plus(value, times(turn, turns)),), (wrench,))
 
 
-def _prismatic(law: Any, X_ab: Pose) -> Reading:
-    return Reading((X_ab.position.z,), (Force(ZERO, Z),))
+def _prismatic(law: Any, X_ab: Pose) -> Measured:
+    return Measured((X_ab.position.z,), (Force(ZERO, Z),))
 
 
-def _cylindrical(law: Any, X_ab: Pose) -> Reading:
+def _cylindrical(law: Any, X_ab: Pose) -> Measured:
     value, wrench = _angle(X_ab)
-    return Reading((value, X_ab.position.z), (wrench, Force(ZERO, Z)))
+    return Measured((value, X_ab.position.z), (wrench, Force(ZERO, Z)))
 
 
-def _planar(law: Any, X_ab: Pose) -> Reading:
+def _planar(law: Any, X_ab: Pose) -> Measured:
     value, wrench = _angle(X_ab)
-    return Reading((X_ab.position.x, X_ab.position.y, value), (Force(ZERO, X), Force(ZERO, Y), wrench))
+    return Measured((X_ab.position.x, X_ab.position.y, value), (Force(ZERO, X), Force(ZERO, Y), wrench))
 
 
 def _turned_about(e: Vector3, start: Vector3, end: Vector3) -> Scalar:
@@ -59,7 +59,7 @@ def _turned_about(e: Vector3, start: Vector3, end: Vector3) -> Scalar:
     return apply("atan2", e.dot(start.cross(end)), start.dot(end))
 
 
-def _universal(law: joints.Universal, X_ab: Pose) -> Reading:
+def _universal(law: joints.Universal, X_ab: Pose) -> Measured:
     """R = Rz(q₁) R(e, q₂) takes e to Rz(q₁) e, and R(e, q₂) z = Rz(q₁)ᵀ R z. ω = z q̇₁ + e′ q̇₂, e′ = R e."""
     R = X_ab.rotation
     second = R.act(law.second)
@@ -67,7 +67,7 @@ def _universal(law: joints.Universal, X_ab: Pose) -> Reading:
     second_angle = _turned_about(law.second, Z, about_z(first_angle).act_back(R.act(Z)))
     across = Z.cross(second)
     dual = (second.cross(across), across.cross(Z))
-    return Reading(
+    return Measured(
         (first_angle, second_angle),
         (
             Force(dual[0].scaled(over(1.0, dual[0].dot(Z))), ZERO),
@@ -76,18 +76,18 @@ def _universal(law: joints.Universal, X_ab: Pose) -> Reading:
     )
 
 
-def _spherical(law: Any, X_ab: Pose) -> Reading:
+def _spherical(law: Any, X_ab: Pose) -> Measured:
     axes = X_ab.rotation.columns()
-    return Reading(quaternion_of(X_ab.rotation), tuple(Force(axis, ZERO) for axis in axes))
+    return Measured(quaternion_of(X_ab.rotation), tuple(Force(axis, ZERO) for axis in axes))
 
 
-def _free(law: Any, X_ab: Pose) -> Reading:
+def _free(law: Any, X_ab: Pose) -> Measured:
     turns = _spherical(law, X_ab)
     slides = tuple(Force(ZERO, axis) for axis in X_ab.rotation.columns())
-    return Reading((*X_ab.position, *turns.values), (*turns.wrenches, *slides))
+    return Measured((*X_ab.position, *turns.values), (*turns.wrenches, *slides))
 
 
-_READINGS: dict[type, Callable[[Any, Pose], Reading]] = {
+_READINGS: dict[type, Callable[[Any, Pose], Measured]] = {
     joints.Revolute: _revolute,
     joints.Screw: _screw,
     joints.Prismatic: _prismatic,
@@ -96,17 +96,17 @@ _READINGS: dict[type, Callable[[Any, Pose], Reading]] = {
     joints.Universal: _universal,
     joints.Spherical: _spherical,
     joints.Free: _free,
-    joints.Fixed: lambda law, X_ab: Reading((), ()),
+    joints.Fixed: lambda law, X_ab: Measured((), ()),
 }
 
 
-def coordinates_of(X_a: Pose, X_b: Pose, law: Any, _: Any) -> Reading:
+def coordinates_of(X_a: Pose, X_b: Pose, law: Any, _: Any) -> Measured:
     """Coordinates, and per speed the wrench on b about b's origin, world axes."""
     X_ab = X_a.inverse() @ X_b
     values, wrenches = _READINGS[type(law)](law, X_ab)
     turn = X_a.rotation
-    return Reading(values, tuple(Force(turn.act(W.moment), turn.act(W.force)) for W in wrenches))
+    return Measured(values, tuple(Force(turn.act(W.moment), turn.act(W.force)) for W in wrenches))
 
 
-MEASURES: dict[str, Measure] = {**CHORDS, "joint": coordinates_of}
+MEASURES: dict[str, Measure] = {**RELATIVE_MEASURES, "joint": coordinates_of}
 """All measures by name."""

@@ -40,7 +40,7 @@ def about(p: Vector3, X_WL: Pose, V: Motion) -> Motion:
     return Pose(X_WL.rotation, X_WL.position - p).motion(V)
 
 
-class Instant:
+class KinematicState:
     """Poses and motions at (q, v), accelerations with a; without v all is at rest."""
 
     def __init__(

@@ -195,7 +195,7 @@ class Mechanism(Configuration):
         if p is None and passive and actuators is None and self._plain:
             return self._drive.call(q, v, a)
         tau = self._call("inverse_dynamics" if passive else "inverse_dynamics_ideal", p, q, v, a, t=t, x=x)
-        if actuators is None and not self.held:
+        if actuators is None and not self.constrained:
             return tau
         return multipliers.at_actuators(self, q, tau, actuators, p)
 
@@ -229,7 +229,7 @@ class Mechanism(Configuration):
         """True where the articulated-body recursion does not apply: loops, constraints, and many coupled joints."""
         tree = self._program.tracer.tree
         dense = tree.coupled or self._program.tracer.elements.added_inertia
-        return self.held or bool(dense and tree.nv > MANY)
+        return self.constrained or bool(dense and tree.nv > MANY)
 
     def _failed(self, states: Sequence[Array], p: Array, out: Array) -> None:
         """A result that is not finite: say why."""
@@ -284,7 +284,7 @@ class Mechanism(Configuration):
         return closed_forms_of(self._program).steps
 
     @property
-    def held(self) -> bool:
+    def constrained(self) -> bool:
         """True if there are loops, constraints or drivers."""
         return bool(self._program.constraint_rows)
 

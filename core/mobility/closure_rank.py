@@ -148,7 +148,7 @@ class Closure:
         R = np.asarray(mech._call("constraint_motion", self.p, q))
         units = np.zeros(len(mech._program.constraint_rows))
         start = 0
-        for _holding, _side, rows in mech._program.tracer.holdings.sides():
+        for _constraint, _side, rows in mech._program.tracer.constraints.sides():
             part = R[start : start + rows.stop - rows.start]
             start += rows.stop - rows.start
             lengths, angles = np.linalg.norm(part[:, 3:], axis=1), np.linalg.norm(part[:, :3], axis=1)

@@ -103,7 +103,7 @@ class Live:
         Raises AssemblyError if the loops do not close.
         """
         q, v = np.array(q, dtype=float), np.zeros(self.mech.nv) if v is None else np.array(v, dtype=float)
-        if self.mech.held:
+        if self.mech.constrained:
             q, v = self.mech.assemble(q, v, p=self._p, t=self.time)
         self._near = self._at_rest(q, v, self.x)
         self.q, self.v, self.x = np.asarray(q), np.asarray(v), None

@@ -194,7 +194,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
                 remedy="Begin from a finite state.",
             )
     q = mech.integrate(q, np.zeros(mech.nv))
-    if mech.held:
+    if mech.constrained:
         held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
         weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < CLOSED

@@ -21,14 +21,14 @@ TINY = 1e-24
 """m²: keeps the direction of a line of length zero from being 0/0; the direction is then zero."""
 
 
-class Reading(NamedTuple):
+class Measured(NamedTuple):
     """Values, and for each the wrench that transmits it."""
 
     values: tuple[Scalar, ...]
     wrenches: tuple[Force, ...]
 
 
-Measure = Callable[[Pose, Pose, Any, Any], Reading]
+Measure = Callable[[Pose, Pose, Any, Any], Measured]
 
 
 def _length(p: Vector3) -> Scalar:
@@ -43,62 +43,62 @@ def _turn(moment: Vector3) -> Force:
     return Force(moment, ZERO)
 
 
-def distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """|p_ab|."""
     p = X_b.position - X_a.position
     length = _length(p)
-    return Reading((length,), (_pull(p.over(length)),))
+    return Measured((length,), (_pull(p.over(length)),))
 
 
-def square_distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def square_distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """|p_ab|²."""
     p = X_b.position - X_a.position
-    return Reading((p.dot(p),), (_pull(p.scaled(2.0)),))
+    return Measured((p.dot(p),), (_pull(p.scaled(2.0)),))
 
 
-def point_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def point_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """n_a · p_ab."""
     n = X_a.rotation.act(axis)
-    return Reading((n.dot(X_b.position - X_a.position),), (_pull(n),))
+    return Measured((n.dot(X_b.position - X_a.position),), (_pull(n),))
 
 
-def plane_point(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def plane_point(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """n_b · p_ba; its rate is −n_b · v − (n_b × p_ab) · ω."""
     n, p = X_b.rotation.act(axis_b), X_b.position - X_a.position
-    return Reading((negated(n.dot(p)),), (Force(p.cross(n), -n),))
+    return Measured((negated(n.dot(p)),), (Force(p.cross(n), -n),))
 
 
-def plane_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def plane_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """n_a · n_b; its rate is (n_b × n_a) · ω."""
     n_a, n_b = X_a.rotation.act(axis), X_b.rotation.act(axis_b)
-    return Reading((n_a.dot(n_b),), (_turn(n_b.cross(n_a)),))
+    return Measured((n_a.dot(n_b),), (_turn(n_b.cross(n_a)),))
 
 
-def angle(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def angle(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """How far b is turned about a's axis."""
     value, g = twist(X_a.rotation.transposed() @ X_b.rotation, axis)
-    return Reading((value,), (_turn(X_a.rotation.act(g)),))
+    return Measured((value,), (_turn(X_a.rotation.act(g)),))
 
 
-def position(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def position(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """p_ab in a's axes."""
     values = X_a.rotation.act_back(X_b.position - X_a.position)
-    return Reading(tuple(values), tuple(_pull(X_a.rotation.act(e)) for e in (X, Y, Z)))
+    return Measured(tuple(values), tuple(_pull(X_a.rotation.act(e)) for e in (X, Y, Z)))
 
 
-def orientation(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def orientation(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Rotation vector of R_ab (in a's axes; the same in b's)."""
     phi = Vector3(*rotation_vector(quaternion_of(X_a.rotation.transposed() @ X_b.rotation)))
-    return Reading(tuple(phi), tuple(_turn(X_a.rotation.act(row)) for row in inverse_left(phi)))
+    return Measured(tuple(phi), tuple(_turn(X_a.rotation.act(row)) for row in inverse_left(phi)))
 
 
-def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Reading:
+def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Rotation vector, then position."""
     turn, place = orientation(X_a, X_b, axis, axis_b), position(X_a, X_b, axis, axis_b)
-    return Reading((*turn.values, *place.values), (*turn.wrenches, *place.wrenches))
+    return Measured((*turn.values, *place.values), (*turn.wrenches, *place.wrenches))
 
 
-CHORDS: dict[str, Measure] = {
+RELATIVE_MEASURES: dict[str, Measure] = {
     "distance": distance,
     "square_distance": square_distance,
     "point_plane": point_plane,

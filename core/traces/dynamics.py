@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from core.elements.added_inertia import add_inertia
 from core.elements.element_reader import Elements
+from core.elements.force_element import ForceState, Loads, Observed, loads_of
 from core.elements.line_masses import momentum_of as line_momentum
 from core.elements.mode_variables import OF_FORCE
 from core.elements.signals import Signals, formula_of
-from core.elements.situation import Loads, Observed, Situation, loads_of
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
 from core.mechanics.crba import by_screws, crba
 from core.mechanics.factor import factorise, solve
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
 from core.mechanics.runner import Runner, inline
@@ -30,15 +30,15 @@ Inputs = Mapping[str, list[Any]]
 Scalars = Sequence[Scalar]
 
 
-def situation(
+def force_state(
     tracer: Tracer, x: Inputs, run: Runner = inline, slip: float = 0.0, elements: Elements | None = None
-) -> Situation:
+) -> ForceState:
     """What force elements see."""
     elements = tracer.elements if elements is None else elements
-    instant = Instant(elements.machine.tree, x["q"], x.get("v"), run)
+    kinematics = KinematicState(elements.machine.tree, x["q"], x.get("v"), run)
     states = x.get("x") or ()
-    signals = Signals(elements, tracer.numbers.values, instant, x.get("t") or (0.0,), states)
-    return Situation(instant, signals, states[: tracer.nx], states[tracer.nx :], slip)
+    signals = Signals(elements, tracer.numbers.values, kinematics, x.get("t") or (0.0,), states)
+    return ForceState(kinematics, signals, states[: tracer.nx], states[tracer.nx :], slip)
 
 
 def acting(
@@ -50,12 +50,12 @@ def acting(
     masses = elements.added_inertia if "u" in x else ()
     if not (forces or masses):
         return None
-    seen = situation(tracer, x, run, SLIP if slip else 0.0, elements)
+    seen = force_state(tracer, x, run, SLIP if slip else 0.0, elements)
     loads = loads_of(forces, seen)
     if masses:
-        instant = Instant(elements.machine.tree, x["q"], x["v"], run, x["u"])
+        kinematics = KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"])
         for mass in masses:
-            mass.inertia(instant, loads)
+            mass.inertia(kinematics, loads)
     return loads if loads.acts else None
 
 
@@ -64,7 +64,7 @@ def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list
     algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
     M = algorithm(tracer.tree, x["q"], run)
     if tracer.elements.added_inertia:
-        add_inertia(M, tracer.elements.added_inertia, Instant(tracer.tree, x["q"], None, run))
+        add_inertia(M, tracer.elements.added_inertia, KinematicState(tracer.tree, x["q"], None, run))
     return [entry for row in M for entry in row]
 
 
@@ -124,13 +124,13 @@ def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     """Kinetic, potential."""
     potential = energies.potential(tracer.tree, x["q"], run)
     if tracer.elements.forces:
-        s = situation(tracer, x, run)
+        s = force_state(tracer, x, run)
         for element in tracer.elements.forces:
             potential = run(plus, potential, element.potential(s))
     kinetic = energies.kinetic(tracer.tree, x["q"], x["v"], run)
-    instant = Instant(tracer.tree, x["q"], x["v"], run)
+    kinematics = KinematicState(tracer.tree, x["q"], x["v"], run)
     for mass in tracer.elements.added_inertia:
-        moving, lying = mass.energy(instant)
+        moving, lying = mass.energy(kinematics)
         kinetic, potential = run(plus, kinetic, moving), run(plus, potential, lying)
     return [kinetic, potential]
 
@@ -138,21 +138,21 @@ def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
 def momentum_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """[angular; linear]."""
     total = momentum(tracer.tree, x["q"], x["v"], run)
-    sums, instant = (Vector3(*total[:3]), Vector3(*total[3:])), Instant(tracer.tree, x["q"], x["v"], run)
+    sums, kinematics = (Vector3(*total[:3]), Vector3(*total[3:])), KinematicState(tracer.tree, x["q"], x["v"], run)
     for mass in tracer.elements.line_masses:
-        sums = run(line_momentum, sums, mass.mass, mass.position(instant), mass.velocity(instant))
+        sums = run(line_momentum, sums, mass.mass, mass.position(kinematics), mass.velocity(kinematics))
     return [*sums[0], *sums[1]]
 
 
 def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """What every force element of the document shows."""
-    s = situation(tracer, x, run)
+    s = force_state(tracer, x, run)
     return [number for element in tracer.elements.named_forces for number in element.observed(s)]
 
 
 def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Arguments of the conditions in the formulas of forces and drivers."""
-    seen, forces = situation(tracer, x), {force.name: force for force in tracer.elements.named_forces}
+    seen, forces = force_state(tracer, x), {force.name: force for force in tracer.elements.named_forces}
 
     def value(name: str) -> Scalar:
         if not name.startswith(OF_FORCE):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.elements.situation import Exchanged
+from core.elements.force_element import Exchanged
 from core.mechanics import kinematics
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.rnea import rnea
 from core.mechanics.runner import Runner, inline
 from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
-from core.traces.dynamics import acting, situation
+from core.traces.dynamics import acting, force_state
 
 if TYPE_CHECKING:
     from core.traces.tracer import Tracer
@@ -47,13 +47,13 @@ def wrenches(
 def _own(tracer: Tracer, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool) -> Force:
     """What the elements of a cut joint exert on its child side."""
     elements = tracer.unmerged_elements
-    seen = situation(tracer, x, run, elements=elements)
-    loads = Exchanged(Instant(elements.machine.tree, x["q"], x["v"], run, x["u"]))
+    seen = force_state(tracer, x, run, elements=elements)
+    loads = Exchanged(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
     for element in elements.forces_in(joint) if resist else ():
         element.act(seen, loads)
     for rotor in elements.rotors:
         if rotor.name == joint:
-            rotor.inertia(loads.instant, loads)
+            rotor.inertia(loads.kinematics, loads)
     return loads.on_b
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from core.codegen.graph_symbols import along, as_symbol, column, symbols
+from core.elements.force_element import ForceState, next_to
 from core.elements.force_kinds import LineForce, SeriesForce, WrenchForce
 from core.elements.signals import Signals
-from core.elements.situation import Situation, next_to
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar, minus
-from core.traces.dynamics import situation
+from core.traces.dynamics import force_state
 from core.traces.kinematics import rates
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ROUNDS = 4
 """Newton steps where a law is not linear in the rate."""
 
 
-def _sums(tracer: Tracer, s: Situation) -> ca.SX:
+def _sums(tracer: Tracer, s: ForceState) -> ca.SX:
     """f: the force on every junction, world axes."""
     totals: list[Scalar] = [0.0] * (3 * len(tracer.elements.junctions))
     for element in tracer.elements.named_forces:
@@ -66,7 +66,7 @@ class Balance:
         self.r = column(list(x["x"][: self.count]))
         self.series = [e for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
         nothing = [0.0] * (tracer.nx - self.count)
-        self.s = situation(tracer, {**x, "x": [*x["x"][: tracer.nx], *self.w, *nothing]})
+        self.s = force_state(tracer, {**x, "x": [*x["x"][: tracer.nx], *self.w, *nothing]})
         self.f = _sums(tracer, self.s)
         self.stretching = column([element.state_rate(self.s) for element in self.series])
         self.of_w = column(self.w)
@@ -122,7 +122,7 @@ def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     """ẋ."""
     balance = Balance(tracer, x) if tracer.elements.junctions else None
     if balance is None:
-        s = situation(tracer, x)
+        s = force_state(tracer, x)
         series = [as_symbol(e.state_rate(s)) for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
         return [*series, *_turning(tracer, x)]
     w = balance.speeds()
@@ -135,7 +135,7 @@ def _turning(tracer: Tracer, x: Inputs) -> list[Scalar]:
     """Rates of the angles that count turns."""
     if not tracer.elements.counted:
         return []
-    signals = Signals(tracer.elements, tracer.numbers.values, Instant(tracer.tree, x["q"], x.get("v")))
+    signals = Signals(tracer.elements, tracer.numbers.values, KinematicState(tracer.tree, x["q"], x.get("v")))
     return [as_symbol(signals.angle(name)[1]) for name in tracer.elements.counted]
 
 
@@ -153,7 +153,7 @@ def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     return [*result, *[ca.SX(0.0)] * len(tracer.elements.counted)]
 
 
-def held(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def balance_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """∂R/∂w at w = 0, row by row: singular where a junction is not held."""
     balance = Balance(tracer, x)
     J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
@@ -162,12 +162,12 @@ def held(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar
 
 def stretched(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """x as given, but springs in series with all of the stretch: L − rest, and angles next to their bases."""
-    s = situation(tracer, x)
+    s = force_state(tracer, x)
     result: list[Scalar] = list(s.x)
     for element in tracer.elements.named_forces:
         if isinstance(element, SeriesForce):
             result[element.state] = minus(element.line(s).length, element.law.rest)
-    signals = Signals(tracer.elements, tracer.numbers.values, s.instant)
+    signals = Signals(tracer.elements, tracer.numbers.values, s.kinematics)
     for name, (state, each) in tracer.elements.counted.items():
         base = tracer.numbers.scalar(each.base, each.where)
         result[state] = next_to(base, signals.angle(name)[0])
@@ -178,6 +178,6 @@ def at_rest(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sca
     """f, then ∂f/∂r row by row, of junctions that do not move, springs in series stretched whole."""
     count = 3 * len(tracer.elements.junctions)
     states = stretched(tracer, x, "")
-    f = _sums(tracer, situation(tracer, {**x, "x": [*states, *[0.0] * tracer.nx]}))
+    f = _sums(tracer, force_state(tracer, {**x, "x": [*states, *[0.0] * tracer.nx]}))
     K = ca.jacobian(f, column(list(x["x"][:count])))
     return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 
 from core.codegen.graph_symbols import along, column
-from core.elements.sensors import measured, readings_of
+from core.elements.sensors import measurement, readings_of
 from core.mechanics import kinematics
 from core.mechanics.crba import screws
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Place
 from core.spatial.pose import Pose
@@ -82,9 +82,9 @@ def center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     """Centre of mass of everything."""
     links = kinematics.link_poses(tracer.tree, x["q"], run)
     sums = kinematics.mass_center(tracer.tree, links, tracer.machine.ground, run)
-    instant = Instant(tracer.tree, x["q"], None, run)
+    state = KinematicState(tracer.tree, x["q"], None, run)
     for mass in tracer.elements.line_masses:
-        sums = run(_with_mass, tuple(sums), mass.mass, mass.position(instant))
+        sums = run(_with_mass, tuple(sums), mass.mass, mass.position(state))
     return list(run(_divided, tuple(sums)))
 
 
@@ -111,9 +111,9 @@ def sensor(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[S
     the rates of velocities; they have a value only."""
     found = tracer.elements.sensors[name]
     if found.geometric:
-        values, speeds = readings_of(found, Instant(tracer.tree, x["q"], x["v"]))
+        values, speeds = readings_of(found, KinematicState(tracer.tree, x["q"], x["v"]))
         return [*values, *speeds, *_derivative(tracer, x, speeds)]
-    a = Instant(tracer.tree, x["q"], x["v"])
+    a = KinematicState(tracer.tree, x["q"], x["v"])
     turning = found.kind.startswith("angular")
     values = motion_values(found, a, turning)
     if not found.kind.endswith("acceleration"):
@@ -126,19 +126,19 @@ def sensor(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[S
 
 def joint_measure(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
     """Coordinates, speeds and accelerations of a joint that closes a loop; u: accelerations."""
-    reading, motion = measured(tracer.elements.joint_chord(name), Instant(tracer.tree, x["q"], x["v"]))
-    speeds = [rate_along(wrench, motion) for wrench in reading.wrenches]
-    return [*reading.values, *speeds, *_derivative(tracer, x, speeds)]
+    measured, motion = measurement(tracer.elements.measure_of_joint(name), KinematicState(tracer.tree, x["q"], x["v"]))
+    speeds = [rate_along(wrench, motion) for wrench in measured.wrenches]
+    return [*measured.values, *speeds, *_derivative(tracer, x, speeds)]
 
 
-def _motion(found: Any, a: Instant, turning: bool) -> Any:
+def _motion(found: Any, a: KinematicState, turning: bool) -> Any:
     from core.spatial.relative_measures import relative
 
     motion = relative(a.frame(found.a), a.frame(found.b), a.motion(found.a), a.motion(found.b))
     return motion.angular if turning else motion.linear
 
 
-def motion_values(found: Any, a: Instant, turning: bool) -> list[Scalar]:
+def motion_values(found: Any, a: KinematicState, turning: bool) -> list[Scalar]:
     """Components of a motion sensor in the axes of `resolve`."""
     return list(a.frame(found.resolve).rotation.act_back(_motion(found, a, turning)))
 

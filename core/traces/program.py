@@ -67,7 +67,7 @@ class Program:
     @cached_property
     def constraint_rows(self) -> tuple[Row, ...]:
         """Whose every row of `constraint_residual` is: cut joints first, then constraints and drivers."""
-        return self.tracer.holdings.rows
+        return self.tracer.constraints.rows
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "states": junctions.states,
     "stretched": junctions.stretched,
     "settle": junctions.settle,
-    "junctions": junctions.held,
+    "junctions": junctions.balance_jacobian,
     "slopes": slopes,
     "conditions": dynamics.conditions,
     "balance": junctions.at_rest,

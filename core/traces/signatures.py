@@ -61,7 +61,7 @@ def _measured(tracer: Tracer, joint: str) -> int:
 
 
 def _of_forces(tracer: Tracer) -> Shapes:
-    nq, nv, rows = tracer.tree.nq, tracer.tree.nv, len(tracer.holdings.rows)
+    nq, nv, rows = tracer.tree.nq, tracer.tree.nv, len(tracer.constraints.rows)
     return {
         "mass_matrix": ("q", (nv, nv)),
         "inverse_dynamics": ("qvu", (nv,)),
@@ -89,12 +89,12 @@ def _of_forces(tracer: Tracer) -> Shapes:
 
 
 def _of_closure(tracer: Tracer) -> Shapes:
-    nv, rows = tracer.tree.nv, len(tracer.holdings.rows)
+    nv, rows = tracer.tree.nv, len(tracer.constraints.rows)
     return {
         "constraint_residual": ("qt", (rows,)),
         "constraint_jacobian": ("q", (rows, nv)),
         "constraint_bias": ("qvt", (rows,)),
         "constraint_time": ("t", (rows,)),
-        "constraint_motion": ("q", (sum(side.stop - side.start for _, _, side in tracer.holdings.sides()), 6)),
-        "constraint_origins": ("q", (sum(1 for _ in tracer.holdings.sides()), 3)),
+        "constraint_motion": ("q", (sum(side.stop - side.start for _, _, side in tracer.constraints.sides()), 6)),
+        "constraint_origins": ("q", (sum(1 for _ in tracer.constraints.sides()), 3)),
     }

@@ -11,7 +11,7 @@ import casadi as ca
 from core.codegen.blocks import Recorder, Table
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.signature import Signature
-from core.elements.constraint_reader import Holdings
+from core.elements.constraint_reader import ConstraintReader
 from core.elements.element_reader import Elements
 from core.elements.time_argument import Clock, clock_of
 from core.elements.turn_counters import called_by_forces
@@ -98,9 +98,9 @@ class Tracer:
         return clock_of(self.topology.model, called_by_forces(self.topology.model), len(self.elements.latches.numbers))
 
     @cached_property
-    def holdings(self) -> Holdings:
+    def constraints(self) -> ConstraintReader:
         """Cut joints, constraints and drivers."""
-        return Holdings(self.elements, self.clock)
+        return ConstraintReader(self.elements, self.clock)
 
     @property
     def nx(self) -> int:
@@ -142,7 +142,7 @@ class Tracer:
     def sizes(self) -> dict[str, int]:
         """Lengths of the arguments."""
         nv = self.tree.nv
-        rows = len(self.holdings.rows)
+        rows = len(self.constraints.rows)
         return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
 
     @property

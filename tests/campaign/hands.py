@@ -60,7 +60,7 @@ KEYS = (
     Qt.Key.Key_F1,
     Qt.Key.Key_Menu,
 )
-CHORDS = (Qt.Key.Key_Z, Qt.Key.Key_Y, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_A, Qt.Key.Key_D, Qt.Key.Key_S)
+RELATIVE_MEASURES = (Qt.Key.Key_Z, Qt.Key.Key_Y, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_A, Qt.Key.Key_D, Qt.Key.Key_S)
 """Keys that are pressed with Ctrl."""
 MODIFIERS = (
     Qt.KeyboardModifier.NoModifier,
@@ -369,7 +369,7 @@ class Hands:
         """A key, wherever the focus is."""
         focus = QApplication.focusWidget() or self.bench.view
         if self.luck.random() < 0.3:
-            key, keys = self.luck.choice(CHORDS), Qt.KeyboardModifier.ControlModifier
+            key, keys = self.luck.choice(RELATIVE_MEASURES), Qt.KeyboardModifier.ControlModifier
         else:
             key, keys = self.luck.choice(KEYS), Qt.KeyboardModifier.NoModifier
         self.note(f"key {key.name} in {type(focus).__name__}")

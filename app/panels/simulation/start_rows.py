@@ -297,7 +297,7 @@ class StartRows(QTabWidget):
     def _expect(self) -> None:
         """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
         mech, rows = self._session.mech, self.rows["speeds"]
-        if not (rows and mech.held and self.isVisible() and list(rows) == list(mech.v_names)):
+        if not (rows and mech.constrained and self.isVisible() and list(rows) == list(mech.v_names)):
             return
         try:
             start = start_of(self._simulation.wishes, self._session)

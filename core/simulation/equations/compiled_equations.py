@@ -225,7 +225,7 @@ def _addresses(mech: Mechanism, independent: int) -> tuple[int, int, int, int]:
         derivative, project = address(entries.tree_derivative), address(entries.free_project)
         return derivative, derivative, project, project
     full = address(entries.full_derivative)
-    held = address(entries.full_project if mech.held else entries.free_project)
+    held = address(entries.full_project if mech.constrained else entries.free_project)
     if independent == 0:
         return full, full, held, held
     return address(entries.reduced_derivative), full, address(entries.reduced_project), held

@@ -18,7 +18,7 @@ from core.elements.mode_variables import Latches
 from core.elements.sensors import readings_of
 from core.elements.signals import LATCH
 from core.errors import ExpressionError, ModelError
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.model import SENSOR_KINDS
 from core.model.formula.expression import evaluate, parse
 from core.model.parameters import environment
@@ -61,11 +61,11 @@ def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dic
 def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Sensors of positions and velocities, and the rates of those of positions."""
     tracer = mech._program.tracer
-    instant, found = Instant(tracer.tree, list(q), list(v)), {}
+    kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
     for name, sensor in tracer.elements.sensors.items():
         if not sensor.geometric and sensor.kind not in ("velocity", "angular_velocity"):
             continue
-        values, rates = readings_of(sensor, instant)
+        values, rates = readings_of(sensor, kinematics)
         words = SENSOR_KINDS[sensor.kind].components
         for kind, numbers in (("", values), (".rate", rates)):
             found.update({f"{component(name, word)}{kind}": x for word, x in zip(words, numbers, strict=False)})
@@ -76,9 +76,9 @@ def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, 
     """Coordinates and speeds of joints that close a loop, or follow another."""
     tracer = mech._program.tracer
     own = {*mech.q_names, *mech.v_names}
-    instant = Instant(tracer.tree, list(q), list(v))
+    kinematics = KinematicState(tracer.tree, list(q), list(v))
     return {
-        name: read(instant)
+        name: read(kinematics)
         for name, read in tracer.elements.coordinates.items()
         if own.isdisjoint((name, name.removesuffix(".q"), name.removesuffix(".v")))
     }

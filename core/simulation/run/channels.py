@@ -108,7 +108,7 @@ class Channels:
     def usual(self) -> tuple[str, ...]:
         """Those of a table unless others are named."""
         of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
-        return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.held else ()))
+        return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.constrained else ()))
 
     def components(self, channel: str, count: int) -> tuple[str, ...]:
         """Suffixes of a channel's columns."""

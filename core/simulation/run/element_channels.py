@@ -35,7 +35,7 @@ class ElementChannels:
         self.model = mech.model.expanded
         self._kept: dict[str, Any] = {}
         self.table: dict[str, Channel] = dict(
-            [*self._of_forces(), *self._of_holdings(), *self._of_junctions(), *self._of_sensors()]
+            [*self._of_forces(), *self._of_constraints(), *self._of_junctions(), *self._of_sensors()]
         )
 
     @property
@@ -146,7 +146,7 @@ class ElementChannels:
 
     # ---------------------------------------------------------------------------------- constraints, drivers
 
-    def _of_holdings(self) -> Iterator[tuple[str, Channel]]:
+    def _of_constraints(self) -> Iterator[tuple[str, Channel]]:
         words: dict[str, list[str]] = {}
         for row in self.mech._program.constraint_rows:
             if row.collection != "joints":

@@ -45,7 +45,7 @@ def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     mech = run.mech
     way = np.reshape(mech.difference(run.q[first], run.q[last]), (len(times), mech.nv))
     q = np.reshape(mech.integrate(run.q[first], way, part), (len(times), mech.nq))
-    if mech.held:
+    if mech.constrained:
         _close(run, q, np.where(part < 0.5, first, last), (part > 0.0) & (part < 1.0), times)
     return q, first, last, part
 

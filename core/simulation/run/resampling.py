@@ -55,7 +55,7 @@ def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None)
         max_steps=1,
     )
     tau = np.reshape(mech.inverse_dynamics(place, still, still, p=dict(p) if p else None), (1, mech.nv))
-    if mech.held and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
+    if mech.constrained and mech.nv:  # what the loops carry by themselves, G^T lambda, needs no joint force
         G = np.reshape(mech.constraint_jacobian(place[0], p=dict(p) if p else None), (-1, mech.nv))
         tau = tau - tau @ np.linalg.pinv(G, rcond=1e-10) @ G
     x = np.reshape(mech.x_rest(place[0], p=dict(p) if p else None), (1, mech.nx))

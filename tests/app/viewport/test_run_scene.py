@@ -330,7 +330,7 @@ def test_a_machine_held_so_that_nothing_moves_stands_at_rest():
         "kst",
     )
     mech = Mechanism(model)
-    assert mech.held
+    assert mech.constrained
     assert mech.nv == 0
     run = at_rest(mech, mech.rest())
     assert run.tau.shape == (1, 0)

@@ -290,7 +290,7 @@ from app.preferences.settings import Settings
 from app.window.start import Ending, application
 app = application(["x"])
 from app.window.window import Window
-from core.model import edits
+from core.model.edits import edits
 window = Window(settings=Settings(Path(sys.argv[2])))
 ending = Ending(window)
 window.session.open(sys.argv[1])

@@ -136,7 +136,7 @@ def forces_errors(
         "bias": relative(mech.bias(q, v, passive=False), bias),
         "passive forces": relative(mech.bias(q, v), loaded),
     }
-    if not mech.held:
+    if not mech.constrained:
         tau, a = rng.uniform(-1.0, 1.0, (2, mech.nv))
         errors["accelerations"] = relative(mech.forward_dynamics(q, v, tau), np.linalg.solve(M, tau - loaded))
         errors["joint forces"] = relative(mech.inverse_dynamics(q, v, a), M @ a + loaded)

@@ -268,7 +268,7 @@ def test_bad_run_files_are_messages(tmp_path, name, content):
 def test_a_killed_program_leaves_a_readable_run(tmp_path):
     file = tmp_path / "run.h5"
     text = (
-        "from tests.simulation import published_machines as m; from core.simulation import simulate;"
+        "from tests.simulation.published import published_machines as m; from core.simulation import simulate;"
         f"simulate(m.point_pendulum(), 1e5, method='rk4', step=1e-3, output=1e-2, q0=[1.0], file={str(file)!r})"
     )
     program = subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})

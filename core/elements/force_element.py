@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from core.mechanics.kinematic_state import Instant
+from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.loads import sign
 from core.mechanics.tree import Coupling, Place
 from core.spatial.force import ZERO as NOTHING
@@ -49,7 +49,7 @@ class Law(NamedTuple):
     friction: Scalar = 0.0
 
 
-class Situation:
+class ForceState:
     """An instant with everything formulas and states may ask for.
 
     signal : value of a name; x, x_rate : states of force elements and their rates; slip : see `Link.slip`
@@ -57,14 +57,14 @@ class Situation:
 
     def __init__(
         self,
-        instant: Instant,
+        kinematics: KinematicState,
         signal: Callable[[str], Scalar],
         x: Scalars = (),
         x_rate: Scalars = (),
         slip: float = 0.0,
     ) -> None:
-        self.instant, self.signal, self.x, self.x_rate, self.slip = instant, signal, x, x_rate, slip
-        self.run = instant.run
+        self.kinematics, self.signal, self.x, self.x_rate, self.slip = kinematics, signal, x, x_rate, slip
+        self.run = kinematics.run
 
     def value(self, term: Term, own: dict[str, Scalar] | None = None) -> Scalar:
         """A term's value; `own` are names that the element brings."""
@@ -76,7 +76,7 @@ class Situation:
     def point(self, end: End) -> tuple[Vector3, Vector3]:
         """Position and velocity of an end in the world."""
         if isinstance(end, Place):
-            return self.instant.frame(end).position, self.instant.motion(end).linear
+            return self.kinematics.frame(end).position, self.kinematics.motion(end).linear
         part = slice(end, end + 3)
         speeds = self.x_rate[part] if len(self.x_rate) else (0.0,) * 3
         return Vector3(*self.x[part]), Vector3(*speeds)
@@ -89,17 +89,17 @@ End = Place | int
 class Loads:
     """Wrenches on links (own axes, at their origins) and forces on speeds, as they add up."""
 
-    def __init__(self, instant: Instant) -> None:
-        self.instant, self.run = instant, instant.run
-        self.external: list[Force | None] = [None] * len(instant.tree.links)
-        self.speeds: list[Scalar] = [0.0] * instant.tree.nv
+    def __init__(self, kinematics: KinematicState) -> None:
+        self.kinematics, self.run = kinematics, kinematics.run
+        self.external: list[Force | None] = [None] * len(kinematics.tree.links)
+        self.speeds: list[Scalar] = [0.0] * kinematics.tree.nv
         self.acts = False
 
     def push(self, end: End, p: Vector3, wrench: Force) -> None:
         """A wrench about the world point p, in world axes, on the link of an end."""
         if not isinstance(end, Place) or end.link < 0:
             return
-        own = self.run(carried_to, self.instant.poses[end.link], p, wrench)
+        own = self.run(carried_to, self.kinematics.poses[end.link], p, wrench)
         before = self.external[end.link]
         self.external[end.link] = own if before is None else self.run(Force.__add__, before, own)
         self.acts = True
@@ -120,8 +120,8 @@ class Loads:
 class Exchanged(Loads):
     """The sum of what is exerted on b and opposed on a, all at one point."""
 
-    def __init__(self, instant: Instant) -> None:
-        super().__init__(instant)
+    def __init__(self, kinematics: KinematicState) -> None:
+        super().__init__(kinematics)
         self.on_b = NOTHING
 
     def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
@@ -158,22 +158,22 @@ class ForceElement(Protocol):
         """Its name."""
         ...
 
-    def act(self, s: Situation, loads: Loads) -> None:
+    def act(self, s: ForceState, loads: Loads) -> None:
         """Add what it exerts."""
         ...
 
-    def observed(self, s: Situation) -> Sequence[Scalar]:
+    def observed(self, s: ForceState) -> Sequence[Scalar]:
         """Its channels."""
         ...
 
-    def potential(self, s: Situation) -> Scalar:
+    def potential(self, s: ForceState) -> Scalar:
         """Of its springs, J."""
         ...
 
 
-def loads_of(elements: Sequence[ForceElement], s: Situation) -> Loads:
+def loads_of(elements: Sequence[ForceElement], s: ForceState) -> Loads:
     """What all elements exert."""
-    loads = Loads(s.instant)
+    loads = Loads(s.kinematics)
     for element in elements:
         element.act(s, loads)
     return loads
@@ -204,7 +204,7 @@ def within_half_a_turn(angle: Scalar) -> Scalar:
     return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
 
 
-def along(law: Law, s: Situation, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
+def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
     """(F, potential) of a law."""
     force, potential = s.run(_Resistance(s.slip), law[:3], law.friction, length, speed)
     further = s.value(law.formula, {"length": length, "rate": speed})
