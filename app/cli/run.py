@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
+from types import FrameType
 from typing import Any
 
 import click
 
-from app.cli.interruption import STOPPED, Interruption
 from app.cli.machine import FILE, READING, context, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType, quantity
 from app.cli.saying import say, say_progress
+
+STOPPED = 130
+"""Exit code of a command that was ended by Ctrl+C, as shells have it."""
+
+
+class Interruption:
+    """Inside of it Ctrl+C asks to end (`asked`); a second one, or one before anything has `begun`, ends at once."""
+
+    def __init__(self) -> None:
+        self.asked = self.begun = False
+        self._hears = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Interruption:
+        if self._hears:
+            self._before = signal.signal(signal.SIGINT, self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._hears:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+        if self.asked or not self.begun:
+            raise KeyboardInterrupt
+        self.asked = True
+        say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
+
 
 METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
 

@@ -151,9 +151,26 @@ class Viewport(Surface):
 
     def picture(self, scale: int = 1) -> QImage:
         """What is seen, `scale` times as fine, without handles and buttons."""
-        from app.viewport.picture import picture
+        from viz.pictures.pixels import pixels
 
-        return picture(self, scale)
+        scene = self.scene
+        shown, size, ratio = scene.handles.shown, scene.window.GetSize(), scene.pixel_ratio
+        self.makeCurrent()
+        try:
+            scene.show_handles()
+            scene.pixel_ratio = ratio * scale
+            scene.window.SetSize(size[0] * scale, size[1] * scale)
+            scene.window.OpenGLInitState()
+            scene.render()
+            taken = np.ascontiguousarray(pixels(scene.window))
+        finally:
+            scene.pixel_ratio = ratio
+            scene.window.SetSize(*size)
+            scene.show_handles(*shown)
+            self.doneCurrent()
+            self.update()
+        height, width = taken.shape[:2]
+        return QImage(taken.data, width, height, 4 * width, QImage.Format.Format_RGBA8888).copy()
 
     # ----------------------------------------------------------------------------- places
 

@@ -38,10 +38,8 @@ class Meant:
             case Setting() if isinstance(element, SubAssembly) and element.content is not None:
                 table = {p.name: p.dimension for p in element.content.expanded.parameters}
                 found = table.get(inner.parameter)
-            case Joint() if field.name == "rest":
-                found = self._of_joint(inner, index)
-            case Joint() if field.name == "start_speed":
-                found = inner.info.speed_dimensions[index]
+            case Joint():
+                found = self._joint(inner, field.name, index)
             case Limit():
                 found = self._limit(element, inner, field.name)
             case Mimic() if field.name == "offset" and isinstance(element, Joint):
@@ -60,6 +58,11 @@ class Meant:
                 found = self._driver(inner)
         own: str = getattr(field.kind, "dimension", "none")
         return found or own
+
+    def _joint(self, joint: Joint, field: str, index: int) -> str | None:
+        if field == "start_speed":
+            return joint.info.speed_dimensions[index]
+        return self._of_joint(joint, index) if field == "rest" else None
 
     def _of_joint(self, joint: Joint | None, index: int = 0) -> str | None:
         dimensions = () if joint is None else joint.info.coordinate_dimensions

@@ -14,9 +14,9 @@ OWN_WORDS = {
     "dialogs/help.py",
     "dialogs/keyboard.py",
     "dialogs/licences.py",
-    "panels/derivation_page.py",
-    "panels/runs.py",
-    "welcome.py",
+    "panels/derivation/page.py",
+    "panels/simulation/run_list.py",
+    "window/welcome.py",
     "widgets/label.py",
 }
 """Files of `app` in which the program's own words have markup."""

@@ -16,7 +16,6 @@ from typing import Any
 from core.errors import ExpressionError, FileError, ModelError
 from core.files.assemblies import MOST_BODIES, bodies_of, with_content
 from core.files.meshes.lookup import resolve_mesh
-from core.files.native.compound_values import with_compound_unit
 from core.files.native.migrations import VERSION, migrated
 from core.files.native.yaml_tree import Entries, Items, Node, Text, tree_of
 from core.files.source import Options, Reading, Source
@@ -34,6 +33,7 @@ from core.model.fields import (
     VectorKind,
     fields_of,
 )
+from core.model.units.compound_units import with_compound_unit
 
 HEADER = "kinetostat"
 _QUOTED = re.compile(r"'([^']*)'")

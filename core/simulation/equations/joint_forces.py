@@ -84,6 +84,27 @@ def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, 
     }
 
 
+def _in_order(mech: Mechanism, torque: Any) -> Array:
+    """(nv,) joint forces given without names, or a ModelError."""
+    if callable(torque):
+        raise ModelError(
+            "Joint forces cannot be a Python function: the run is compiled.",
+            where="torque",
+            remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.",
+        )
+    try:
+        values = np.array(torque, dtype=float)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.shape != (mech.nv,) or not np.isfinite(values).all():
+        raise ModelError(
+            f"{mech.nv} finite numbers are needed.",
+            where="torque",
+            remedy="mech.v_names lists them in order; or give some of them by name.",
+        )
+    return values
+
+
 def constant(mech: Mechanism, torque: Torque) -> Array | None:
     """(nv,) if the forces are numbers, else None.
 
@@ -94,23 +115,7 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
     if isinstance(torque, Law):
         return None
     if not isinstance(torque, Mapping):
-        if callable(torque):
-            raise ModelError(
-                "Joint forces cannot be a Python function: the run is compiled.",
-                where="torque",
-                remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.",
-            )
-        try:
-            values = np.array(torque, dtype=float)
-        except (TypeError, ValueError):
-            values = np.array(np.nan)
-        if values.shape != (mech.nv,) or not np.isfinite(values).all():
-            raise ModelError(
-                f"{mech.nv} finite numbers are needed.",
-                where="torque",
-                remedy="mech.v_names lists them in order; or give some of them by name.",
-            )
-        return values
+        return _in_order(mech, torque)
     for name in torque:
         if name not in mech.v_names:
             raise ModelError(
