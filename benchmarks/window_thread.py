@@ -289,7 +289,7 @@ def long_run() -> Rows:
     watch = ready(window)
     window.docks.show("plots")
     simulation = window.simulation
-    simulation.wish(duration=100.0, method="rk4", step=1e-3, output=1e-3, start="rest")
+    simulation.choose(duration=100.0, method="rk4", step=1e-3, output=1e-3, start="rest")
     window.plots.add(["joint1.q", "energy.total"])
     cost = watch.step(simulation.start, lambda: not simulation.running and not window.plots.waiting, 1.0)
     assert window.session.runs.current is not None

@@ -89,7 +89,7 @@ class CodeRefused(FileError):
     allow: Any = None
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """The message without its remedy, for who offers one."""
         return str(self).removesuffix(self.remedy).rstrip()
 

@@ -27,7 +27,7 @@ class Example(NamedTuple):
         return tuple(EXAMPLES / "torques" / f"{name}.tau" for name in _TORQUES.get(self.name, ()))
 
     @property
-    def wishes(self) -> Mapping[str, float | str]:
+    def run_settings(self) -> Mapping[str, float | str]:
         """How it is simulated best, where that is not as usual: duration (s), method."""
         return _WISHES.get(self.name, {})
 

@@ -11,10 +11,10 @@ Work = Callable[[], object]
 
 
 class Worker:
-    """Begins its thread with the first work. `told(error)` hears, in that thread, what failed."""
+    """Begins its thread with the first work. `message(error)` hears, in that thread, what failed."""
 
-    def __init__(self, name: str, told: Callable[[Exception], object]) -> None:
-        self._name, self._told = name, told
+    def __init__(self, name: str, failed: Callable[[Exception], object]) -> None:
+        self._name, self._failed = name, failed
         self._waiting: dict[object, Work] = {}
         self._free = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -62,4 +62,4 @@ class Worker:
             try:
                 work()
             except Exception as error:  # messages and defects alike: told, the thread goes on
-                self._told(error)
+                self._failed(error)

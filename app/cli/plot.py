@@ -65,12 +65,12 @@ def command(
     from viz.system_libraries import require
 
     require("chart")
-    from app.plotting.headless import PlotWish, ShownUnits, write
+    from app.plotting.headless import PlotSettings, ShownUnits, write
 
-    wish = PlotWish(
+    plot_settings = PlotSettings(
         channels, across, apart, size, start, end, look == "dark", ShownUnits(angles == "deg", lengths == "mm")
     )
-    count = write(runs, wish, output)
+    count = write(runs, plot_settings, output)
     say(f"Wrote {output}: {count} curve{'s' * (count != 1)}")
 
 

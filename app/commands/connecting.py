@@ -92,7 +92,7 @@ def bring(session: Session, path: str, messages: Messages | None = None) -> bool
         new = edits.change(new, "assemblies", name, pose=pose_beside(session, new.find("assemblies", name)))
     except KinetostatError as error:
         if messages is None or not offer(messages, error, again):
-            session.told.emit("error", str(error))
+            session.message.emit("error", str(error))
         return False
     return session.apply(f"Add assembly {name}", lambda _model: new, select=Ref("assemblies", name))
 

@@ -38,7 +38,7 @@ def _switch_what_if(window: Window) -> None:
 def _branch(window: Window) -> None:
     window.docks.show("simulation")
     if window.simulation_panel.finish_typing():
-        window.simulation.wish(start="moment")
+        window.simulation.choose(start="moment")
         window.simulation.start()
 
 
@@ -71,9 +71,9 @@ _KEEPING = tuple(
     Command(
         f"runs.keep_{key}",
         title,
-        lambda w, key=key: setattr(w.run_keeper, "wish", key),
+        lambda w, key=key: setattr(w.run_keeper, "keeps", key),
         f"{MENU}/Keep runs with the machine",
-        checked=lambda w, key=key: w.run_keeper.wish == key,
+        checked=lambda w, key=key: w.run_keeper.keeps == key,
         help=words,
     )
     for key, (title, words) in KEEPS.items()

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from app.plain_text import as_title
 from app.playback.scene_results import Filmed
 from app.preferences.icons import icon
-from app.runs.films import FilmWish
+from app.runs.films import FilmSettings
 from app.widgets.label import Label
 from app.widgets.note import Note
 from app.widgets.progress import ProgressBar
@@ -179,7 +179,7 @@ class FilmDialog(QDialog):
         return filmed or (record if record is not None and len(record.run.time) else None)
 
     @property
-    def wish(self) -> FilmWish:
+    def chosen(self) -> FilmSettings:
         """What is asked for. Raises KinetostatError."""
         size = self.size.currentData() or (self.width_.value(), self.height_.value())
         try:
@@ -189,7 +189,7 @@ class FilmDialog(QDialog):
                 f"“{self.fps.currentText()}” is no number of frames per second.", remedy="Give a number such as 30."
             ) from None
         look: LookName = "dark" if (self.look.currentData() or self._window.theme.name) == "dark" else "light"
-        return FilmWish(
+        return FilmSettings(
             Path(self.file.text()).expanduser(),
             tuple(size),
             fps,
@@ -247,10 +247,10 @@ class FilmDialog(QDialog):
         if making:
             return
         try:
-            wish = self.wish
-            count = len(frame_times(wish.start or 0.0, wish.end or 0.0, wish.fps, wish.speed))
-            self.summary.setText(f"{count} frames, {count / wish.fps:.4g} s")
-            self.note.say(_replaced(wish.path) if source is not None else NOTHING, "hint")
+            chosen = self.chosen
+            count = len(frame_times(chosen.start or 0.0, chosen.end or 0.0, chosen.fps, chosen.speed))
+            self.summary.setText(f"{count} frames, {count / chosen.fps:.4g} s")
+            self.note.say(_replaced(chosen.path) if source is not None else NOTHING, "hint")
         except KinetostatError as error:
             self.summary.setText("")
             self.start.setEnabled(False)
@@ -266,14 +266,14 @@ class FilmDialog(QDialog):
         source = self._source
         if source is None:
             return
-        wish = self.wish
-        width, height = wish.size
+        chosen = self.chosen
+        width, height = chosen.size
         self._window.settings.remember(
-            KEY, {"file": str(wish.path), "fps": self.fps.currentText(), "width": width, "height": height}
+            KEY, {"file": str(chosen.path), "fps": self.fps.currentText(), "width": width, "height": height}
         )
-        self._job = job = self._window.films.start(wish, source)
+        self._job = job = self._window.films.start(chosen, source)
         job.progressed.connect(lambda part, _: self._progressed(part))
-        job.succeeded.connect(lambda count: self._done(f"Wrote {wish.path}: {count} frames", "done"))
+        job.succeeded.connect(lambda count: self._done(f"Wrote {chosen.path}: {count} frames", "done"))
         job.failed.connect(self._failed)
         job.stopped.connect(lambda: self._done("Stopped; no film was written", "hint"))
         self.bar.setValue(0)
@@ -293,7 +293,7 @@ class FilmDialog(QDialog):
         self._job = None
         self._refresh()
         self.note.say(words, severity)
-        self._window.session.told.emit(severity, words)
+        self._window.session.message.emit(severity, words)
 
 
 def _called(source: Record | Filmed) -> str:

@@ -47,7 +47,7 @@ class Connection:
             made = self.make(session, model, picks)
             new = made if isinstance(made, Model) else edits.add(model, made)
         except KinetostatError as error:
-            session.told.emit("error", str(error))
+            session.message.emit("error", str(error))
             return False
         element: Any = _newest(model, new)
         ref = Ref(edits.collection_of(element), element.name)

@@ -25,7 +25,7 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
     """Carry the proposal out once the changed machine has proved to move as before with nothing held twice."""
     found, model = proposed(session), session.model
     if found is None:
-        session.told.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")
+        session.message.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")
         return
 
     def work(_progress: Any, _cancelled: Any) -> Model:
@@ -35,21 +35,21 @@ def make_isostatic(session: Session, jobs: Jobs) -> None:
 
     def apply(changed: Model) -> None:
         if session.model is not model:
-            session.told.emit("hint", "The model was edited meanwhile: the proposal is made anew.")
+            session.message.emit("hint", "The model was edited meanwhile: the proposal is made anew.")
         elif session.apply("Make isostatic", lambda _model: changed):
-            session.told.emit("done", _told(found))
+            session.message.emit("done", _message(found))
 
     def failed(error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
             raise error
-        session.told.emit("error", str(error))
+        session.message.emit("error", str(error))
 
     job = jobs.start("Proving the proposal", work)
     job.succeeded.connect(apply)
     job.failed.connect(failed)
 
 
-def _told(found: Mobility) -> str:
+def _message(found: Mobility) -> str:
     count, dof = len(found.redundant), found.dof
     held = "constraint that was" if count == 1 else "constraints that were"
     freedoms = "degree" if dof == 1 else "degrees"

@@ -58,7 +58,7 @@ class StandingMobility(QObject):
         self._model: Model | None = None
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
-        self._told = ""
+        self._message = ""
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._begin)
         self._look = QTimer(self, interval=LOOK_EVERY)
@@ -112,9 +112,9 @@ class StandingMobility(QObject):
     def _tell(self, session: Session) -> None:
         """An edit, or a file, left a loop open: say so once."""
         words = self.open_at
-        if words and words != self._told:
-            session.told.emit("warning", words)
-        self._told = words
+        if words and words != self._message:
+            session.message.emit("warning", words)
+        self._message = words
 
 
 def standing_mobility(session: Session) -> StandingMobility:

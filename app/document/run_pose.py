@@ -21,7 +21,7 @@ class RunPose:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._told: object = None
+        self._told_about: object = None
         session.runs.moved.connect(self._moved)
         session.changed.connect(self._changed)
 
@@ -48,18 +48,18 @@ class RunPose:
 
     def _changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            self._told = None
+            self._told_about = None
 
     def _compare(self, run: Run) -> None:
         """Say once for each run that the machine is another one now."""
         session = self._session
-        if run.mech.q_names == session.mech.q_names or self._told is run.settings:
+        if run.mech.q_names == session.mech.q_names or self._told_about is run.settings:
             return
-        self._told = run.settings
+        self._told_about = run.settings
         missing = sorted(set(run.mech.q_names) - set(session.mech.q_names))
         words = f"{', '.join(missing[:4])}{' …' if len(missing) > 4 else ''}"
         what = f"Not there any more: {words}." if missing else "It has more coordinates now."
-        session.told.emit("warning", f"The model was changed since this run. {what} The others are shown.")
+        session.message.emit("warning", f"The model was changed since this run. {what} The others are shown.")
 
 
 def matched(session: Session, run: Run, q: Array) -> Array:

@@ -46,7 +46,7 @@ class Record:
     version: int = 0
 
     @property
-    def told(self) -> tuple[object, ...]:
+    def facts(self) -> tuple[object, ...]:
         """What a run is and is called: as long as it stays there is nothing new to be saved."""
         return self.version, self.name, self.note, self.color, self.parent, self.from_time, self.growing
 

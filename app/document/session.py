@@ -50,7 +50,7 @@ class Session:
     """The row of the ground was clicked, where elements are chosen by name; nothing is selected then."""
     saved_changed = Signal()
     """The file path or the unsaved mark changed."""
-    told = Signal(str, str)
+    message = Signal(str, str)
     """(severity, text): a message to the person; severity is error, warning, hint or done."""
     produced = Signal(object)
     """A result value of a function (core.functions.results), to be shown by every surface that can."""
@@ -182,7 +182,7 @@ class Session:
                     model = edits.change(model, "parameters", name, value=value)
         except KinetostatError as error:
             self.cancel()
-            self.told.emit("error", str(error))
+            self.message.emit("error", str(error))
             return
         pose = pose_of(self.mech, preview.q)
         if model is self.model and pose == self.state.pose:
@@ -214,7 +214,7 @@ class Session:
                 self._push(dataclasses.replace(self.state, model=model, label=label), gesture, select)
                 return self.model is model
         except KinetostatError as error:
-            self.told.emit("error", str(error))
+            self.message.emit("error", str(error))
             return False
         return True
 
@@ -264,7 +264,7 @@ class Session:
         try:
             reading = read(path)
         except KinetostatError as error:
-            self.told.emit("error", str(error))
+            self.message.emit("error", str(error))
             return False
         native = path if path.suffix == ".kst" else None
         return self.start(reading.model, native, findings=reading.findings, sources=Sources.now(path, reading.model))
@@ -326,14 +326,14 @@ class Session:
         try:
             done = saved(self.model, path, self.sources, over=over, backup=backup)
         except KinetostatError as error:
-            self.told.emit("error", str(error))
+            self.message.emit("error", str(error))
             return False
         if done.whole:
             self.path = path
             self._history = dataclasses.replace(self._history, saved=self.model)
             self.sources = Sources.now(path, self.model)
         self.saved_changed.emit()
-        self.told.emit(done.severity, done.words)
+        self.message.emit(done.severity, done.words)
         return True
 
     @property
@@ -392,7 +392,7 @@ class Session:
             new = carried(old, self.mech, self.edited_pose, new, mech) if carry else new
         except KinetostatError as error:
             self.cancel()
-            self.told.emit("error", str(error))
+            self.message.emit("error", str(error))
             return False
         self._history = dataclasses.replace(history, now=new)
         self.mech, self._rest = mech, rest

@@ -26,6 +26,6 @@ def offer(messages: Messages, error: BaseException, then: Callable[[Trusted], ob
     """Tell that a file was refused, with the choice to allow it; False if the error is of another kind."""
     if not isinstance(error, CodeRefused) or error.allow is None:
         return False
-    words = f"{error.told} {WORDS.format(Path(error.allow.file).name)}"
+    words = f"{error.message} {WORDS.format(Path(error.allow.file).name)}"
     messages.tell("error", words, {"Open and run its code": lambda: then(error.allow)})
     return True

@@ -235,8 +235,8 @@ class FormulasView(QAbstractScrollArea):
         if len(grid.cells) == 1 and len(grid.cells[0]) == 1:
             return
         painter.setPen(QPen(painter.pen().color(), 1.4))
-        for side, way in ((x, 5.0), (grid.right, -5.0)):
-            corners = ((side + way, top), (side, top), (side, bottom - 1.0), (side + way, bottom - 1.0))
+        for side, inward in ((x, 5.0), (grid.right, -5.0)):
+            corners = ((side + inward, top), (side, top), (side, bottom - 1.0), (side + inward, bottom - 1.0))
             painter.drawPolyline(QPolygonF([QPointF(*corner) for corner in corners]))
 
     def _paint_labels(self, painter: QPainter) -> None:
@@ -368,13 +368,18 @@ class FormulasView(QAbstractScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows choose, Return shows or folds, Ctrl+C copies, Ctrl+A chooses all, + and − zoom."""
-        ways = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+        directions = {
+            Qt.Key.Key_Left: (0, -1),
+            Qt.Key.Key_Right: (0, 1),
+            Qt.Key.Key_Up: (-1, 0),
+            Qt.Key.Key_Down: (1, 0),
+        }
         rows, columns = len(self.grid.cells), len(self.grid.cells[0])
         key = Qt.Key(event.key())
         ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        if key in ways:
+        if key in directions:
             i, j = min(self.chosen, default=(0, 0))
-            i, j = min(max(i + ways[key][0], 0), rows - 1), min(max(j + ways[key][1], 0), columns - 1)
+            i, j = min(max(i + directions[key][0], 0), rows - 1), min(max(j + directions[key][1], 0), columns - 1)
             self.chosen = {(i, j)}
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             for i, j in self.chosen:

@@ -208,8 +208,8 @@ class MatrixView(QWidget):
         painter.save()
         painter.setPen(QPen(painter.pen().color(), 1.4))
         top, bottom = self._top + 0.5, self._top + height - 0.5
-        for x, way in ((self._bracket, 1.0), (self._bracket + self._inside, -1.0)):
-            lip = x + 5.0 * way
+        for x, inward in ((self._bracket, 1.0), (self._bracket + self._inside, -1.0)):
+            lip = x + 5.0 * inward
             painter.drawPolyline(
                 QPolygonF([QPointF(lip, top), QPointF(x, top), QPointF(x, bottom), QPointF(lip, bottom)])
             )

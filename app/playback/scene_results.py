@@ -128,7 +128,7 @@ class Playback:
         glyphs = []
         for arrow in result.arrows:
             direction = np.array(arrow.direction) * length
-            origin = np.array(arrow.origin) - (0.5 * direction if arrow.both_ways else 0.0)
+            origin = np.array(arrow.origin) - (0.5 * direction if arrow.both_directions else 0.0)
             glyphs.append((origin, direction, "accent", arrow.turning))
         view.scene.overlays.vectors(glyphs, source="result")
         self._pointed = True

@@ -14,20 +14,20 @@ def clipped(x: Array, y: Array, low: tuple[float, float], high: tuple[float, flo
     Liang and Barsky's algorithm (1984): each segment p + s·d keeps the s for which it is inside of all four edges.
     """
     points = np.column_stack((x, y)).astype(float)
-    start, way = points[:-1], np.diff(points, axis=0)
-    first, last = np.zeros(len(way)), np.ones(len(way))
-    inside = np.isfinite(start).all(axis=1) & np.isfinite(way).all(axis=1)
+    start, delta = points[:-1], np.diff(points, axis=0)
+    first, last = np.zeros(len(delta)), np.ones(len(delta))
+    inside = np.isfinite(start).all(axis=1) & np.isfinite(delta).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         for k in range(2):
-            to_low, to_high = (low[k] - start[:, k]) / way[:, k], (high[k] - start[:, k]) / way[:, k]
-            moves = way[:, k] != 0.0
+            to_low, to_high = (low[k] - start[:, k]) / delta[:, k], (high[k] - start[:, k]) / delta[:, k]
+            moves = delta[:, k] != 0.0
             first = np.where(moves, np.maximum(first, np.minimum(to_low, to_high)), first)
             last = np.where(moves, np.minimum(last, np.maximum(to_low, to_high)), last)
             inside &= moves | ((low[k] <= start[:, k]) & (start[:, k] <= high[k]))
     kept = np.flatnonzero(inside & (first <= last))
     if not len(kept):
         return np.empty(0), np.empty(0)
-    ends = [start[kept] + share[kept, None] * way[kept] for share in (first, last)]
+    ends = [start[kept] + share[kept, None] * delta[kept] for share in (first, last)]
     goes_on = np.zeros(len(kept), dtype=bool)
     goes_on[1:] = (np.diff(kept) == 1) & (last[kept[:-1]] == 1.0) & (first[kept[1:]] == 0.0)
     gap = np.full_like(ends[0], np.nan)

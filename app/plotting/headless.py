@@ -34,7 +34,7 @@ class ShownUnits:
 
 
 @dataclass(frozen=True)
-class PlotWish:
+class PlotSettings:
     """What is plotted: channels, components or formulas against `x`; `apart`: each in a plot of its own.
 
     start, end : s, the piece of time that is seen (None: all); size : pixels of one plot
@@ -53,9 +53,9 @@ class PlotWish:
     """Height over width of the plotted area; 0: all the room."""
 
 
-def write(runs: Sequence[tuple[str, Run]], wish: PlotWish, path: str | Path) -> int:
+def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: str | Path) -> int:
     """Draw the runs (name, run) into a PNG, SVG, PDF or CSV file; the number of curves. Raises KinetostatError."""
-    plots = _plots([run for _, run in runs], wish)
+    plots = _plots([run for _, run in runs], plot_settings)
     application = _application()
     from app.plotting import export
     from app.plotting.chart import Chart
@@ -67,27 +67,33 @@ def write(runs: Sequence[tuple[str, Run]], wish: PlotWish, path: str | Path) -> 
         records.add(run, name, select=not records.items)
     charts = []
     for plot in plots:
-        chart = Chart(DARK if wish.dark else LIGHT)
-        chart.resize(*wish.size)
-        chart.show_curves(plot, curves(plot, records, series, wish.units))
+        chart = Chart(DARK if plot_settings.dark else LIGHT)
+        chart.resize(*plot_settings.size)
+        chart.show_curves(plot, curves(plot, records, series, plot_settings.units))
         chart.legend.hide()  # the file has its own
         chart.grab()  # widgets find their places, though none is shown
-        _cut(chart, plot, wish)
+        _cut(chart, plot, plot_settings)
         charts.append(chart)
     application.processEvents()  # the axes find their places
     export.save(charts, path)
     return sum(len(chart.curves) for chart in charts)
 
 
-def _plots(runs: Sequence[Run], wish: PlotWish) -> list[Plot]:
+def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
     """The plots, once every run is seen to have all of it."""
-    if wish.start is not None and wish.end is not None and not wish.end > wish.start:
-        raise KinetostatError(f"The plot ends at {wish.end:g} s, not after its start.", remedy="Let it end later.")
-    names = tuple(part for name in wish.channels for part in _known(runs, name))
-    _known(runs, wish.x)
-    if wish.apart:
-        return [Plot((name,), wish.x, wish.aspect) for name in names]
-    return [Plot(names, wish.x, wish.aspect)]
+    if (
+        plot_settings.start is not None
+        and plot_settings.end is not None
+        and not plot_settings.end > plot_settings.start
+    ):
+        raise KinetostatError(
+            f"The plot ends at {plot_settings.end:g} s, not after its start.", remedy="Let it end later."
+        )
+    names = tuple(part for name in plot_settings.channels for part in _known(runs, name))
+    _known(runs, plot_settings.x)
+    if plot_settings.apart:
+        return [Plot((name,), plot_settings.x, plot_settings.aspect) for name in names]
+    return [Plot(names, plot_settings.x, plot_settings.aspect)]
 
 
 def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
@@ -104,13 +110,13 @@ def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
     return expanded(runs[0], name)
 
 
-def _cut(chart: Chart, plot: Plot, wish: PlotWish) -> None:
+def _cut(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
     """Show the piece of time that is wished for."""
-    if plot.over_time and (wish.start is not None or wish.end is not None) and chart.curves:
+    if plot.over_time and (plot_settings.start is not None or plot_settings.end is not None) and chart.curves:
         first = min(float(curve.times[0]) for curve in chart.curves)
         last = max(float(curve.times[-1]) for curve in chart.curves)
-        low = first if wish.start is None else wish.start
-        high = last if wish.end is None else wish.end
+        low = first if plot_settings.start is None else plot_settings.start
+        high = last if plot_settings.end is None else plot_settings.end
         for box in (chart.box, *chart.box.others):
             box.setAutoVisible(y=True)
         chart.box.setXRange(low, high, padding=0.0)
@@ -134,4 +140,4 @@ def write_motion(motion: Motion) -> None:
     for path in motion.files:
         for x in dict.fromkeys(along for along, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)
-            write([(motion.title, motion.run)], PlotWish(channels, x, aspect=motion.aspect), path)
+            write([(motion.title, motion.run)], PlotSettings(channels, x, aspect=motion.aspect), path)

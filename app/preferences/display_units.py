@@ -8,7 +8,7 @@ import re
 
 from core.model import Finding
 
-_SPOKEN = re.compile(
+_IN_DISPLAY_UNITS = re.compile(
     r"(?P<radians>[-+\N{MINUS SIGN}]?\d+(?:\.\d*)?(?:e[-+]?\d+)?) rad(?P<rate>/s²?)?"
     r"(?P<both> \([^()]*°[^()]*\))?(?![\w·/])"
 )
@@ -25,7 +25,7 @@ def in_preferred_angles(text: str, degrees: bool) -> str:
         value = math.degrees(float(found["radians"].replace("\N{MINUS SIGN}", "-")))
         return f"{value:.4g}°{rate}"
 
-    return _SPOKEN.sub(said, text)
+    return _IN_DISPLAY_UNITS.sub(said, text)
 
 
 def finding_in_preferred_angles(finding: Finding, degrees: bool) -> Finding:

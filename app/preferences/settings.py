@@ -126,7 +126,7 @@ class Settings:
         gap = "" if unit.symbol.startswith("°") or not unit.symbol else "\u202f"
         return f"{readable(number)}{gap}{unit.symbol}"
 
-    def spoken(self, text: str) -> str:
+    def in_display_units(self, text: str) -> str:
         """What the kernel says, with its angles in the preferred unit."""
         return in_preferred_angles(text, self.degrees)
 

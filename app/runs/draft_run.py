@@ -17,7 +17,7 @@ STIFF = "radau"
 """Method that takes long steps where stability, not accuracy, makes others take short ones (gears, friction)."""
 
 
-class Way(NamedTuple):
+class Variant(NamedTuple):
     """method : one of `METHODS`; looser : factor of the tolerances."""
 
     method: str
@@ -25,7 +25,7 @@ class Way(NamedTuple):
 
     def of(self, wanted: dict[str, Any]) -> dict[str, Any]:
         """Keywords of `simulate` for this way."""
-        if self == Way(wanted["method"]):
+        if self == Variant(wanted["method"]):
             return wanted
         rtol = max(wanted["rtol"], min(self.looser * wanted["rtol"], LOOSEST))
         atol = wanted["atol"] * rtol / wanted["rtol"]
@@ -43,25 +43,25 @@ class Draft:
     def __init__(self, wanted: dict[str, Any]) -> None:
         """wanted : keywords of `simulate`."""
         method = wanted["method"]
-        ways = [Way(method), Way(STIFF), Way(STIFF, LOOSER)]
+        variants = [Variant(method), Variant(STIFF), Variant(STIFF, LOOSER)]
         if METHODS[method].adaptive:
-            ways.append(Way(method, LOOSER))
-        self.ways = tuple(dict.fromkeys(ways))
-        self.took: dict[Way, float] = {}
+            variants.append(Variant(method, LOOSER))
+        self.variants = tuple(dict.fromkeys(variants))
+        self.took: dict[Variant, float] = {}
 
     @property
-    def untried(self) -> Way | None:
+    def untried(self) -> Variant | None:
         """A way that may be quicker than all that were tried; None if one is quick enough."""
         if any(seconds <= BUDGET for seconds in self.took.values()):
             return None
-        return next((way for way in self.ways if way not in self.took), None)
+        return next((variant for variant in self.variants if variant not in self.took), None)
 
     @property
-    def best(self) -> Way:
+    def best(self) -> Variant:
         """The way to take now."""
-        good = next((way for way in self.ways if self.took.get(way, BUDGET + 1.0) <= BUDGET), None)
-        return good or min(self.ways, key=lambda way: self.took.get(way, float("inf")))
+        good = next((variant for variant in self.variants if self.took.get(variant, BUDGET + 1.0) <= BUDGET), None)
+        return good or min(self.variants, key=lambda variant: self.took.get(variant, float("inf")))
 
-    def note(self, way: Way, seconds: float) -> None:
+    def note(self, variant: Variant, seconds: float) -> None:
         """What a run took, processor seconds; infinite if it failed."""
-        self.took[way] = seconds
+        self.took[variant] = seconds

@@ -27,7 +27,7 @@ ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "in
 
 
 @dataclass(frozen=True)
-class FilmWish:
+class FilmSettings:
     """What a person wants filmed.
 
     view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run or the sequence
@@ -60,9 +60,9 @@ class Films(QObject):
         """The film that is being made."""
         return self.jobs.running[0] if self.jobs.running else None
 
-    def start(self, wish: FilmWish, source: Record | Filmed) -> Job:
+    def start(self, film_settings: FilmSettings, source: Record | Filmed) -> Job:
         """Begin a film of a run, or of a sequence of poses."""
-        gather = self._gatherer(wish, source)
+        gather = self._gatherer(film_settings, source)
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
             from core.functions.function import Cancelled
@@ -70,10 +70,10 @@ class Films(QObject):
 
             frames = film(
                 gather(),
-                wish.path,
-                fps=wish.fps,
-                size=wish.size,
-                look=wish.look,
+                film_settings.path,
+                fps=film_settings.fps,
+                size=film_settings.size,
+                look=film_settings.look,
                 progress=progress,
                 cancelled=cancelled,
             )
@@ -81,31 +81,31 @@ class Films(QObject):
                 raise Cancelled
             return frames
 
-        return self.jobs.start(f"Film {wish.path.name}", work)
+        return self.jobs.start(f"Film {film_settings.path.name}", work)
 
-    def _gatherer(self, wish: FilmWish, source: Record | Filmed) -> Callable[[], Footage]:
+    def _gatherer(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
         """What the window shows now, taken down; the thread then asks the window for nothing."""
         scene, run_scene = self._view.scene, self._view.run_scene
         display = {name: getattr(scene.display, name) for name in ADDED}
         options: dict[str, Any] = {
-            "fps": wish.fps,
-            "speed": wish.speed,
-            "start": wish.start,
-            "end": wish.end,
-            "view": wish.view or self._camera(wish),
-            "turn": wish.turn,
-            "caption": wish.caption,
+            "fps": film_settings.fps,
+            "speed": film_settings.speed,
+            "start": film_settings.start,
+            "end": film_settings.end,
+            "view": film_settings.view or self._camera(film_settings),
+            "turn": film_settings.turn,
+            "caption": film_settings.caption,
         }
         if isinstance(source, Filmed):
             return lambda: sequence_footage.footage(
                 source.poses,
                 source.mech,
                 interval=source.interval,
-                field=source.field if wish.overlays else None,
+                field=source.field if film_settings.overlays else None,
                 **options,
                 **display,
             )
-        if wish.overlays:
+        if film_settings.overlays:
             shown = run_scene.kinds and dict(run_scene.scale)
             options |= {
                 "traces": run_scene.tracings,
@@ -116,12 +116,12 @@ class Films(QObject):
         run = source.run
         return lambda: footage(run, **options, **display)
 
-    def _camera(self, wish: FilmWish) -> View:
+    def _camera(self, film_settings: FilmSettings) -> View:
         """The camera of the viewport; a film of another shape shows at least what the viewport shows."""
         from viz import camera
 
         width, height = self._view.scene.size
-        narrower = (width / height) / (wish.size[0] / wish.size[1])
+        narrower = (width / height) / (film_settings.size[0] / film_settings.size[1])
         return camera.zoom(self._view.scene.view, min(1.0, 1.0 / narrower))
 
     def close(self) -> None:

@@ -101,7 +101,7 @@ class Interactive(QObject):
         self._view.say("Preparing …")
         q, v = session.q.copy(), self._present_speeds()
         mech, p = session.mech, dict(session.p)
-        forces = {name: value for name, value in self._simulation.wishes.forces.items() if name in mech.v_names}
+        forces = {name: value for name, value in self._simulation.run_settings.forces.items() if name in mech.v_names}
         damping = DAMPINGS[self.damping][1]
 
         def work(progress: Any, cancelled: Any) -> Live:
@@ -139,7 +139,7 @@ class Interactive(QObject):
         self._dropped()
         if not isinstance(error, KinetostatError):
             raise error
-        self._session.told.emit("error", str(error))
+        self._session.message.emit("error", str(error))
 
     def _dropped(self) -> None:
         self.starting = False
@@ -216,7 +216,7 @@ class Interactive(QObject):
                 done += SLICE
         except KinetostatError as error:
             self.stop()
-            self._session.told.emit("error", f"{error} The motion until then is kept as a run.")
+            self._session.message.emit("error", f"{error} The motion until then is kept as a run.")
             return
         self._last -= max(wanted - done, 0.0) if wanted - done < SLICE else 0.0
         self.pace += 0.1 * (done / max(passed, 1e-6) - self.pace)
@@ -297,4 +297,4 @@ class Interactive(QObject):
         try:
             live.place(session.q, v)
         except KinetostatError as error:
-            session.told.emit("warning", str(error))
+            session.message.emit("warning", str(error))

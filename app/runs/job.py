@@ -17,7 +17,7 @@ from app.document.run_tree import Record
 from app.document.session import Session
 from app.preferences.settings import Settings
 from app.runs.integrator_code import integrators, stages_for
-from app.runs.run_settings import Wishes, arguments, start_of
+from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.simulation import Run, simulate
 from core.simulation.methods.tableaux import RECORDED
@@ -43,7 +43,7 @@ class Simulation(QObject):
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._settings, self._jobs = session, settings, jobs
-        self.wishes = Wishes.recalled(settings.value(KEY))
+        self.run_settings = RunSettings.recalled(settings.value(KEY))
         self.job: Job | None = None
         self.record: Record | None = None
         self._pieces: deque[Run] = deque()
@@ -54,7 +54,7 @@ class Simulation(QObject):
         self._origin: tuple[str, Record | None, float | None] = ("", None, None)
         self._lent: dict[str, Any] = {}
         """The person's wishes in whose place those of the open example stand."""
-        self._wished_for = session.document
+        self._wanted_settings = session.document
         self._document = session.document
         self._timer = QTimer(self, interval=GROW)
         self._timer.timeout.connect(self._grow)
@@ -65,21 +65,21 @@ class Simulation(QObject):
         self._timer.stop()
         self._session.changed.disconnect(self._changed)
 
-    def wish(self, **values: Any) -> None:
+    def choose(self, **values: Any) -> None:
         """Change wishes, e.g. `wish(duration=5.0)`."""
-        wishes = dataclasses.replace(self.wishes, **values)
-        if wishes != self.wishes:
-            self.wishes = wishes
+        run_settings = dataclasses.replace(self.run_settings, **values)
+        if run_settings != self.run_settings:
+            self.run_settings = run_settings
             self._lent = {name: value for name, value in self._lent.items() if name not in values}
-            self._settings.remember(KEY, {**wishes.kept(), **self._lent})
+            self._settings.remember(KEY, {**run_settings.kept(), **self._lent})
             self.changed.emit()
 
     def suggest(self, values: Mapping[str, Any]) -> None:
-        """Wishes that suit the machine just opened, as long as it is open: what the person had comes back then."""
+        """RunSettings that suit the machine just opened, as long as it is open: what the person had comes back then."""
         if values or self._lent:
-            own = {**self.wishes.kept(), **self._lent}
+            own = {**self.run_settings.kept(), **self._lent}
             self._lent = {name: own[name] for name in values}
-            self.wishes = dataclasses.replace(self.wishes, **{**own, **values})
+            self.run_settings = dataclasses.replace(self.run_settings, **{**own, **values})
             self.changed.emit()
 
     @property
@@ -95,15 +95,17 @@ class Simulation(QObject):
             return
         session = self._session
         if session.mech.nv == 0:
-            session.told.emit("error", "Nothing can move: the model has no joint with a coordinate. Add a joint first.")
+            session.message.emit(
+                "error", "Nothing can move: the model has no joint with a coordinate. Add a joint first."
+            )
             return
-        start = start_of(self.wishes, session)
-        wanted = arguments(self.wishes, session, start)
+        start = start_of(self.run_settings, session)
+        wanted = arguments(self.run_settings, session, start)
         branch = start.parent is not None
         self._origin = ("", start.parent, session.runs.time if branch else None)
         self._pieces, self._grown, self._whole, self.record = deque(), None, [], None
         pieces, whole, mech = self._pieces, self._whole, session.mech
-        stages = stages_for(mech, self.wishes.method)
+        stages = stages_for(mech, self.run_settings.method)
 
         def work(progress: Any, cancelled: Any) -> Run:
             if integrators().busy(*stages):
@@ -182,7 +184,7 @@ class Simulation(QObject):
         self._finish(run if run is not None and len(run) > 1 else None, str(error))
         if isinstance(error, KinetostatError):
             kept = " The motion until then is kept as a run." if run is not None and len(run) > 1 else ""
-            self._session.told.emit("error", f"{error}{kept}")
+            self._session.message.emit("error", f"{error}{kept}")
         else:
             raise error
 
@@ -202,20 +204,20 @@ class Simulation(QObject):
 
     def _changed(self, old: Any, new: Any) -> None:
         """Start speeds and forces of joints that are gone are dropped; another document begins without any."""
-        if self._wished_for != self._session.document:
-            self._wished_for = self._session.document
+        if self._wanted_settings != self._session.document:
+            self._wanted_settings = self._session.document
             self.suggest({})
         if old.model is new.model:
             return
         if self._is_stale:
             self.cancel()
         names = set(self._session.mech.v_names)
-        speeds = {name: value for name, value in self.wishes.speeds.items() if name in names}
-        forces = {name: value for name, value in self.wishes.forces.items() if name in names}
-        if old.model.name != new.model.name and not names & {*self.wishes.speeds, *self.wishes.forces}:
+        speeds = {name: value for name, value in self.run_settings.speeds.items() if name in names}
+        forces = {name: value for name, value in self.run_settings.forces.items() if name in names}
+        if old.model.name != new.model.name and not names & {*self.run_settings.speeds, *self.run_settings.forces}:
             speeds, forces = {}, {}
-        if speeds != self.wishes.speeds or forces != self.wishes.forces:
-            self.wishes = dataclasses.replace(self.wishes, speeds=speeds, forces=forces)
+        if speeds != self.run_settings.speeds or forces != self.run_settings.forces:
+            self.run_settings = dataclasses.replace(self.run_settings, speeds=speeds, forces=forces)
         self.changed.emit()
 
 

@@ -40,7 +40,7 @@ REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_fo
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RunSettings:
     """duration, step, output : s (None: chosen); rtol, atol : tolerances; start : one of `STARTS`;
     speeds : start speeds by name, rad/s or m/s; forces : joint forces by speed, numbers (N·m, N) or formulas;
     closed_forms : solve loops explicitly where they allow it.
@@ -62,12 +62,14 @@ class Wishes:
         return {name: getattr(self, name) for name in REMEMBERED}
 
     @staticmethod
-    def recalled(data: Any) -> Wishes:
-        """Wishes as remembered; what does not fit is left out."""
-        first = Wishes()
+    def recalled(data: Any) -> RunSettings:
+        """RunSettings as remembered; what does not fit is left out."""
+        first = RunSettings()
         if not isinstance(data, dict):
             return first
-        known = {each.name: data[each.name] for each in fields(Wishes) if each.name in REMEMBERED and each.name in data}
+        known = {
+            each.name: data[each.name] for each in fields(RunSettings) if each.name in REMEMBERED and each.name in data
+        }
         if known.get("method", first.method) not in METHODS:
             known.pop("method")
         numbers = ("duration", "rtol", "atol", "step", "output")
@@ -78,7 +80,7 @@ class Wishes:
             or (isinstance(value, float | int) and value > 0)
             or (value is None and name in ("step", "output"))
         }
-        return Wishes(**good)
+        return RunSettings(**good)
 
 
 class Start(NamedTuple):
@@ -90,23 +92,23 @@ class Start(NamedTuple):
     parent: Record | None = None
 
 
-def start_of(wishes: Wishes, session: Session) -> Start:
+def start_of(run_settings: RunSettings, session: Session) -> Start:
     """The state that is wished for. What does not exist any more is left out.
 
     A pose in which the playhead shows a run is no start, so that runs made one after another can be compared.
     """
     mech, runs = session.mech, session.runs
     own = dict(zip(mech.v_names, start_speeds(mech), strict=True))
-    v = np.array([float(wishes.speeds.get(name, own[name])) for name in mech.v_names])
+    v = np.array([float(run_settings.speeds.get(name, own[name])) for name in mech.v_names])
     record = runs.current
-    if wishes.start in ("moment", "moving") and record is not None:
+    if run_settings.start in ("moment", "moving") and record is not None:
         k = record.run
         moment = matched_speeds(mech, k.mech, speeds_at(k, runs.time))
-        if wishes.start == "moment":
+        if run_settings.start == "moment":
             q = matched(session, k, k.at(runs.time))
             return Start(q, moment, runs.time, record)
         return Start(session.q.copy(), moment, 0.0, record)
-    if wishes.start == "rest":
+    if run_settings.start == "rest":
         return Start(session.rest.copy(), v)
     return Start(session.q.copy() if session.previewing else session.edited_pose, v)
 
@@ -122,22 +124,22 @@ def matched_speeds(mech: Mechanism, other: Mechanism, v: Array) -> Array:
     return np.array([values.get(name, 0.0) for name in mech.v_names])
 
 
-def arguments(wishes: Wishes, session: Session, start: Start) -> dict[str, Any]:
+def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict[str, Any]:
     """Keywords for `core.simulation.simulate`, of a machine `session.mech` with the parameters of the document."""
     mech = session.mech
-    adaptive = METHODS[wishes.method].adaptive
-    forces = {name: value for name, value in wishes.forces.items() if name in mech.v_names}
+    adaptive = METHODS[run_settings.method].adaptive
+    forces = {name: value for name, value in run_settings.forces.items() if name in mech.v_names}
     return {
-        "duration": wishes.duration,
-        "method": wishes.method,
-        "rtol": wishes.rtol,
-        "atol": wishes.atol,
-        "step": wishes.step if wishes.step is not None or adaptive else 1e-3,
-        "output": wishes.output,
+        "duration": run_settings.duration,
+        "method": run_settings.method,
+        "rtol": run_settings.rtol,
+        "atol": run_settings.atol,
+        "step": run_settings.step if run_settings.step is not None or adaptive else 1e-3,
+        "output": run_settings.output,
         "q0": start.q,
         "v0": start.v,
         "start": start.time,
         "parameters": dict(session.edited_parameters) or None,
         "torque": forces or None,
-        "closed_forms": wishes.closed_forms,
+        "closed_forms": run_settings.closed_forms,
     }

@@ -1,7 +1,7 @@
 """Live what-if: while a slider moves, the whole run is computed anew, beside the window; the last few stay faint.
 
-Wishes come faster than runs: the newest waits until the thread is free, those between are never computed. While the
-hand moves, runs are computed in the way that keeps up with it (`app.runs.draft_run`); as wished when it rests.
+Requests come faster than runs: the newest waits until the thread is free, those between are never computed. While the
+hand moves, runs are computed in the variant that keeps up with it (`app.runs.draft_run`); as set when it rests.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.document.run_pose import matched
 from app.document.run_tree import Record
-from app.runs.draft_run import Draft, Way
+from app.runs.draft_run import Draft, Variant
 from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
-from app.runs.run_settings import Wishes, arguments, start_of
+from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
 from core.functions.function import Cancelled
 from core.simulation import Run, simulate
@@ -107,14 +107,14 @@ class _Worker:
             made = self._run(wanted)
             with self._free:
                 self._made, self._busy = made or self._made, False
-            self._try_ways(wanted)
+            self._try_variants(wanted)
 
     def _run(self, wanted: _Wanted) -> _Made | None:
         """None: something newer is wanted by now."""
         try:
             integrators().wait(lambda: self._over, *stages_for(wanted.mech, wanted.arguments["method"]))
             draft = self._draft_of(wanted)
-            if wanted.draft and draft.best != draft.ways[0]:
+            if wanted.draft and draft.best != draft.variants[0]:
                 run = self._timed(wanted, draft.best)
                 if run is not None:
                     return _Made(run, "", wanted.asked)
@@ -125,7 +125,7 @@ class _Worker:
             )
             if run.statistics.ended:
                 return None
-            draft.note(draft.ways[0], run.statistics.cpu)
+            draft.note(draft.variants[0], run.statistics.cpu)
             return _Made(run, "", wanted.asked)
         except SimulationError as error:
             kept = error.run if error.run is not None and len(error.run) > 1 else None
@@ -146,29 +146,29 @@ class _Worker:
     def _stale(self) -> bool:
         return self._over or self._wanted is not None
 
-    def _timed(self, wanted: _Wanted, way: Way) -> Run | None:
+    def _timed(self, wanted: _Wanted, variant: Variant) -> Run | None:
         """The run in this way; None if it fails."""
         assert self._draft is not None
         try:
-            run = simulate(wanted.mech, **way.of(wanted.arguments), cancelled=lambda: self._over)
+            run = simulate(wanted.mech, **variant.of(wanted.arguments), cancelled=lambda: self._over)
         except SimulationError:
-            self._draft.note(way, float("inf"))
+            self._draft.note(variant, float("inf"))
             return None
-        self._draft.note(way, run.statistics.cpu)
+        self._draft.note(variant, run.statistics.cpu)
         return run
 
-    def _try_ways(self, wanted: _Wanted) -> None:
+    def _try_variants(self, wanted: _Wanted) -> None:
         """While nothing is wanted, find a way that is quick enough."""
         draft = self._draft
-        while draft is not None and (way := draft.untried) is not None and not self._stale:
-            if way == draft.ways[0]:  # failed as wished: nothing to be quicker than
+        while draft is not None and (variant := draft.untried) is not None and not self._stale:
+            if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than
                 return
             try:
                 integrators().wait(lambda: self._stale)
-                self._timed(wanted, way)
-                self._timed(wanted, way)  # without the making of machine code
+                self._timed(wanted, variant)
+                self._timed(wanted, variant)  # without the making of machine code
             except (KinetostatError, Cancelled):
-                draft.note(way, float("inf"))
+                draft.note(variant, float("inf"))
                 return
 
 
@@ -184,7 +184,7 @@ class WhatIf(QObject):
         self._view, self._session, self._simulation = view, view.session, simulation
         self._worker: _Worker | None = None
         self.record: Record | None = None
-        self._wishes: Wishes = simulation.wishes
+        self._run_settings: RunSettings = simulation.run_settings
         self._document = self._session.document
         self._last = 0.0
         self._seen: tuple[Any, ...] = ()
@@ -193,7 +193,7 @@ class WhatIf(QObject):
         self._pairs = (
             (self._session.moved, self._moved),
             (self._session.changed, self._changed),
-            (simulation.changed, self._wished),
+            (simulation.changed, self._wanted),
             (self._session.runs.moved, self._ghost),
         )
         for signal, slot in self._pairs:
@@ -216,7 +216,7 @@ class WhatIf(QObject):
             return
         if on:
             self._worker = _Worker()
-            self._wishes, self._document = self._simulation.wishes, self._session.document
+            self._run_settings, self._document = self._simulation.run_settings, self._session.document
             self._ask()
         elif self._worker is not None:
             self._timer.stop()
@@ -250,9 +250,9 @@ class WhatIf(QObject):
         if old.model is not new.model or old.pose != new.pose:
             self._ask()
 
-    def _wished(self) -> None:
-        if self.on and self._simulation.wishes != self._wishes:
-            self._wishes = self._simulation.wishes
+    def _wanted(self) -> None:
+        if self.on and self._simulation.run_settings != self._run_settings:
+            self._run_settings = self._simulation.run_settings
             self._ask()
 
     def _ask(self) -> None:
@@ -264,11 +264,11 @@ class WhatIf(QObject):
         if 1e3 * (now - self._last) > PAUSE:
             self._set_aside()
         self._last = now
-        wishes = self._simulation.wishes
-        if wishes.start in ("moment", "moving"):  # these would begin where the run itself is shown
-            wishes = dataclasses.replace(wishes, start="pose")
-        start = start_of(wishes, session)
-        self._worker.want(_Wanted(session.mech, arguments(wishes, session, start), now, session.previewing))
+        run_settings = self._simulation.run_settings
+        if run_settings.start in ("moment", "moving"):  # these would begin where the run itself is shown
+            run_settings = dataclasses.replace(run_settings, start="pose")
+        start = start_of(run_settings, session)
+        self._worker.want(_Wanted(session.mech, arguments(run_settings, session, start), now, session.previewing))
         if not self._timer.isActive():
             self._timer.start()
 

@@ -151,7 +151,7 @@ def _edit_listener(known: ReferenceType[Viewport], state: Asking) -> Callable[[S
             return
         if state.menu is not None:
             state.menu.close()
-        view.session.told.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: point again.")
+        view.session.message.emit("hint", f"{_listed(gone)} {'is' if len(gone) == 1 else 'are'} gone: point again.")
         _say(view)
 
     return heard
@@ -221,7 +221,7 @@ def press(view: Viewport, pointer: Pointer) -> Gesture:
         asking(view).at = view.mapToGlobal(QPoint(round(pointer.x / pointer.scale), round(pointer.y / pointer.scale)))
         pick = under(view, pointer)
         if pick is None:
-            view.session.told.emit("hint", f"There is no {asking(view).wants[0]} here.")
+            view.session.message.emit("hint", f"There is no {asking(view).wants[0]} here.")
         else:
             _take(view, pick)
 

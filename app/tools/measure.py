@@ -35,7 +35,7 @@ def _click(view: Viewport, pointer: Pointer) -> None:
     if len(notes.points) == 1:
         notes.points = (notes.points[0], point)
         notes.lines = (line(notes.points[0], point, words(view, notes.points[0], point)),)
-        view.session.told.emit("hint", "Distance " + words(view, notes.points[0], point).replace("\n", " · "))
+        view.session.message.emit("hint", "Distance " + words(view, notes.points[0], point).replace("\n", " · "))
     else:
         notes.points, notes.lines = (point,), ()
     notes.update()

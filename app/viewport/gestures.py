@@ -130,7 +130,7 @@ class Gestures:
         if running is None or not self._holds or getgeneratorstate(running) == GEN_RUNNING:
             return
         self.cancel()
-        self._view.session.told.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
+        self._view.session.message.emit("hint", "The document was changed meanwhile: what was dragged is let go.")
 
     def _step(self, pointer: Pointer | None, first: bool = False) -> None:
         running = self._running

@@ -196,7 +196,7 @@ class RunScene:
             return
         self._pause(True)
         shown = [each for each in (record, *self.others(record)) if not each.faint]
-        ways, kept = {}, {}
+        trajectories, kept = {}, {}
         colours: dict[str, Colour] = {}
         for each in shown:
             for tracing in self.tracings:
@@ -205,17 +205,17 @@ class RunScene:
                 key = each.run, tracing
                 kept[key] = self._traced.get(key) or trace(each.run, tracing)
                 name = f"{each.id} {tracing.frame} {tracing.point}"
-                ways[name] = drawn(kept[key], time)
+                trajectories[name] = drawn(kept[key], time)
                 colours[name] = rgb(each.color) if len(shown) > 1 else "trace"
         self._traced = kept
-        scene.overlays.traces(ways, colours, source=SOURCE)
+        scene.overlays.traces(trajectories, colours, source=SOURCE)
 
     def _pause(self, paused: bool) -> None:
         """Show the ways that are recorded while something moves, or not."""
         scene = self._view.scene
         if paused != scene.tracks.paused:
             scene.tracks.paused = paused
-            scene.overlays.traces(scene.tracks.ways)
+            scene.overlays.traces(scene.tracks.trajectories)
 
     # ----------------------------------------------------------------------------- other runs
 

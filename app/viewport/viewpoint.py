@@ -28,7 +28,7 @@ class Viewpoint:
     def __init__(self, view: Viewport) -> None:
         self._view = view
         self._fit_wanted = True
-        self._way: tuple[View, View] | None = None
+        self._trajectory: tuple[View, View] | None = None
         self._flight = QVariantAnimation(view, startValue=0.0, endValue=1.0, duration=FLIGHT)
         self._flight.valueChanged.connect(self._fly)
 
@@ -50,7 +50,7 @@ class Viewpoint:
             self._look(view)
             return
         self.stop()
-        self._way = self._view.scene.view, view
+        self._trajectory = self._view.scene.view, view
         self._flight.start()
 
     def stop(self) -> None:
@@ -58,8 +58,8 @@ class Viewpoint:
         self._flight.stop()
 
     def _fly(self, share: float) -> None:
-        if self._way is not None:
-            self._look(self._way[1] if share >= 1.0 else camera.between(*self._way, share))
+        if self._trajectory is not None:
+            self._look(self._trajectory[1] if share >= 1.0 else camera.between(*self._trajectory, share))
 
     def _look(self, view: View) -> None:
         self._view.scene.view = view
@@ -70,7 +70,7 @@ class Viewpoint:
     def goal(self) -> View:
         """Where the camera is, or flies to."""
         flying = self._flight.state() == QVariantAnimation.State.Running
-        return self._way[1] if flying and self._way is not None else self._view.scene.view
+        return self._trajectory[1] if flying and self._trajectory is not None else self._view.scene.view
 
     def look_from(self, name: str) -> None:
         """Look from a named side (`camera.PRESETS`)."""

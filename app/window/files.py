@@ -160,7 +160,7 @@ class Documents(QObject):
             return
         self._session.trusted = opened.trusted
         self._window.settings.add_recent(opened.path)
-        self._window.simulation.suggest(next((e.wishes for e in examples() if e.path == opened.path), {}))
+        self._window.simulation.suggest(next((e.run_settings for e in examples() if e.path == opened.path), {}))
         if opened.kept is not None:
             folder = companion.folder_of(opened.path)
             self._window.run_keeper.read(folder, opened.kept, document=opened.path)
@@ -171,7 +171,7 @@ class Documents(QObject):
         serious = [finding for finding in opened.findings if finding.severity != "hint"]
         if serious:
             more = f" ({len(serious) - 1} more in the findings)" if len(serious) > 1 else ""
-            self._session.told.emit("warning", f"{opened.path.name}: {serious[0].text}{more}")
+            self._session.message.emit("warning", f"{opened.path.name}: {serious[0].text}{more}")
 
     def open_run(self, run: Run, path: Path) -> None:
         """Show a run of a machine that is not open: with its own model if nothing is open, else after asking."""
@@ -328,7 +328,7 @@ class Documents(QObject):
         if not done:
             return False
         if wanted.runs and self._session.path is not None and self._session.path.suffix != SUFFIX:
-            self._session.told.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
+            self._session.message.emit("error", f"Runs are kept beside {SUFFIX} files only. Save the machine as one.")
             return False
         self._window.notices.remove(KEEPING)
         return self._written(wanted.runs)
@@ -359,11 +359,11 @@ class Documents(QObject):
         if path:
             chosen = Path(path) if Path(path).suffix else Path(path).with_suffix(".png")
             if self._window.viewport.picture(2).save(str(chosen)):
-                self._session.told.emit("done", f"Picture written to {chosen}")
+                self._session.message.emit("done", f"Picture written to {chosen}")
             else:
-                self._session.told.emit("error", f"{chosen} cannot be written. Choose another folder or name.")
+                self._session.message.emit("error", f"{chosen} cannot be written. Choose another folder or name.")
 
     def copy_picture(self) -> None:
         """Put the view on the clipboard."""
         QGuiApplication.clipboard().setImage(self._window.viewport.picture(2))
-        self._session.told.emit("done", "The picture is on the clipboard.")
+        self._session.message.emit("done", "The picture is on the clipboard.")

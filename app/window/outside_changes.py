@@ -102,7 +102,7 @@ class OutsideChanges(QObject):
             self._ask(self._session.sources.changed())
         elif self._window.documents.take_over(found, "Changed outside"):
             name = found.path.name
-            self._session.told.emit("done", f"{name} was changed by another program and read again. Undo goes back.")
+            self._session.message.emit("done", f"{name} was changed by another program and read again. Undo goes back.")
 
     # ------------------------------------------------------------------------------- telling
 

@@ -138,7 +138,7 @@ class Recovery(QObject):
         if not self._worker.busy and not self._news:
             self._look.stop()
         while self._news:
-            self._window.session.told.emit("warning", self._news.popleft())
+            self._window.session.message.emit("warning", self._news.popleft())
 
     # ------------------------------------------------------------------------------- offering
 
@@ -195,7 +195,7 @@ class Recovery(QObject):
         self._keeper.read(left.runs, left.kept, document=path, then=lambda whole: self._taken(left, whole))
         self._window.surroundings.put_back(left.kept.sections)
         self._window.outside.look()
-        self._window.session.told.emit("done", f"Restored: {left.words}. It is not saved yet.")
+        self._window.session.message.emit("done", f"Restored: {left.words}. It is not saved yet.")
 
     def _taken(self, left: Leftover, whole: bool) -> None:
         """The old copy goes once all of it is in one of our own; else it stays, and is offered again."""
@@ -218,7 +218,7 @@ class Recovery(QObject):
         try:
             gone = leftovers.discard(left)
         except OSError as error:
-            self._window.session.told.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
+            self._window.session.message.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
             return
         self._discarded.append(gone)
         self._left = tuple(each for each in self._left if each != left)

@@ -90,7 +90,7 @@ def start(file: str, arguments: list[str]) -> int:
             window.documents.start_example(path)
         window.recovery.offer()
         if lost := obstacle(places()):
-            window.session.told.emit("warning", lost)
+            window.session.message.emit("warning", lost)
 
     QTimer.singleShot(0, begin)
     try:

@@ -43,7 +43,7 @@ class Surroundings:
                     put(kept[name])
                 except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
                     words = f"What was kept of the {name} cannot be used; they begin anew."
-                    self._window.session.told.emit("hint", words)
+                    self._window.session.message.emit("hint", words)
 
     # ------------------------------------------------------------------------------- camera
 

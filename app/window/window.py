@@ -93,7 +93,7 @@ class Window(QMainWindow):
         self.session = session or Session()
         self.settings = settings or Settings()
         self.theme = Theme(self.settings)
-        self.guard = Guard(self.session.told.emit)
+        self.guard = Guard(self.session.message.emit)
         self.jobs: Jobs = Jobs(self)
         self.setWindowIcon(icon("kinetostat"))
         self.viewport = Viewport(self.session, self.settings, self.theme, TOOLS, self)
@@ -101,7 +101,7 @@ class Window(QMainWindow):
         self.setCentralWidget(self._middle())
         self.simulation = Simulation(self.session, self.settings, self.jobs, self)
         self.films = Films(self.viewport, self)
-        self.messages = MessageCard(self.viewport, self.settings.spoken)
+        self.messages = MessageCard(self.viewport, self.settings.in_display_units)
         self.status = StatusLine(self.session, self.settings, self.jobs)
         self.setStatusBar(self.status)
         self.what_if = WhatIf(self.viewport, self.simulation, self)
@@ -201,7 +201,7 @@ class Window(QMainWindow):
             (self.session.changed, self.messages.outdate_error),
             (self.session.selected, refresh),
             (self.session.saved_changed, self._retitle),
-            (self.session.told, self.messages.tell),
+            (self.session.message, self.messages.tell),
             (self.session.produced, self._produced),
             (self.settings.changed, refresh),
             (self.viewport.run_scene.changed, refresh),
@@ -216,7 +216,7 @@ class Window(QMainWindow):
             (self.simulation.changed, refresh),
             (self.what_if.changed, refresh),
             (self.interactive.changed, refresh),
-            (self.simulation.began, lambda _: self.viewport.player.present(self.simulation.wishes.duration)),
+            (self.simulation.began, lambda _: self.viewport.player.present(self.simulation.run_settings.duration)),
         )
         for signal, slot in self._pairs:
             signal.connect(slot)

@@ -62,7 +62,7 @@ def branches(
     for k in range(starts):
         step(k, starts)
         trial = guess if k == 0 else _scattered(mech, guess, held, rng)
-        pose, gap = position_solver.close(closure.upright, trial, 1.0 / closure.units, held)
+        pose, gap = position_solver.close(closure.oriented, trial, 1.0 / closure.units, held)
         if not gap < position_solver.ACCEPTABLE or not closure.problem.fits(pose):
             continue
         if not found:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.joint_limits import Stops
+from core.analysis.joint_limits import ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
 from core.constraints import assembly
 from core.errors import SimulationError
@@ -56,14 +56,14 @@ class Equilibrium:
     stability: str
     steps: int
     linear: Linearisation | None
-    stops: dict[str, float] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
 
 
 class _Balance:
     """Loads at poses of a machine, in units of its size."""
 
     def __init__(self, closure: Closure, tau: Array) -> None:
-        self.closure, self.tau, self.stops = closure, tau, Stops(closure)
+        self.closure, self.tau, self.limits = closure, tau, ActiveLimits(closure)
         self.near: Array | None = None
 
     def states(self, q: Array) -> Array:
@@ -73,7 +73,7 @@ class _Balance:
     def passed(self, q: Array) -> None:
         """The way goes on from this pose."""
         self.near = self.states(q)
-        self.stops.passed(q)
+        self.limits.passed(q)
 
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
@@ -83,14 +83,14 @@ class _Balance:
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""
-        N = self.stops.motions(q)
+        N = self.limits.motions(q)
         return N, N.T @ self.load(q)
 
     def holding(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
         """(multipliers of the closure, forces of the limits that hold, what neither takes) of a load h."""
         closure = self.closure
         G = closure.jacobian(q) if closure.rows else np.zeros((0, closure.mech.nv))
-        rows = np.concatenate([G, self.stops.rows(q)])
+        rows = np.concatenate([G, self.limits.rows(q)])
         found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=1e-9)[0], dtype=float)
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
@@ -102,7 +102,7 @@ class _Balance:
         still = np.zeros(mech.nv)
         state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(closure.t, closure.p)}
         slopes = derivatives(mech._program)(state, multipliers, closure.p)
-        return np.asarray(N.T @ balanced(slopes).f_q @ N) - self.stops.bending(q, N, pushes)
+        return np.asarray(N.T @ balanced(slopes).f_q @ N) - self.limits.bending(q, N, pushes)
 
 
 def equilibrium(
@@ -126,12 +126,12 @@ def equilibrium(
     pose = np.asarray(mech.assemble(start, p=closure.p, t=t)) if closure.rows else start
     balance = _Balance(closure, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
     pose, steps = _descended(balance, pose, nearest)
-    N = balance.stops.motions(pose)
+    N = balance.limits.motions(pose)
     load = balance.load(pose)
     _, pushes, left = balance.holding(pose, load)
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
-    held = balance.stops.held
+    held = balance.limits.held
     linear = None if held else _linear(mech, pose, balance)
     return Equilibrium(
         pose,
@@ -173,17 +173,17 @@ def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
         balance.passed(q)
         N, g = balance.gradient(q)
         if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _on_a_ridge(balance, q, N)):
-            if not balance.stops.release(balance.holding(q, balance.load(q))[1], BALANCED * scale):
+            if not balance.limits.release(balance.holding(q, balance.load(q))[1], BALANCED * scale):
                 return q, step
             continue
         K = balance.stiffness(q, N)
-        way = _newton(K, g) if nearest else _downhill(K, g, scale)
-        length = float(np.linalg.norm(way))
-        way *= min(1.0, longest / length) if length > 0.0 else 0.0
-        trial, accepted = _accepted(balance, q, N, g, way, scale, nearest)
+        displacement = _newton(K, g) if nearest else _downhill(K, g, scale)
+        length = float(np.linalg.norm(displacement))
+        displacement *= min(1.0, longest / length) if length > 0.0 else 0.0
+        trial, accepted = _accepted(balance, q, N, g, displacement, scale, nearest)
         if not accepted:
             break
-        reached = trial if nearest else balance.stops.reached(q, trial)
+        reached = trial if nearest else balance.limits.reached(q, trial)
         longest = 0.5 * longest if reached is None else longest
         q = q if reached is None else reached
     N, g = balance.gradient(q)
@@ -233,12 +233,12 @@ def _downhill(K: Array, g: Array, scale: float) -> Array:
 
 
 def _accepted(
-    balance: _Balance, q: Array, N: Array, g: Array, way: Array, scale: float, nearest: bool
+    balance: _Balance, q: Array, N: Array, g: Array, displacement: Array, scale: float, nearest: bool
 ) -> tuple[Array, bool]:
     """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
-    before = float(g @ way)
+    before = float(g @ displacement)
     for _ in range(30):
-        trial, gap = balance.stops.closed(balance.closure.moved(q, N @ way))
+        trial, gap = balance.limits.closed(balance.closure.moved(q, N @ displacement))
         if gap < position_solver.ACCEPTABLE:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:
@@ -249,14 +249,14 @@ def _accepted(
                 after = float(balance.load(trial) @ _tangent(N_trial, gone, balance.closure.units))
                 if after <= OVERSHOOT * abs(before) or abs(before) < 1e-14 * scale:
                     return trial, True
-        way = 0.5 * way
-        before = float(g @ way)
+        displacement = 0.5 * displacement
+        before = float(g @ displacement)
     return q, False
 
 
-def _tangent(N: Array, way: Array, units: Array) -> Array:
+def _tangent(N: Array, displacement: Array, units: Array) -> Array:
     """The part of a displacement along the free motions."""
-    return np.asarray(N @ (N / units[:, None]).T @ (way / units))
+    return np.asarray(N @ (N / units[:, None]).T @ (displacement / units))
 
 
 def _falls(closure: Closure, N: Array, g: Array) -> SimulationError:

@@ -50,9 +50,9 @@ def _along(closure: Closure, q: Array, v: Array, count: int) -> list[Array]:
             break
         if outside(mech, widened(mech, q, closure.p), trial, closure.p):
             break
-        way = mech.difference(q, trial)
+        displacement = mech.difference(q, trial)
         N = closure.motions(trial)
-        ahead = N @ ((N / closure.units[:, None]).T @ (way / closure.units))
+        ahead = N @ ((N / closure.units[:, None]).T @ (displacement / closure.units))
         poses.append(trial)
         q = trial
         size = float(np.max(np.abs(ahead / closure.units), initial=0.0))

@@ -24,7 +24,7 @@ STEP = 1e-5
 """Displacement (rad or machine sizes) from whose differences the curvature of a measured coordinate is told."""
 
 
-class Stop(NamedTuple):
+class ActiveLimit(NamedTuple):
     """One side of a coordinate's limits."""
 
     name: str
@@ -37,27 +37,27 @@ class Stop(NamedTuple):
     cut: CutLimit | None = None
 
 
-class Stops:
+class ActiveLimits:
     """All limits of a machine's coordinates, and those that hold now."""
 
     def __init__(self, closure: Closure) -> None:
         self.closure = closure
-        self.all = tuple(_stops(closure))
-        self.held: list[Stop] = []
+        self.all = tuple(_limits(closure))
+        self.held: list[ActiveLimit] = []
         self._near: dict[str, float] = {}
 
     def passed(self, q: Array) -> None:
         """The way goes on from this pose: angles of joints that close loops are counted from here."""
-        self._near = {stop.name: self._value(stop, q) for stop in self.all if stop.cut is not None}
+        self._near = {limit.name: self._value(limit, q) for limit in self.all if limit.cut is not None}
 
-    def _value(self, stop: Stop, q: Array) -> float:
-        if stop.cut is None:
-            return float(q[stop.q])
-        return stop.cut.value(self.closure.mech, q, self.closure.p, self._near.get(stop.name))
+    def _value(self, limit: ActiveLimit, q: Array) -> float:
+        if limit.cut is None:
+            return float(q[limit.q])
+        return limit.cut.value(self.closure.mech, q, self.closure.p, self._near.get(limit.name))
 
-    def beyond(self, stop: Stop, q: Array) -> float:
+    def beyond(self, limit: ActiveLimit, q: Array) -> float:
         """How far a position is beyond a limit."""
-        return stop.side * (self._value(stop, q) - stop.value)
+        return limit.side * (self._value(limit, q) - limit.value)
 
     def motions(self, q: Array) -> Array:
         """(nv, k) free motions that leave no limit that holds."""
@@ -78,24 +78,26 @@ class Stops:
         """(k, k) of the forces of limits that hold, along N: how what they push against turns."""
         closure = self.closure
         result = np.zeros((N.shape[1], N.shape[1]))
-        if any(stop.cut is not None for stop in self.held):
-            for j, way in enumerate(N.T):
-                step = STEP / max(float(np.linalg.norm(way / closure.units)), 1e-300)
-                ahead, behind = (forces @ self.rows(closure.moved(q, sign * step * way)) for sign in (1.0, -1.0))
+        if any(limit.cut is not None for limit in self.held):
+            for j, displacement in enumerate(N.T):
+                step = STEP / max(float(np.linalg.norm(displacement / closure.units)), 1e-300)
+                ahead, behind = (
+                    forces @ self.rows(closure.moved(q, sign * step * displacement)) for sign in (1.0, -1.0)
+                )
                 result[:, j] = N.T @ (ahead - behind) / (2.0 * step)
         return result
 
-    def closed(self, q: Array, *more: Stop) -> tuple[Array, float]:
+    def closed(self, q: Array, *more: ActiveLimit) -> tuple[Array, float]:
         """The closed pose nearest to q against the limits that hold (and more), and the gap left."""
         closure, held = self.closure, (*self.held, *more)
         still = np.zeros(closure.mech.nv, dtype=bool)
-        still[[stop.v for stop in held if stop.cut is None]] = True
-        cuts = [(stop, stop.cut) for stop in held if stop.cut is not None]
+        still[[limit.v for limit in held if limit.cut is None]] = True
+        cuts = [(limit, limit.cut) for limit in held if limit.cut is not None]
         if not cuts:
             return closure.closed(q, still)
 
         def residual(q: Array) -> Array:
-            gaps = [self._value(stop, q) - stop.value for stop, _ in cuts]
+            gaps = [self._value(limit, q) - limit.value for limit, _ in cuts]
             return np.concatenate([closure.problem.residual(q), gaps])
 
         def jacobian(q: Array) -> Array:
@@ -108,12 +110,12 @@ class Stops:
     def reached(self, q: Array, trial: Array) -> Array | None:
         """The pose where a step from q to the trial comes to its first limit, which holds from there; the trial if it
         comes to none; None if the loops do not let it touch the limit (a shorter step then comes nearer)."""
-        crossed = [stop for stop in self.all if stop not in self.held and self._outside(stop, trial)]
+        crossed = [limit for limit in self.all if limit not in self.held and self._outside(limit, trial)]
         if not crossed:
             return trial
         shares = []
-        for stop in crossed:
-            before, after = self.beyond(stop, q), self.beyond(stop, trial)
+        for limit in crossed:
+            before, after = self.beyond(limit, q), self.beyond(limit, trial)
             shares.append(min(1.0, max(0.0, -before) / (after - min(before, 0.0))))
         first = crossed[int(np.argmin(shares))]
         near = self.closure.moved(q, self.closure.mech.difference(q, trial) * min(shares))
@@ -127,12 +129,12 @@ class Stops:
         self.held.append(first)
         return closed
 
-    def _outside(self, stop: Stop, q: Array) -> bool:
-        return self.beyond(stop, q) > (WITHIN if stop.cut is None else WITHIN_CUT)
+    def _outside(self, limit: ActiveLimit, q: Array) -> bool:
+        return self.beyond(limit, q) > (WITHIN if limit.cut is None else WITHIN_CUT)
 
     def release(self, forces: Array, tolerance: float) -> bool:
         """Let go of the limit that would have to pull most; False if all push."""
-        pull = [stop.side * force for stop, force in zip(self.held, forces, strict=True)]
+        pull = [limit.side * force for limit, force in zip(self.held, forces, strict=True)]
         worst = int(np.argmax(pull)) if pull else -1
         if worst < 0 or pull[worst] <= tolerance:
             return False
@@ -140,7 +142,7 @@ class Stops:
         return True
 
 
-def _stops(closure: Closure) -> list[Stop]:
+def _limits(closure: Closure) -> list[ActiveLimit]:
     mech, result = closure.mech, []
     for coordinate in mech.coordinates:
         own = [c for c in mech.coordinates if c.joint == coordinate.joint]
@@ -150,9 +152,9 @@ def _stops(closure: Closure) -> list[Stop]:
         v = speeds.start + own.index(coordinate)
         for bound, side in ((coordinate.lower, -1.0), (coordinate.upper, 1.0)):
             if bound is not None:
-                result.append(Stop(coordinate.name, coordinate.index, v, float(bound), side))
+                result.append(ActiveLimit(coordinate.name, coordinate.index, v, float(bound), side))
     for limit in mech.cut_limits:
         for value, side in ((limit.lower, -1.0), (limit.upper, 1.0)):
             if np.isfinite(value):
-                result.append(Stop(limit.name, -1, -1, value, side, limit))
+                result.append(ActiveLimit(limit.name, -1, -1, value, side, limit))
     return result

@@ -178,7 +178,7 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
 
 def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) -> tuple[Equations, tuple[str, ...]]:
     """Angles that count turns do nothing to small motions."""
-    counters = {mech.x_names[state] for state, _ in mech._program.tracer.elements.counted.values()}
+    counters = {mech.x_names[state] for state, _ in mech._program.tracer.elements.turn_counters.values()}
     kept = [k for k, name in enumerate(names) if name not in counters]
     changed = slopes._replace(
         f_x=slopes.f_x[:, kept], x_q=slopes.x_q[kept], x_v=slopes.x_v[kept], x_x=slopes.x_x[np.ix_(kept, kept)]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import failures
-from core.constraints.axis_orientation import upright, wrong_way_round
+from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.cut_limits import CutLimit, limited, outside, widened
-from core.constraints.redundant_drivers import contradiction, told
+from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
@@ -113,7 +113,7 @@ def _moving_state(mech: Mechanism, q: Array, v: Array, cost: Array, p: Array, t:
     """Consistent speeds; AssemblyError where drivers contradict each other."""
     speeds = consistent_speeds(mech, q, v, cost, p, t)
     if (found := contradiction(mech, q, speeds, p, t)) is not None:
-        raise told(mech, found)
+        raise contradiction_error(mech, found)
     return speeds
 
 
@@ -145,7 +145,7 @@ def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, start: 
     limits = widened(mech, start, p) if gap < position_solver.ACCEPTABLE else ()
     if outside(mech, limits, closed, p):
         closed, gap = mech._closed(q, weights, free, p, t=t, limits=limits)
-    return closed if gap < position_solver.ACCEPTABLE and not wrong_way_round(mech, closed, p) else None
+    return closed if gap < position_solver.ACCEPTABLE and not wrong_orientation(mech, closed, p) else None
 
 
 def closed_position(
@@ -180,7 +180,7 @@ def closed_position(
         lambda q: jacobian(q, p=values)[chosen],
         mech._coordinates.integrate_step if bounded else mech._coordinates.integrate_whole,
         mech._coordinates.room if bounded else mech._coordinates.all_room,
-        lambda q: not wrong_way_round(mech, q, values, positions),
+        lambda q: not wrong_orientation(mech, q, values, positions),
     )
     if limits is not None:
         return position_solver.close(limited(mech, limits, problem, values), q, weights, fixed)
@@ -188,10 +188,10 @@ def closed_position(
     if not anywhere:
         return found
     if not (found[1] < position_solver.ACCEPTABLE and problem.fits(found[0])):
-        found = position_solver.close_from(upright(mech, problem, values, positions), q, weights, fixed)
+        found = position_solver.close_from(oriented(mech, problem, values, positions), q, weights, fixed)
     own = mech.cut_limits if rows is None and bounded else ()
     if found[1] < position_solver.ACCEPTABLE and outside(mech, own, found[0], values):
-        inside = limited(mech, own, upright(mech, problem, values, positions), values)
+        inside = limited(mech, own, oriented(mech, problem, values, positions), values)
         closed = position_solver.close_from(inside, q, weights, fixed)
         return closed if closed[1] < position_solver.ACCEPTABLE else found
     return found

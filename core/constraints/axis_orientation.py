@@ -55,7 +55,7 @@ def turned_round(mech: Mechanism, q: Array, p: Values) -> Iterator[tuple[str, sl
             yield joint.name, slice(first[joint.name] + start, first[joint.name] + stop)
 
 
-def wrong_way_round(mech: Mechanism, q: Array, p: Values, chosen: Flags | None = None) -> str:
+def wrong_orientation(mech: Mechanism, q: Array, p: Values, chosen: Flags | None = None) -> str:
     """The cut joint whose sides are turned by half a turn against what it allows at a closed position; '' if none.
 
     chosen : (rows,) those of the closure that count, default all
@@ -63,7 +63,7 @@ def wrong_way_round(mech: Mechanism, q: Array, p: Values, chosen: Flags | None =
     return next((name for name, rows in turned_round(mech, q, p) if chosen is None or chosen[rows.start]), "")
 
 
-def upright(mech: Mechanism, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
+def oriented(mech: Mechanism, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
     """The problem with residuals that have no roots the wrong way round.
 
     chosen : (rows,) those of the closure that are the problem's, default: it begins with those of cut joints

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.closed_forms.closed_forms import explicitly_closed
-from core.constraints.axis_orientation import wrong_way_round
+from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.cut_limits import NEXT, met, outside, widened
 from core.errors import ModelError
 from core.multibody.parameter_values import Values
@@ -68,12 +68,12 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.boo
     refused: list[tuple[float, float]] = []
     stopped = False
     for _ in range(MOST_STAGES):
-        way = mech.difference(q_closed, target) * held
-        distance = float(np.max(np.abs(way), initial=0.0))
+        displacement = mech.difference(q_closed, target) * held
+        distance = float(np.max(np.abs(displacement), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        follower, gap = _followed(mech, q_closed, way * (stage / distance), held, p, t)
+        follower, gap = _followed(mech, q_closed, displacement * (stage / distance), held, p, t)
         if follower is None:
             stopped = True
             refused.append((stage, gap))
@@ -85,21 +85,21 @@ def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.boo
 
 def _last_step(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
     """From next to the end of a way to where a joint meets its limit: the held coordinates give way for that."""
-    way = mech.difference(q, target) * held
-    distance = float(np.max(np.abs(way), initial=0.0))
+    displacement = mech.difference(q, target) * held
+    distance = float(np.max(np.abs(displacement), initial=0.0))
     if distance < 1e-12:
         return q
-    trial = mech.clamp(_predicted(mech, q, way * min(1.0, 2.0 * SHORTEST / distance), held, p))
+    trial = mech.clamp(_predicted(mech, q, displacement * min(1.0, 2.0 * SHORTEST / distance), held, p))
     limits = widened(mech, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(mech.nv, dtype=bool)
     closed, gap = mech._closed(trial, weights, free, p, t=t, limits=limits)
     closed, gap = _at_edges(mech, closed, weights, p, t) if gap < position_solver.ACCEPTABLE else (closed, gap)
     gone = mech.difference(q, closed)
-    nearer = np.linalg.norm(mech.difference(closed, target) * held) < np.linalg.norm(way)
+    nearer = np.linalg.norm(mech.difference(closed, target) * held) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
         gap < position_solver.ACCEPTABLE
-        and not wrong_way_round(mech, closed, p)
+        and not wrong_orientation(mech, closed, p)
         and not outside(mech, limits, closed, p)
     )
     return closed if meets and nearer and near else q

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import wrong_way_round
+from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.conflicting_elements import Conflict, Key, conflicts
 from core.constraints.cut_limits import BEYOND, CutLimit
-from core.constraints.redundant_drivers import contradiction, spoken, told, unit
+from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error, unit
 from core.constraints.undefined_formulas import REMEDY
 from core.errors import AssemblyError, listed
 from core.model.model import WORDS
@@ -48,7 +48,7 @@ def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, driv
 def _without_limits(mech: Mechanism, q: Array, p: Values, t: float) -> str:
     """The joints beyond their limits where it would close from here, as a sentence; '' if that does not help."""
     free, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t, bounded=False)
-    if not gap < position_solver.ACCEPTABLE or wrong_way_round(mech, free, p):
+    if not gap < position_solver.ACCEPTABLE or wrong_orientation(mech, free, p):
         return ""
     lower, upper = mech._coordinates.lower, mech._coordinates.upper
     beyond = [
@@ -69,7 +69,7 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
     gaps = np.where(counts, np.abs(mech.constraint_residual(q, p=p, t=t)), 0.0)
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
-    if worst < position_solver.ACCEPTABLE and (joint := wrong_way_round(mech, q, p)):
+    if worst < position_solver.ACCEPTABLE and (joint := wrong_orientation(mech, q, p)):
         return AssemblyError(
             "The loop closes only with the joint's sides the wrong way round.",
             where=f"joint '{joint}'",
@@ -94,9 +94,9 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
     return error
 
 
-def beyond_limit(q: Array, limit: CutLimit, way: float) -> AssemblyError:
+def beyond_limit(q: Array, limit: CutLimit, step: float) -> AssemblyError:
     """What is said where loops close only with a joint beyond its limit."""
-    amount = spoken(way, "rad") if limit.dimension == "angle" else f"{1000.0 * way:.4g} mm"
+    amount = amount_text(step, "rad") if limit.dimension == "angle" else f"{1000.0 * step:.4g} mm"
     error = AssemblyError(
         f"The loop closes only with '{limit.name}' {amount} beyond its limit.",
         where=f"joint '{limit.joint}'",
@@ -135,11 +135,11 @@ def _driven_apart(mech: Mechanism, found: Conflict, p: Values, t: float) -> Asse
     q = found.q if free is None else _nearest_to_drivers(mech, free, found, p, t)
     apart = contradiction(mech, q, None, p, t)
     if apart is not None and apart.others:
-        return told(mech, apart)
+        return contradiction_error(mech, apart)
     if any(collection == "constraints" for collection, _ in found.elements):
         return None
     if apart is not None and ("drivers", apart.row.element) in found.elements:
-        return told(mech, apart)
+        return contradiction_error(mech, apart)
     gaps = np.abs(mech.constraint_residual(q, p=p, t=t))
     at = max(
         (k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
@@ -179,7 +179,7 @@ def _amount(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> str:
     """A gap in words: distances in millimetres, as of joints."""
     measure = unit(mech, row)
     gap = abs(_of_length(mech, q, row, gap, p))
-    return f"{1000.0 * gap:.4g} mm" if measure == "m" else spoken(gap, measure)
+    return f"{1000.0 * gap:.4g} mm" if measure == "m" else amount_text(gap, measure)
 
 
 def _of_length(mech: Mechanism, q: Array, row: Row, gap: float, p: Values) -> float:
@@ -240,9 +240,9 @@ def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t
     while share > SHORTEST:
         G, gaps = mech.constraint_jacobian(q, p=p), mech.constraint_residual(q, p=p, t=t)[theirs]
         N = scipy.linalg.null_space(G[others & position], rcond=RANK)
-        way = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK) @ gaps)
-        way *= min(1.0, LONGEST / max(float(np.max(np.abs(way), initial=0.0)), 1e-300))
-        trial, gap = mech._closed(mech.clamp(mech.integrate(q, share * way)), weights, free, p, t=t, rows=others)
+        step = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK) @ gaps)
+        step *= min(1.0, LONGEST / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
+        trial, gap = mech._closed(mech.clamp(mech.integrate(q, share * step)), weights, free, p, t=t, rows=others)
         left = mech.constraint_residual(trial, p=p, t=t)[theirs]
         if gap < position_solver.ACCEPTABLE and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
             q, share = trial, min(1.0, 2.0 * share)

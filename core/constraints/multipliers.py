@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.assembly import per_state
-from core.constraints.undefined_formulas import REMEDY, broken
+from core.constraints.undefined_formulas import REMEDY, undefined_formula
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.multibody.parameter_values import Values
 
@@ -105,7 +105,7 @@ def singular(
             where=f"coordinate '{name}'",
             remedy="Begin from a finite position.",
         )
-    if v is not None and np.ndim(v) == 1 and (culprit := broken(mech, states[0], v, p, t, x)):
+    if v is not None and np.ndim(v) == 1 and (culprit := undefined_formula(mech, states[0], v, p, t, x)):
         return SimulationError("Its formula gives no finite number.", where=culprit, remedy=REMEDY)
     for M in mech.mass_matrix(q, p=p).reshape(-1, mech.nv, mech.nv):
         if not np.isfinite(M).all():
@@ -123,14 +123,14 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
     """Tree forces τ replaced by the smallest ones f at the actuators that do the same, B f + Gᵀ λ = τ: Nᵀ B f = Nᵀ τ
     with the motions N that joints and constraints leave (drivers give no force here: they are what actuators do)."""
     q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
-    wished = (actuators,) if isinstance(actuators, str) else actuators
+    wanted = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
     holding = np.array([row.collection != "drivers" for row in mech._program.constraint_rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
         G = mech.constraint_jacobian(state, p=row)[holding]
-        chosen = independent(G) if wished is None else [_speed(mech, name) for name in wished]
+        chosen = independent(G) if wanted is None else [_speed(mech, name) for name in wanted]
         _, sizes, right = np.linalg.svd(G)
         motions = right[np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)) :]
         wanted = motions @ force

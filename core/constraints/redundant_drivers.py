@@ -115,10 +115,10 @@ def drivers_repeat(mech: Mechanism, q: Array, p: Values) -> bool:
     return any(each.drivers for each in repeated_drivers(mech.constraint_jacobian(q, p=p), rows)[1])
 
 
-def told(mech: Mechanism, found: Contradiction) -> AssemblyError:
+def contradiction_error(mech: Mechanism, found: Contradiction) -> AssemblyError:
     """The message."""
     word, where = LEVELS[found.level], f"driver '{found.row.element}'"
-    by = f"by {spoken(found.by, unit(mech, found.row), ('', '/s', '/s²')[found.level])}"
+    by = f"by {amount_text(found.by, unit(mech, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
         return AssemblyError(
             f"The joints do not allow the {word} that it prescribes here, {by}.",
@@ -150,7 +150,7 @@ def unit(mech: Mechanism, row: Row) -> str:
     return {"angle": "rad", "angular_velocity": "rad", "length": "m", "velocity": "m"}.get(dimension, "SI")
 
 
-def spoken(x: float, unit: str, per: str = "") -> str:
+def amount_text(x: float, unit: str, per: str = "") -> str:
     """A number with its unit, angles in both units people use: "0.5 rad (28.65°)"."""
     both = f" ({math.degrees(x):.4g}°{per})" if unit == "rad" else ""
     return f"{x:.4g} {unit}{per}{both}"

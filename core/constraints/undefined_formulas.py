@@ -20,7 +20,7 @@ AHEAD = (0.0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2)
 """Times (s) after a state at which formulas are tried: a run ends just before the place where one breaks."""
 
 
-def broken(mech: Mechanism, q: Array, v: Array, p: Values, t: float, x: Array | None = None) -> str:
+def undefined_formula(mech: Mechanism, q: Array, v: Array, p: Values, t: float, x: Array | None = None) -> str:
     """ "force 'name'", "driver 'name'" … of the first element that gives no finite number at (q, v) or just after it;
     empty if all do."""
     for step in AHEAD:

@@ -13,7 +13,7 @@ from core.elements.mode_variables import Latches
 from core.elements.rotors import Rotor
 from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
 from core.elements.signals import Formula, Reader, formula_of
-from core.elements.turn_counters import counted_angles, formulas_of_forces
+from core.elements.turn_counters import formulas_of_forces, turn_counters
 from core.errors import ExpressionError, ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
@@ -40,14 +40,14 @@ class Elements:
         first = 3 * len(self.junctions)
         self.states = {name: first + k for k, name in enumerate(series)}
         """Where the state of a series element is in x."""
-        self.counted = {
-            each.name: (first + len(series) + k, each) for k, each in enumerate(counted_angles(model, machine))
+        self.turn_counters = {
+            each.name: (first + len(series) + k, each) for k, each in enumerate(turn_counters(model, machine))
         }
         """Angles that count turns, by name: where the state of each is in x."""
         self.x_names = (
             *(f"{name}.{axis}" for name in self.junctions for axis in "xyz"),
             *(f"{name}.stretch" for name in series),
-            *(f"{name}.turned" for name in self.counted),
+            *(f"{name}.turned" for name in self.turn_counters),
         )
 
     # ----------------------------------------------------------------------------------------------- places
@@ -244,7 +244,7 @@ class Elements:
 
     def _state(self, angle: str) -> int | None:
         """Where the state of an angle that counts turns is in x."""
-        return self.counted[angle][0] if angle in self.counted else None
+        return self.turn_counters[angle][0] if angle in self.turn_counters else None
 
     def term(self, value: Value, where: str, force: str = "") -> Any:
         """A number, or a formula of signals; force : whose law it is."""

@@ -65,7 +65,7 @@ class Signals:
         sensor, component, _ = self.elements.sensor_named(name)
         if sensor is not None:
             return self._sensor(sensor, component, False), self._sensor(sensor, component, True)
-        each = self.elements.counted[name][1]
+        each = self.elements.turn_counters[name][1]
         measured, motion = measurement(self.elements.measure_of_joint(each.joint), self.kinematics)
         return measured.values[each.k], self.kinematics.run(rate, measured.wrenches[each.k], motion)
 
@@ -78,8 +78,8 @@ class Signals:
         if name in self.parameters:
             return self.parameters[name]
         plain = name.removesuffix(".q")
-        if plain in self.elements.counted and self.x:
-            state = self.x[self.elements.counted[plain][0]]
+        if plain in self.elements.turn_counters and self.x:
+            state = self.x[self.elements.turn_counters[plain][0]]
             return self.kinematics.run(next_to, state, self.angle(plain)[0])
         sensor, component, of_rate = self.elements.sensor_named(name)
         if sensor is not None:

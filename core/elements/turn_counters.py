@@ -16,7 +16,7 @@ from core.model.signals import component
 from core.multibody.tree_of_model import Machine
 
 
-class Counted(NamedTuple):
+class TurnCounter(NamedTuple):
     """An angle: of coordinate k of a cut joint, or of a sensor; name as formulas call it."""
 
     name: str
@@ -27,11 +27,11 @@ class Counted(NamedTuple):
     where: str
 
 
-def counted_angles(model: Model, machine: Machine) -> tuple[Counted, ...]:
+def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
     """Those of a model, of joints that close loops first."""
     called = called_by_forces(model)
     found = [
-        Counted(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
+        TurnCounter(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
         for joint in machine.members
         if joint.name in machine.laws
         for k, suffix in enumerate(joint.info.coordinates)
@@ -42,7 +42,7 @@ def counted_angles(model: Model, machine: Machine) -> tuple[Counted, ...]:
         if sensor.kind == "angle" and (sensor.name in called or any(map(_elastic, along))):
             base = along[0].rest if along else 0.0
             where = f"force '{along[0].name}', rest" if along else f"sensor '{sensor.name}'"
-            found.append(Counted(sensor.name, "", 0, sensor.name, base, where))
+            found.append(TurnCounter(sensor.name, "", 0, sensor.name, base, where))
     return tuple(found)
 
 

@@ -199,13 +199,13 @@ class EllipsoidField(Result):
 
 
 class Arrow(NamedTuple):
-    """A direction at a place in the world: origin (m), unit vector. `turning`: of a rotation; `both_ways`: a line
+    """A direction at a place in the world: origin (m), unit vector. `turning`: of a rotation; `both_directions`: a line
     through the origin that goes on to both sides."""
 
     origin: tuple[float, float, float]
     direction: tuple[float, float, float]
     turning: bool = False
-    both_ways: bool = False
+    both_directions: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,13 +247,13 @@ class Picture(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Print(Result):
-    """A result to be drawn into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`; `ways` are (n, 3)
-    arrays of places, m, through which lines are drawn."""
+    """A result to be drawn into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`; `trajectories` are
+    (n, 3) arrays of places, m, through which lines are drawn."""
 
     path: str
     of: Result
     ranges: tuple[tuple[float, float], ...] = ()
-    ways: tuple[Any, ...] = ()
+    trajectories: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +285,7 @@ def to_json(value: Any) -> Any:
         fields: dict[str, Any] = {"kind": type(value).__name__}
         for field in dataclasses.fields(value):
             if (
-                field.name in ("live", "model", "run", "chain", "growth", "ways")
+                field.name in ("live", "model", "run", "chain", "growth", "trajectories")
                 or (field.name == "entries" and isinstance(value, Formulas))
                 or (field.name in ("call", "function") and not getattr(value, field.name))
             ):

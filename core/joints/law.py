@@ -43,7 +43,7 @@ class JointLaw(Protocol):
     def subspace(self, q: Scalars) -> Columns: ...
     def bias(self, q: Scalars, v: Scalars) -> Motion: ...
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]: ...
-    def spring(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]: ...
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]: ...
 
 
 class _Plain:
@@ -57,7 +57,7 @@ class _Plain:
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         return tuple(v)
 
-    def spring(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
         return tuple(minus(a, b) for a, b in zip(q, rest, strict=True))
 
 
@@ -192,7 +192,7 @@ class Spherical(_Fixed, _Plain):
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         return quaternion_rate(q, v)
 
-    def spring(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
         return rotation_vector(quaternion_difference(rest, q))
 
 
@@ -210,7 +210,7 @@ class Free(_Fixed, _Plain):
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         return (*from_quaternion(q[3:]).act(Vector3(*v[3:])), *quaternion_rate(q[3:], v[:3]))
 
-    def spring(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
         away = Vector3(*q[:3]) - Vector3(*rest[:3])
         turned = rotation_vector(quaternion_difference(rest[3:], q[3:]))
         return (*turned, *from_quaternion(q[3:]).act_back(away))
@@ -247,8 +247,8 @@ class Reversed(_Reversed):
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         return self.law.rate(q, v)
 
-    def spring(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
-        return self.law.spring(q, rest)
+    def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
+        return self.law.displacement(q, rest)
 
 
 # -------------------------------------------------------------------------------------- quaternions

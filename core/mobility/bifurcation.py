@@ -95,8 +95,8 @@ def _about(closure: Closure, q: Array, branch: Branch, rng: np.random.Generator)
     radius = SHARE * float(np.linalg.norm(closure.mech.difference(q, branch.q) / closure.units))
     N = _active(closure, branch.q)
     for _ in range(ABOUT):
-        way = N @ rng.normal(size=N.shape[1])
-        there = on_sphere(closure, branch.q, way * (radius / np.linalg.norm(way)))
+        displacement = N @ rng.normal(size=N.shape[1])
+        there = on_sphere(closure, branch.q, displacement * (radius / np.linalg.norm(displacement)))
         if there is not None:
             yield dataclasses.replace(branch_at(closure, there), direction=branch.direction)
 
@@ -140,21 +140,21 @@ def _along(closure: Closure, q: Array, direction: Array, found: Sequence[Branch]
         there = on_sphere(closure, q, direction * radius)
         if there is None:
             continue
-        way = closure.mech.difference(q, there) / closure.units
-        branch = dataclasses.replace(branch_at(closure, there), direction=way / np.linalg.norm(way))
+        displacement = closure.mech.difference(q, there) / closure.units
+        branch = dataclasses.replace(branch_at(closure, there), direction=displacement / np.linalg.norm(displacement))
         if branch.freedoms > 1 and _known(branch, found):
             return []
-        tangent = _back(closure, q, way)
+        tangent = _back(closure, q, displacement)
         if tangent is not None:
             return [dataclasses.replace(branch, direction=tangent)]
     return []
 
 
-def _back(closure: Closure, q: Array, way: Array) -> Array | None:
+def _back(closure: Closure, q: Array, displacement: Array) -> Array | None:
     """The direction (a unit) in which the branch leaves q; None if it does not lead there."""
-    last = way
+    last = displacement
     for share in BACK:
-        expected = last * (share * np.linalg.norm(way) / np.linalg.norm(last))
+        expected = last * (share * np.linalg.norm(displacement) / np.linalg.norm(last))
         closer = on_sphere(closure, q, expected)
         if closer is None:
             return None
@@ -164,9 +164,9 @@ def _back(closure: Closure, q: Array, way: Array) -> Array | None:
     return np.asarray(last / np.linalg.norm(last))
 
 
-def on_sphere(closure: Closure, centre: Array, way: Array) -> Array | None:
-    """A closed pose as far from a pose as `way` (nv,) is long, near there; None if there is none."""
-    radius = float(np.linalg.norm(way))
+def on_sphere(closure: Closure, centre: Array, displacement: Array) -> Array | None:
+    """A closed pose as far from a pose as `displacement` (nv,) is long, near there; None if there is none."""
+    radius = float(np.linalg.norm(displacement))
 
     def residual(q: Array) -> Array:
         gone = np.linalg.norm(closure.mech.difference(centre, q) / closure.units)
@@ -176,6 +176,6 @@ def on_sphere(closure: Closure, centre: Array, way: Array) -> Array | None:
         gone = closure.mech.difference(centre, q) / closure.units
         return np.vstack([closure.scaled_positions(q), gone / max(float(np.linalg.norm(gone)), 1e-300)])
 
-    start = closure.displaced(centre, way)
+    start = closure.displaced(centre, displacement)
     q, gap = touching(residual, jacobian, closure.displaced, start, LONGEST * radius)
     return q if gap < SETTLED else None

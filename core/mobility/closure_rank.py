@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.axis_orientation import upright, wrong_way_round
+from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.minimum_norm import size_of
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
@@ -205,13 +205,13 @@ class Closure:
             lambda q: self.jacobian(q)[self._positions],
             self.moved,
             lambda q: (-free, free),
-            lambda q: not wrong_way_round(self.mech, q, self.p),
+            lambda q: not wrong_orientation(self.mech, q, self.p),
         )
 
     @cached_property
-    def upright(self) -> position_solver.Problem:
+    def oriented(self) -> position_solver.Problem:
         """The same for poses far from closing: no joint comes to lie the wrong way round."""
-        return upright(self.mech, self.problem, self.p)
+        return oriented(self.mech, self.problem, self.p)
 
     def moved(self, q: Array, step: Array) -> Array:
         """(nq,) q after a displacement (nv,), rad or m."""
@@ -226,12 +226,12 @@ class Closure:
 
     def follow(self, q: Array, v: Array, length: float) -> Array | None:
         """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""
-        way = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
-        trial, gap = self.closed(self.moved(q, way))
+        displacement = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
+        trial, gap = self.closed(self.moved(q, displacement))
         if not gap < position_solver.ACCEPTABLE:
             return None
         gone = self.mech.difference(q, trial) / self.units
-        forward = float(gone @ (way / self.units)) / length
+        forward = float(gone @ (displacement / self.units)) / length
         return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
 
     def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
@@ -242,9 +242,9 @@ class Closure:
             return None
         onward = np.zeros(self.mech.nv) if origin is None else self.mech.difference(origin, q)
         for length in STEPS:
-            way = N @ rng.normal(size=N.shape[1])
-            back = float((way / self.units) @ (onward / self.units)) < 0.0
-            found = self.follow(q, -way if back else way, length)
+            displacement = N @ rng.normal(size=N.shape[1])
+            back = float((displacement / self.units) @ (onward / self.units)) < 0.0
+            found = self.follow(q, -displacement if back else displacement, length)
             if found is not None:
                 return self.settled(found)
         return None

@@ -89,7 +89,7 @@ class Mobility:
     """Drivers that say what holds already, each with the reason in words."""
     infinitesimal: int = 0
     """Freedoms that exist at generic poses but end at once (a shaky frame)."""
-    ways: tuple[int, ...] = ()
+    branch_freedoms: tuple[int, ...] = ()
     """Freedoms of the ways of motion that part at the pose, most first; empty where there is but one."""
 
     @property
@@ -162,8 +162,8 @@ def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility
         proposal=parts[1],
         motions=free_motions(closure, pose, N),
         q=pose,
-        ways=found.ways,
-        singular=N.shape[1] > dof + found.infinitesimal or bool(found.ways),
+        branch_freedoms=found.branch_freedoms,
+        singular=N.shape[1] > dof + found.infinitesimal or bool(found.branch_freedoms),
         infinitesimal=found.infinitesimal,
         driven=driven.effective,
         undriven=dof - len(driven.effective),
@@ -179,7 +179,7 @@ def _closed(closure: Closure, q: Array) -> Array:
     if gap < position_solver.ACCEPTABLE:
         return pose
     flags = np.zeros(closure.mech.nv, dtype=bool)
-    pose, gap = position_solver.close_from(closure.upright, q, 1.0 / closure.units, flags)
+    pose, gap = position_solver.close_from(closure.oriented, q, 1.0 / closure.units, flags)
     if not gap < position_solver.ACCEPTABLE:
         raise failures.assembly_error(closure.mech, pose, closure.p, closure.t, drivers=False)
     return pose
@@ -196,7 +196,7 @@ class _Generic:
     freedoms: int
     infinitesimal: int
     multipliers: Array
-    ways: tuple[int, ...] = ()
+    branch_freedoms: tuple[int, ...] = ()
 
 
 def _generic(closure: Closure, q: Array) -> _Generic:
@@ -212,8 +212,8 @@ def _generic(closure: Closure, q: Array) -> _Generic:
     alike = {branch.kind for branch in (branch_at(closure, q), *near)}
     through = branches_through(closure, q) if len(alike) > 1 else ()
     best = through[0] if through else max(near, key=lambda branch: closure.rank(branch.q))
-    ways = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
-    return _Generic(best.q, best.freedoms, best.infinitesimal, closure.real_motions(best.q)[1], ways)
+    branch_freedoms = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
+    return _Generic(best.q, best.freedoms, best.infinitesimal, closure.real_motions(best.q)[1], branch_freedoms)
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
@@ -263,9 +263,9 @@ def _signed(count: int) -> str:
     return str(count).replace("-", "−")
 
 
-def _parting(ways: Sequence[int]) -> str:
+def _parting(branch_freedoms: Sequence[int]) -> str:
     """What parts at a singular pose."""
-    different = list(dict.fromkeys(ways))
+    different = list(dict.fromkeys(branch_freedoms))
     if len(different) == 1:
         return f"Ways of motion part here, of {different[0]} freedom{'s' if different[0] > 1 else ''} each."
     several = listed([f"one of {different[0]} freedoms", *(f"one of {count}" for count in different[1:])])
@@ -282,8 +282,8 @@ def _report(found: Mobility) -> list[str]:
         lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
     if found.singular:
         lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
-    if found.ways:
-        lines.append(_parting(found.ways))
+    if found.branch_freedoms:
+        lines.append(_parting(found.branch_freedoms))
     lines += [f"{item.text}." for item in found.redundant]
     if found.proposal:
         kept = "leaves the motion" if found.dof else "leaves the frame rigid"

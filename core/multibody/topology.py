@@ -117,7 +117,7 @@ def topology_of(model: Model) -> Topology:
     cuts = tuple(joint for joint in plain.joints if joint.name not in used)
     _check_couplings(plain, {joint.name for joint in cuts})
     topology = Topology(plain, tuple(branches), cuts, carriers)
-    _check_wishes(topology)
+    _check_chosen_cuts(topology)
     return topology
 
 
@@ -198,7 +198,7 @@ def _implicit(body: str, taken: set[str]) -> Joint:
     return Joint(name=name, kind="free", parent=WORLD, child=body)
 
 
-def _check_wishes(topology: Topology) -> None:
+def _check_chosen_cuts(topology: Topology) -> None:
     """No loop is cut at a joint that shall not be cut, and every joint that shall be cut is (if it lies in a loop)."""
     for joint, loop in zip(topology.cuts, topology.loops, strict=True):
         if joint.cut == "no":

@@ -98,10 +98,10 @@ FLAT = {3: "top", 5: "front", 6: "right"}
 
 
 def finished(
-    session: Session, result: Result, options: dict[str, Any], name: str, ways: tuple[Any, ...] = ()
+    session: Session, result: Result, options: dict[str, Any], name: str, trajectories: tuple[Any, ...] = ()
 ) -> Result:
     """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed, with lines
-    along `ways`, (n, 3) places each, m."""
+    along `trajectories`, (n, 3) places each, m."""
     look: dict[str, Any] = {"frame": "frame" in options, "view": FLAT.get(_plane(session), "")}
     if isinstance(result, EllipsoidField):
         result = dataclasses.replace(result, poses=dataclasses.replace(result.poses, **look))
@@ -116,7 +116,7 @@ def finished(
             title=f"Picture written to {path}{_pixels(path)}.",
             path=path,
             of=result,
-            ways=ways,
+            trajectories=trajectories,
             ranges=session.state.ranges,
         )
         for path in paths

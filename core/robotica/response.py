@@ -185,8 +185,8 @@ def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None
     if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
         return motion
     poses = _arms(session, run, found) if "arm" in found else _end(run)
-    ways = (np.asarray(run[f"{tool_frame(run.model)}.position"]),) if "trace" in found else ()
-    return Report(title="Trace", parts=(motion, *parts_of(finished(session, poses, found, "simdrive", ways))))
+    trajectories = (np.asarray(run[f"{tool_frame(run.model)}.position"]),) if "trace" in found else ()
+    return Report(title="Trace", parts=(motion, *parts_of(finished(session, poses, found, "simdrive", trajectories))))
 
 
 def _end(run: Run) -> PoseSequence:
@@ -198,8 +198,8 @@ def _end(run: Run) -> PoseSequence:
 
 def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequence:
     """The arm at every step of time, or whenever the tool has moved so far; all at once, `MOST_ARMS` at most."""
-    by_way = "distance" in options
-    step = options["distance"] if by_way else options.get("step", options.get("number", STEP))
+    by_length = "distance" in options
+    step = options["distance"] if by_length else options.get("step", options.get("number", STEP))
     if not isinstance(step, float):
         step = session.number(step)
     if not step > 0.0:
@@ -207,9 +207,9 @@ def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequenc
             f"{step:g} is no step between pictures.",
             remedy="Write a positive number: seconds, or metres of the tool's way.",
         )
-    times = _each_distance(run, step) if by_way else _each_time(run, step)
+    times = _each_distance(run, step) if by_length else _each_time(run, step)
     q = tuple(tuple(map(float, run.at(t))) for t in times)
-    title = f"Arm every {step:g} m of the tool's way" if by_way else f"Arm every {step:g} s"
+    title = f"Arm every {step:g} m of the tool's way" if by_length else f"Arm every {step:g} s"
     return PoseSequence(title=title, q=q, p=(run.settings.parameters,) * len(q))
 
 

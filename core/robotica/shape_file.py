@@ -54,7 +54,7 @@ class LineShape:
     @property
     def every(self) -> tuple[Point, ...]:
         """All points."""
-        return (*(p for way in (*self.lines, *self.polygons) for p in way), *self.points)
+        return (*(p for points in (*self.lines, *self.polygons) for p in points), *self.points)
 
 
 def read_shape(path: str) -> LineShape:
@@ -166,12 +166,12 @@ class _Reader:
         if name == "Point":
             self.points += [found] if isinstance(found, tuple) else found
             return
-        ways = [found] if isinstance(found, tuple) or isinstance(found[0], tuple) else found
+        lists = [found] if isinstance(found, tuple) or isinstance(found[0], tuple) else found
         fewest = 2 if name == "Line" else 3
-        for way in ways:
-            if not isinstance(way, list) or len(way) < fewest or not all(isinstance(p, tuple) for p in way):
+        for points in lists:
+            if not isinstance(points, list) or len(points) < fewest or not all(isinstance(p, tuple) for p in points):
                 raise self.refuse(f"A {name} needs {fewest} points or more", "", begin)
-            (self.lines if name == "Line" else self.polygons).append(tuple(way))
+            (self.lines if name == "Line" else self.polygons).append(tuple(points))
 
     def points_of(self, depth: int) -> Any:
         """A list of points, or of lists of them: a point is a tuple of three numbers."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.constraints.redundant_drivers import spoken, unit
+from core.constraints.redundant_drivers import amount_text, unit
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Driver
@@ -87,7 +87,7 @@ def _told(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationErr
         row for row in mech._program.constraint_rows if row.collection == "drivers" and row.element == driver.name
     )
     error = SimulationError(
-        f"At t = {t:.6g} s its position jumps by {spoken(by, unit(mech, row))}.",
+        f"At t = {t:.6g} s its position jumps by {amount_text(by, unit(mech, row))}.",
         where=f"driver '{driver.name}'",
         remedy="A position may not jump: let it run there, e.g. min(max(t - 1, 0), 1), or prescribe the speed.",
     )

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from core.constraints.redundant_drivers import contradiction, drivers_repeat, told
-from core.constraints.undefined_formulas import REMEDY, broken
+from core.constraints.redundant_drivers import contradiction, contradiction_error, drivers_repeat
+from core.constraints.undefined_formulas import REMEDY, undefined_formula
 from core.errors import KinetostatError, SimulationError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model
@@ -245,7 +245,7 @@ class Job:
         unstable = self.unstable() if happened in (NOT_FINITE, TORN) else None
         if unstable is not None:
             return unstable
-        culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED, TORN) else ""
+        culprit = self.undefined_formula() if happened in (NOT_FINITE, COLLAPSED, TORN) else ""
         differing = self.differing(t, self.state.y) if self.watched and not culprit else None
         if differing is not None:
             return differing
@@ -300,19 +300,19 @@ class Job:
         found = contradiction(self.mech, q, v, self.p, t) if np.isfinite(y).all() else None
         if found is None:
             return None
-        said = told(self.mech, found)
+        said = contradiction_error(self.mech, found)
         error = SimulationError(f"At t = {t:.6g} s: {said.what}", where=said.where, remedy=said.remedy)
         error.time = t
         return error
 
-    def broken(self) -> str:
+    def undefined_formula(self) -> str:
         """The force, constraint or driver whose formula broke at the last good state or just after it."""
         mech, y = self.mech, self.state.y
         if not np.isfinite(y).all():
             return ""
         q, v, x = np.split(y, [mech.nq, mech.nq + mech.nv])
         p = np.array([self.chosen.parameters[name] for name in mech.p_names], dtype=float)
-        return broken(mech, q, v, p, float(self.state.numbers[TIME]), x)
+        return undefined_formula(mech, q, v, p, float(self.state.numbers[TIME]), x)
 
     def unstable(self) -> SimulationError | None:
         """The message for fixed steps with which the numerical solution itself grows without bound."""

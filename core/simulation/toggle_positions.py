@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.redundant_drivers import demanded, spoken, unit
+from core.constraints.redundant_drivers import amount_text, demanded, unit
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
 
@@ -70,7 +70,7 @@ def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
     if row is None or not fastest > RACING:
         return None
-    return f"driver '{row.element}'", spoken(fastest, unit(mech, row), "/s")
+    return f"driver '{row.element}'", amount_text(fastest, unit(mech, row), "/s")
 
 
 def _name(mech: Mechanism, collection: str, element: str) -> str:

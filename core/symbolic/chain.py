@@ -370,13 +370,13 @@ def _variables(model: Model, topology: Topology, tip: str) -> tuple[Variable, ..
     where = offsets(topology)
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [name for name in _moving_path(topology, tip) if kinds[name].mimic is None]
-    wished = _wished_symbols(model)
+    wanted = _requested_symbols(model)
     taken = {parameter.name for parameter in topology.model.parameters} | {WORLD}
     result: list[Variable] = []
     for name in path:
         info = kinds[name].info
         for k, suffix in enumerate(info.coordinates):
-            symbol = wished.get(name, "")
+            symbol = wanted.get(name, "")
             if not symbol or symbol in taken:
                 symbol = f"q{len(result) + 1}"
             while symbol in taken:
@@ -388,9 +388,9 @@ def _variables(model: Model, topology: Topology, tip: str) -> tuple[Variable, ..
     return tuple(result)
 
 
-def _wished_symbols(model: Model) -> dict[str, str]:
+def _requested_symbols(model: Model) -> dict[str, str]:
     """Symbols a DH table gives its joints."""
-    wished: dict[str, str] = {}
+    wanted: dict[str, str] = {}
     for chain in model.chains:
-        wished |= {f"{chain.prefix}joint{i}": s for i, s in enumerate(chain.variables(), 1)}
-    return wished
+        wanted |= {f"{chain.prefix}joint{i}": s for i, s in enumerate(chain.variables(), 1)}
+    return wanted

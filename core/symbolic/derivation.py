@@ -93,8 +93,8 @@ def _frames_text(robot: Robot) -> str:
 
 def _a_step(robot: Robot, i: int) -> Step:
     variable = robot.chain.variables[i - 1]
-    way = "turns about" if variable.turns else "slides along"
-    text = f"Frame {i} in frame {i - 1}: joint {variable.joint} {way} its axis by {variable.symbol}."
+    verb = "turns about" if variable.turns else "slides along"
+    text = f"Frame {i} in frame {i - 1}: joint {variable.joint} {verb} its axis by {variable.symbol}."
     return Step("A matrices", f"A{i}", text + _row_text(robot, variable.joint), "A", (i,), frames=(i - 1, i), joint=i)
 
 

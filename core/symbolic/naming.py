@@ -170,10 +170,10 @@ def _names(values: Iterable[Any]) -> set[str]:
     return {name for value in values if isinstance(value, str) for name in names_in(parse(value))}
 
 
-def kept_symbols(wish: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
+def kept_symbols(chosen: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
     """Which parameters take their values: a function of the model's values.
 
-    wish : "all" or None (every parameter stays a symbol), "none", or the names that stay
+    chosen : "all" or None (every parameter stays a symbol), "none", or the names that stay
     """
-    keep = None if wish in (None, "all", "named") else frozenset() if wish == "none" else frozenset(wish or ())
+    keep = None if chosen in (None, "all", "named") else frozenset() if chosen == "none" else frozenset(chosen or ())
     return lambda values: {} if keep is None else {n: x for n, x in values.items() if n not in keep}

@@ -39,7 +39,7 @@ GREEK = {
 }
 
 
-class _Wish:
+class _Request:
     """How the person wants sines and cosines written."""
 
     short = True
@@ -47,17 +47,17 @@ class _Wish:
 
 def writes_short() -> bool:
     """Whether C12 is written for cos(q1 + q2)."""
-    return _Wish.short
+    return _Request.short
 
 
 def write_short(short: bool) -> None:
     """Write C12, or Cos[q1 + q2], in all text, LaTeX and pictures of formulas from now on."""
-    _Wish.short = short
+    _Request.short = short
 
 
 def short_angle(angle: tuple[tuple[str, int], ...]) -> str:
     """The digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name, or none is wanted."""
-    if not _Wish.short:
+    if not _Request.short:
         return ""
     digits = [short_angle_digits(name) for name, _ in angle]
     return "" if not all(digits) or any(k != 1 for _, k in angle) else "".join(digits)

@@ -54,12 +54,12 @@ def robot(
             raise ModelError(f"{value!r} is not a number.", where=f"value of '{name}'", remedy="Give a number in SI.")
     if not isinstance(symbols, str | None):
         symbols = tuple(symbols)
-    wished = (symbols,) if isinstance(symbols, str) and symbols not in ("named", "all", "none") else symbols
-    if isinstance(wished, tuple) and (missing := [name for name in wished if name not in known]):
+    wanted = (symbols,) if isinstance(symbols, str) and symbols not in ("named", "all", "none") else symbols
+    if isinstance(wanted, tuple) and (missing := [name for name in wanted if name not in known]):
         raise ModelError(
             f"There is no parameter '{missing[0]}'.", where="symbols", remedy="There are: " + ", ".join(known) + "."
         )
-    given = kept_symbols(wished)(known) | dict(values or {})
+    given = kept_symbols(wanted)(known) | dict(values or {})
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ModelError(

@@ -133,10 +133,10 @@ def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
 
 def _turning(tracer: Tracer, x: Inputs) -> list[Scalar]:
     """Rates of the angles that count turns."""
-    if not tracer.elements.counted:
+    if not tracer.elements.turn_counters:
         return []
     signals = Signals(tracer.elements, tracer.numbers.values, KinematicState(tracer.tree, x["q"], x.get("v")))
-    return [as_symbol(signals.angle(name)[1]) for name in tracer.elements.counted]
+    return [as_symbol(signals.angle(name)[1]) for name in tracer.elements.turn_counters]
 
 
 def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -150,7 +150,7 @@ def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     if balance.series:
         along = ca.jacobian(balance.stretching, balance.of_w)
         result += ca.vertsplit(ca.densify(ca.substitute(along, balance.of_w, w) @ step))
-    return [*result, *[ca.SX(0.0)] * len(tracer.elements.counted)]
+    return [*result, *[ca.SX(0.0)] * len(tracer.elements.turn_counters)]
 
 
 def balance_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -168,7 +168,7 @@ def stretched(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[S
         if isinstance(element, SeriesForce):
             result[element.state] = minus(element.line(s).length, element.law.rest)
     signals = Signals(tracer.elements, tracer.numbers.values, s.kinematics)
-    for name, (state, each) in tracer.elements.counted.items():
+    for name, (state, each) in tracer.elements.turn_counters.items():
         base = tracer.numbers.scalar(each.base, each.where)
         result[state] = next_to(base, signals.angle(name)[0])
     return [as_symbol(entry) for entry in result]

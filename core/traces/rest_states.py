@@ -37,7 +37,7 @@ def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any, near: Any = Non
             a, b, c = (np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
             x[place] = _junctions_at_rest(mech, a, b, c, float(np.broadcast_to(t, leading)[place]))
     x = mech._call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
-    counted = [state for state, _ in mech._program.tracer.elements.counted.values()]
+    counted = [state for state, _ in mech._program.tracer.elements.turn_counters.values()]
     if near is not None and counted:
         turns = np.round((np.asarray(near)[..., counted] - x[..., counted]) / (2.0 * np.pi))
         x[..., counted] += 2.0 * np.pi * turns

@@ -265,7 +265,7 @@ def test_a_pendulum_rests_against_its_limit(lower, upper, start):
     found = equilibrium(limited(lower, upper), np.array([start]))
     stop = lower if start > 0.0 else upper
     assert found.q[0] == stop
-    assert found.stops == {"pin": pytest.approx(2.0 * 9.81 * np.sin(stop), rel=1e-12)}
+    assert found.limits == {"pin": pytest.approx(2.0 * 9.81 * np.sin(stop), rel=1e-12)}
     assert (found.residual, found.stability, found.linear) == (pytest.approx(0.0, abs=1e-9), "stable", None)
 
 
@@ -283,7 +283,7 @@ def test_a_limit_that_would_have_to_pull_lets_go():
     mech = limited(-0.5, 2.0)
     found = equilibrium(mech, np.array([2.0]))
     assert found.q[0] == pytest.approx(0.0, abs=1e-9)
-    assert found.stops == {}
+    assert found.limits == {}
     assert found.stability == "stable"
     beyond = equilibrium(limited(0.4, 2.0), np.array([0.5]), nearest=True)
     assert beyond.q[0] == pytest.approx(0.0, abs=1e-9)  # the nearest balance does not ask for limits
@@ -297,7 +297,7 @@ def test_the_rest_goes_on_where_one_joint_rests_against_its_limit():
     found = equilibrium(Mechanism(dataclasses.replace(model, joints=(upper, *model.joints[1:]))), np.array([1.4, 0.3]))
     np.testing.assert_allclose(found.q, [0.6, -0.6], atol=1e-8)
     g = CHAINS["parameters"]["g"]
-    assert found.stops == {"j0": pytest.approx((0.5 * 1.0 + 1.0 * 2.0) * g * np.sin(0.6), rel=1e-8)}
+    assert found.limits == {"j0": pytest.approx((0.5 * 1.0 + 1.0 * 2.0) * g * np.sin(0.6), rel=1e-8)}
     assert len(found.stiffness) == 1
     assert found.stiffness[0] > 0.0
 
@@ -315,7 +315,7 @@ def test_a_loop_rests_against_a_limit():
     assert np.max(np.abs(mech.constraint_residual(found.q))) < 1e-9
     # two cranks with their middle at L/2, the coupler at L: weight moment 2 m g L cos θ
     wanted = 2.0 * data["m"] * data["g"] * data["L"] * np.cos(1.0)
-    assert found.stops == {"A": pytest.approx(wanted, rel=1e-8)}
+    assert found.limits == {"A": pytest.approx(wanted, rel=1e-8)}
 
 
 @pytest.mark.parametrize("cut", "ABCD")
@@ -348,7 +348,7 @@ def test_a_loop_rests_against_the_limit_of_any_joint_wherever_it_is_cut(limited_
     assert found.stability == "stable"
     assert mech.coordinate(found.q, "A")[0] == pytest.approx(-1.0, abs=1e-8)
     wanted = 2.0 * data["m"] * data["g"] * data["L"] * np.cos(1.0) / rate
-    assert found.stops == {limited_joint: pytest.approx(wanted, rel=1e-5)}
+    assert found.limits == {limited_joint: pytest.approx(wanted, rel=1e-5)}
     report = call("static_equilibrium", Context(mech.model, mech, mech.rest(), {}))
     assert f"{limited_joint} rests against its limit" in report.parts[0].text
 

@@ -169,7 +169,7 @@ class Hands:
 
     def simulate(self) -> None:
         """A short simulation, left alone, stopped, or looked at."""
-        self.window.simulation.wish(duration=self.luck.choice((0.05, 0.3, 1.0)))
+        self.window.simulation.choose(duration=self.luck.choice((0.05, 0.3, 1.0)))
         verb = self.luck.choice(
             (
                 "simulation.run",

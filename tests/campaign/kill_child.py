@@ -102,7 +102,7 @@ class Victim:
 
     def simulate(self) -> None:
         """A run, which is left to itself."""
-        self.window.simulation.wish(duration=self.luck.choice((0.2, 1.0)))
+        self.window.simulation.choose(duration=self.luck.choice((0.2, 1.0)))
         self.window.run(self.luck.choice(("simulation.run", "simulation.stop")))
 
     def undo(self) -> None:

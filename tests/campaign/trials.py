@@ -36,7 +36,7 @@ def luck_of(seed: int, part: str, index: int) -> random.Random:
     return random.Random(f"{seed} {part} {index}")
 
 
-def told(error: KinetostatError) -> str:
+def message(error: KinetostatError) -> str:
     """The outcome of a message to a person. Raises Unexpected for one that says nothing, or far too much."""
     words = str(error)
     if not error.what.strip():

@@ -235,8 +235,8 @@ def test_simdrive_draws_by_time_and_by_the_way_of_the_tool(tmp_path):
     arms = np.array(by_time.parts[1].q)
     expected = 0.5 * np.arange(9)
     np.testing.assert_allclose(arms, np.stack([0.5 * expected, 0.2 * expected**2], axis=1), atol=1e-9)
-    (by_way,) = session.run('SimDrive["*", {arm, distance -> 0.3}]')
-    drawn = [tuple(x) for x in by_way.parts[1].q]
+    (by_length,) = session.run('SimDrive["*", {arm, distance -> 0.3}]')
+    drawn = [tuple(x) for x in by_length.parts[1].q]
     places = [int(np.argmin(np.abs(q - x).sum(axis=1))) for x in drawn]
     assert places[0] == 0
     for a, b in pairwise(places):

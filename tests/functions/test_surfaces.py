@@ -122,7 +122,7 @@ def from_panel(qtbot: QtBot, session, settings, function, options):
     qtbot.addWidget(panel)
     produced, told = [], []
     session.produced.connect(produced.append)
-    session.told.connect(lambda severity, text: told.append(text))
+    session.message.connect(lambda severity, text: told.append(text))
     panel.choose(function)
     panel.form.show_options(options)
     assert panel.run() is not None, panel.form.note.words

@@ -60,14 +60,14 @@ def at(mech, p=(0.0, 0.0, LENGTH), turn=0.0):
 LEANING = (0.3, 0.1, math.sqrt(LENGTH**2 - 0.1))
 
 
-@pytest.mark.parametrize(("count", "ways"), [(3, ()), (4, (2, 2)), (5, (2, 1)), (6, (2, 1)), (7, (2, 1))])
-def test_wrens_platform_upright(count, ways):
+@pytest.mark.parametrize(("count", "branch_freedoms"), [(3, ()), (4, (2, 2)), (5, (2, 1)), (6, (2, 1)), (7, (2, 1))])
+def test_wrens_platform_upright(count, branch_freedoms):
     mech = platform(points(count))
     mobility = mech.mobility(at(mech))
     assert mobility.dof == max(3 if count == 3 else 2, 6 - count)
     assert mobility.at_pose == 3
-    assert mobility.ways == ways
-    assert mobility.singular == bool(ways)
+    assert mobility.branch_freedoms == branch_freedoms
+    assert mobility.singular == bool(branch_freedoms)
     assert mobility.rank == 6 - mobility.dof
     assert [item.joint for item in mobility.redundant] == [f"rod{i}" for i in range(4, count)]
     assert ("kinematotropic" in str(mobility)) == (count >= 5)
@@ -80,7 +80,7 @@ def test_wrens_platform_leaning_only_shifts(count):
     mech = platform(points(count))
     mobility = mech.mobility(at(mech, LEANING))
     assert (mobility.dof, mobility.infinitesimal, mobility.at_pose) == (2, 1, 3)
-    assert (mobility.ways, mobility.singular) == ((), False)
+    assert (mobility.branch_freedoms, mobility.singular) == ((), False)
 
 
 @pytest.mark.parametrize("count", [5, 6, 7])
@@ -89,14 +89,18 @@ def test_wrens_platform_turned_only_screws(count):
     height = math.sqrt(LENGTH**2 - 4.0 * RADIUS**2 * math.sin(0.5 * turn) ** 2)
     mech = platform(points(count))
     mobility = mech.mobility(at(mech, (0.0, 0.0, height), turn))
-    assert (mobility.dof, mobility.ways, mobility.at_pose) == (1, (), 3)  # the rods lie on a hyperboloid: rank 3
+    assert (mobility.dof, mobility.branch_freedoms, mobility.at_pose) == (
+        1,
+        (),
+        3,
+    )  # the rods lie on a hyperboloid: rank 3
 
 
 @pytest.mark.parametrize("count", [4, 5, 6])
 def test_points_on_no_circle_only_shift(count):
     mech = platform(points(count, 0.5 + 0.12 * np.cos(2.1 * np.arange(count))))
     mobility = mech.mobility(at(mech))
-    assert (mobility.dof, mobility.infinitesimal, mobility.ways, mobility.singular) == (2, 1, (), False)
+    assert (mobility.dof, mobility.infinitesimal, mobility.branch_freedoms, mobility.singular) == (2, 1, (), False)
 
 
 @pytest.mark.parametrize("count", [3, 4, 5, 6, 7])
@@ -108,7 +112,7 @@ def test_rods_that_are_bodies_say_the_same(count, lower):
     bare = platform(points(count))
     expected = bare.mobility(at(bare))
     assert mobility.dof == expected.dof + idle
-    assert mobility.ways == tuple(way + idle for way in expected.ways)
+    assert mobility.branch_freedoms == tuple(way + idle for way in expected.branch_freedoms)
     assert len(mobility.redundant) == len(expected.redundant)
     assert len(mobility.idle) == idle
 
@@ -138,7 +142,7 @@ def test_flat_parallelograms_part_into_two_ways_each(pairs):
     mobility = mech.mobility(mech.neutral())
     assert (mobility.dof, mobility.at_pose, mobility.singular) == (pairs, 2 * pairs, True)
     if pairs == 1:
-        assert mobility.ways == (1, 1)
+        assert mobility.branch_freedoms == (1, 1)
         assert "Ways of motion part here, of 1 freedom each." in str(mobility)
 
 

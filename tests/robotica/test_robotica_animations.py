@@ -170,7 +170,7 @@ def test_a_printed_trace_shows_the_way_of_the_tool_without_the_arm_too(session, 
     for option in ("trace, ", ""):
         (shown,) = session.run(f'SimDrive["*", {{{option}xprint -> "way.png", frame}}]')
         (printed,) = [part for part in leaves(shown) if isinstance(part, Print)]
-        assert len(printed.ways) == bool(option)
+        assert len(printed.trajectories) == bool(option)
         write_pictures(shown, session.context())
         written[option] = (tmp_path / "way.png").read_bytes()
     assert written["trace, "] != written[""]

@@ -49,7 +49,7 @@ CALLS = (
 few = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
-def told(error: KinetostatError, path: Path | None = None) -> None:
+def check_message(error: KinetostatError, path: Path | None = None) -> None:
     assert error.what
     assert path is None or error.file == str(path)
     assert len(error.what) < 2000
@@ -77,7 +77,7 @@ def test_mutated_torque_files(robot, tmp_path_factory, seed, changes):
         torques.check(robot.n)
         missing = torques.unknown(robot, set())
     except FileError as error:
-        told(error, path)
+        check_message(error, path)
         return
     assert len(missing) == len(set(missing))
     assert len(torques.display(robot.n)) == robot.n
@@ -91,7 +91,7 @@ def test_mutated_traces(tmp_path_factory, name, changes):
     try:
         names, numbers = table_of(str(path))
     except FileError as error:
-        told(error, path)
+        check_message(error, path)
         return
     assert numbers.shape[1] == len(names) >= 2
     assert np.isfinite(numbers).all()
@@ -126,7 +126,7 @@ def test_mutated_lines(session, call, changes):
         try:
             results = session.run(line)
         except KinetostatError as error:
-            told(error)
+            check_message(error)
         else:
             assert all(results)
     session.state.given.clear()
@@ -195,4 +195,4 @@ def test_formulas_have_the_parentheses_they_need(text, short):
 def test_hostile_lines_end_in_a_message(session, text):
     with pytest.raises(KinetostatError) as error:
         session.run(text)
-    told(error.value)
+    check_message(error.value)

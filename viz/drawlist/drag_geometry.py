@@ -95,8 +95,8 @@ class Drag:
         if grip.kind == "slide":
             return axis_parameter(ray, grip.centre, grip.axis)
         if self._rolls:
-            way = axis_parameter(ray, grip.centre, self._along)
-            return None if way is None else way / grip.radius
+            path = axis_parameter(ray, grip.centre, self._along)
+            return None if path is None else path / grip.radius
         return ring_angle(ray, grip.centre, grip.axis)
 
 

@@ -175,11 +175,11 @@ def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
         return [_block(skeleton, body)]
     parts: list[g.Placed] = []
     for port in ports[1:]:
-        way = route(ports[0], port, 0.3 * r)
-        rest = float(np.linalg.norm(way[-1] - way[-2]))
+        path = route(ports[0], port, 0.3 * r)
+        rest = float(np.linalg.norm(path[-1] - path[-2]))
         if port.frame in skeleton.tools and rest > 2.0 * r:  # the gripper takes the last piece
-            way[-1] = way[-1] - (1.75 * r / rest) * (way[-1] - way[-2])
-        parts += bars(way, 0.52 * r)
+            path[-1] = path[-1] - (1.75 * r / rest) * (path[-1] - path[-2])
+        parts += bars(path, 0.52 * r)
     if parts:
         return parts
     mass = skeleton.mass_point(body)
@@ -207,10 +207,10 @@ def _block(skeleton: Skeleton, body: Body) -> g.Placed:
     return g.Placed(g.Box((x, y, z), 0.06 * min(x, y, z)), placement(shifted(*skeleton.mass_point(body))))
 
 
-def bars(way: list[Array], radius: float) -> list[g.Placed]:
+def bars(path: list[Array], radius: float) -> list[g.Placed]:
     """Round bars with round ends along corner points."""
     parts = []
-    for a, b in pairwise(way):
+    for a, b in pairwise(path):
         length = float(np.linalg.norm(b - a))
         if length > 1e-9:
             pose = along(b - a, (a + b) / 2.0)
@@ -337,8 +337,8 @@ def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
     direction = pose[:3, 2]
     ports: list[Port] = skeleton.ports.get(body, [])
     if ports and float(np.linalg.norm(pose[:3, 3] - ports[0].point)) > 2.0 * r:
-        way = route(ports[0], Port("", pose[:3, 3], None), 0.3 * r)
-        direction = way[-1] - way[-2]
+        path = route(ports[0], Port("", pose[:3, 3], None), 0.3 * r)
+        direction = path[-1] - path[-2]
         return Item(
             f"tool/{frame}",
             ("frames", frame),

@@ -48,18 +48,18 @@ class Readings:
         return value - self.value(other, poses, depth - 1) if other is not None and depth else value
 
     def _measured(self, sensor: Sensor, X_WA: Array, X_WB: Array) -> float:
-        way = X_WB[:3, 3] - X_WA[:3, 3]
+        path = X_WB[:3, 3] - X_WA[:3, 3]
         n_a = X_WA[:3, :3] @ unit(numbers(sensor.axis, self.values))
         n_b = X_WB[:3, :3] @ unit(numbers(sensor.axis_b, self.values))
         match sensor.kind:
             case "distance":
-                return float(np.linalg.norm(way))
+                return float(np.linalg.norm(path))
             case "square_distance":
-                return float(way @ way)
+                return float(path @ path)
             case "point_plane":
-                return float(n_a @ way)
+                return float(n_a @ path)
             case "plane_point":
-                return float(-n_b @ way)
+                return float(-n_b @ path)
             case "plane_plane":
                 return float(n_a @ n_b)
             case "angle":

@@ -145,23 +145,23 @@ class Skeleton:
 
     def _reach(self) -> float:
         """The longest way from the ground along the links, m."""
-        ways = {WORLD: 0.0}
+        lengths = {WORLD: 0.0}
         for name in self.driver:
-            self._way(name, ways)
-        return max([*ways.values(), *self.lengths()])
+            self._length_to(name, lengths)
+        return max([*lengths.values(), *self.lengths()])
 
-    def _way(self, body: str, ways: dict[str, float]) -> float:
+    def _length_to(self, body: str, lengths: dict[str, float]) -> float:
         """Length of the way to a body's far end: its carrier's way plus its own longest bar."""
         path: list[str] = []
-        while body not in ways and body not in path:
+        while body not in lengths and body not in path:
             path.append(body)
             joint = self.driver.get(body)
             body = self.side(joint, "a")[0] if joint is not None else WORLD
-        total = ways.get(body, 0.0)
+        total = lengths.get(body, 0.0)
         for name in reversed(path):
             ports = self.ports[name]
             total += max((float(np.linalg.norm(p.point - ports[0].point)) for p in ports[1:]), default=0.0)
-            ways[name] = total
+            lengths[name] = total
         return total
 
     def _radius_of_shapes(self) -> float:
@@ -180,13 +180,13 @@ def route(start: Port, end: Port, slender: float) -> list[Array]:
     p, q = start.point, end.point
     direct = float(np.linalg.norm(q - p))
     corners = [p, *_normal_feet(start, end), q]
-    way = [corners[0]]
+    path = [corners[0]]
     for corner in corners[1:]:
-        if float(np.linalg.norm(corner - way[-1])) > slender:
-            way.append(corner)
-    way = [*way[:-1], q] if len(way) > 1 else [p, q]
-    total = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(way))
-    return way if total <= 1.75 * direct + slender else [p, q]
+        if float(np.linalg.norm(corner - path[-1])) > slender:
+            path.append(corner)
+    path = [*path[:-1], q] if len(path) > 1 else [p, q]
+    total = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(path))
+    return path if total <= 1.75 * direct + slender else [p, q]
 
 
 def _normal_feet(start: Port, end: Port) -> list[Array]:

@@ -30,7 +30,7 @@ class Spans:
         self._normal = np.array([until is not None and until.normal for until in untils], dtype=bool)
         self._stretched = np.array([until is not None and until.at is None for until in untils], dtype=bool)
         self._at = np.array([(0.5, 0.0) if u is None or u.at is None else u.at for u in untils]).reshape(-1, 2)
-        self._both_ways = self._stretched & np.array([item.role == "joint" for item in items], dtype=bool)
+        self._both_directions = self._stretched & np.array([item.role == "joint" for item in items], dtype=bool)
 
     def poses(self, poses: Mapping[str, ArrayLike]) -> Array:
         """(n, 4, 4) world ← item; frames without a pose stay at the world's origin.
@@ -40,13 +40,13 @@ class Spans:
         """
         result = self._starts(poses)
         begin, end = self._lines(result, poses)
-        way = end - begin
-        length = np.linalg.norm(way, axis=1)
+        path = end - begin
+        length = np.linalg.norm(path, axis=1)
         short = length < SHORT
         scale = np.where(short, 1.0, length)
-        z = way / scale[:, None]
+        z = path / scale[:, None]
         own_x, own_y, own_z = (result[:, :3, k] for k in range(3))
-        z[self._both_ways & (_dot(way, own_z) < 0.0)] *= -1.0
+        z[self._both_directions & (_dot(path, own_z) < 0.0)] *= -1.0
         x = own_x - z * _dot(own_x, z)[:, None]
         spare = own_y - z * _dot(own_y, z)[:, None]
         x = np.where((np.linalg.norm(x, axis=1) > 1e-6)[:, None], x, spare)
@@ -56,7 +56,7 @@ class Spans:
         long = np.where(self._stretched, length, 1.0)[:, None]
         result[turn, :3, :3] = np.stack([x, np.cross(z, x), z * long], axis=2)[turn]
         result[short & self._stretched, :3, 2] *= 1e-6
-        result[self._lies, :3, 3] = (begin + way * share[:, None])[self._lies]
+        result[self._lies, :3, 3] = (begin + path * share[:, None])[self._lies]
         return result
 
     def _starts(self, poses: Mapping[str, ArrayLike]) -> Array:

@@ -203,8 +203,8 @@ class Stage:
         scene.view = camera.orbit(self._first, k * footage.turn, 0.0) if footage.turn else self._first
         t = footage.times[k]
         if footage.traces:
-            ways = {name: drawn(trace, t) for name, trace in footage.traces.items()}
-            scene.overlays.traces(ways, {name: trace.colour for name, trace in footage.traces.items()})
+            trajectories = {name: drawn(trace, t) for name, trace in footage.traces.items()}
+            scene.overlays.traces(trajectories, {name: trace.colour for name, trace in footage.traces.items()})
         if footage.vectors:
             scene.overlays.vectors(footage.vectors[k], size=self._size)
         if footage.ellipsoids:

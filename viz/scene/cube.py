@@ -110,10 +110,10 @@ class Cube:
         self.hovered = direction
         self._lit.SetVisibility(direction is not None)
         if direction is not None:
-            way = np.array(direction, dtype=float)
+            outward = np.array(direction, dtype=float)
             middle = 2.0 * (1.0 - RIM)
-            self._lit.SetScale(*np.where(way != 0.0, RIM + 0.03, middle))
-            self._lit.SetPosition(*(way * (1.0 - RIM / 2.0)))
+            self._lit.SetScale(*np.where(outward != 0.0, RIM + 0.03, middle))
+            self._lit.SetPosition(*(outward * (1.0 - RIM / 2.0)))
 
 
 def _actor(form: g.Geometry) -> vtkActor:

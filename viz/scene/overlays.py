@@ -94,7 +94,7 @@ class Overlays:
     # ------------------------------------------------------------------------------- traces
 
     def traces(
-        self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None, source: str = "ways"
+        self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None, source: str = "trajectories"
     ) -> None:
         """Lines through the (n, 3) places points have been at, by any name."""
         for key in [key for key in self._traces if key[0] == source and key[1] not in paths]:

@@ -149,13 +149,13 @@ class Scene:
         self.handles.move(poses)
         self._move_mass_center()
         if self.tracks.record(poses, 2e-3 * self._extent):
-            self.overlays.traces(self.tracks.ways)
+            self.overlays.traces(self.tracks.trajectories)
 
     def trace(self, *frames: str) -> None:
         """Draw the ways of the origins of these bodies and frames from now on; without names, none any more."""
         self.tracks.follow(*frames)
         self.tracks.record(self._poses, 2e-3 * self._extent)
-        self.overlays.traces(self.tracks.ways)
+        self.overlays.traces(self.tracks.trajectories)
 
     def _keep_tracks(self, model: Model) -> None:
         """Drop the ways of another machine, and of frames that are gone."""

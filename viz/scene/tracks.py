@@ -23,57 +23,61 @@ class Tracks:
     """Where the origins of chosen frames, and points on them, have been."""
 
     def __init__(self) -> None:
-        self._ways: dict[Followed, list[Array]] = {}
+        self._trajectories: dict[Followed, list[Array]] = {}
         self.paused = False
         """While True nothing is recorded, and no way is shown."""
 
     @property
     def frames(self) -> tuple[str, ...]:
         """The frames that are followed."""
-        return tuple(dict.fromkeys(frame for frame, _ in self._ways))
+        return tuple(dict.fromkeys(frame for frame, _ in self._trajectories))
 
     @property
     def points(self) -> tuple[Followed, ...]:
         """The points that are followed, with their frames."""
-        return tuple(self._ways)
+        return tuple(self._trajectories)
 
     @property
-    def ways(self) -> dict[str, Array]:
+    def trajectories(self) -> dict[str, Array]:
         """(n, 3) places of each point, m; by the frame's name where it is the origin. None while paused."""
         if self.paused:
             return {}
         return {
-            frame if point == ORIGIN else f"{frame} {point}": np.array(way).reshape(-1, 3)
-            for (frame, point), way in self._ways.items()
+            frame if point == ORIGIN else f"{frame} {point}": np.array(trajectory).reshape(-1, 3)
+            for (frame, point), trajectory in self._trajectories.items()
         }
 
     def follow(self, *frames: str) -> None:
         """Follow the origins of these frames, and points chosen before on them; ways known before stay."""
-        kept = [key for key in self._ways if key[1] != ORIGIN and key[0] in frames]
-        own = [(name, ORIGIN) for name in frames if (name, ORIGIN) in self._ways or all(key[0] != name for key in kept)]
-        self._ways = {key: self._ways.get(key, []) for key in (*own, *kept)}
+        kept = [key for key in self._trajectories if key[1] != ORIGIN and key[0] in frames]
+        own = [
+            (name, ORIGIN)
+            for name in frames
+            if (name, ORIGIN) in self._trajectories or all(key[0] != name for key in kept)
+        ]
+        self._trajectories = {key: self._trajectories.get(key, []) for key in (*own, *kept)}
 
     def follow_point(self, frame: str, point: Point) -> None:
         """Follow a point (m) in the axes of a frame, too."""
-        self._ways.setdefault((frame, point), [])
+        self._trajectories.setdefault((frame, point), [])
 
     def forget(self) -> None:
         """Begin all ways anew."""
-        self._ways = {key: [] for key in self._ways}
+        self._trajectories = {key: [] for key in self._trajectories}
 
     def record(self, poses: Mapping[str, ArrayLike], step: float) -> bool:
         """Add the present places where they are at least `step` (m) from the last; True if one was added."""
         added = False
         if self.paused:
             return added
-        for (frame, point), way in self._ways.items():
+        for (frame, point), trajectory in self._trajectories.items():
             if frame not in poses:
                 continue
             pose = np.asarray(poses[frame], dtype=float)
             place = pose[:3, 3] + pose[:3, :3] @ np.asarray(point)
-            if not way or float(np.linalg.norm(place - way[-1])) >= step:
-                way.append(place.copy())
+            if not trajectory or float(np.linalg.norm(place - trajectory[-1])) >= step:
+                trajectory.append(place.copy())
                 added = True
-            if len(way) > LONGEST:
-                way[: LONGEST // 2] = way[: LONGEST // 2 : 2]
+            if len(trajectory) > LONGEST:
+                trajectory[: LONGEST // 2] = trajectory[: LONGEST // 2 : 2]
         return added

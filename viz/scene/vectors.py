@@ -121,9 +121,9 @@ def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]
         if KINDS[wanted.kind].turning:
             return []
         a, b = (_point(run, name) for name in (force.a, force.b))
-        way = b - a
-        length = np.linalg.norm(way, axis=1, keepdims=True)
-        pull = values.reshape(len(values), -1)[:, :1] * way / np.maximum(length, 1e-12)
+        offset = b - a
+        length = np.linalg.norm(offset, axis=1, keepdims=True)
+        pull = values.reshape(len(values), -1)[:, :1] * offset / np.maximum(length, 1e-12)
         return [(a, pull), (b, -pull)]
     if values.ndim == 2 and values.shape[1] in (3, 6):
         place = _point(run, force.b)

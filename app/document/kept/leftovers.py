@@ -113,11 +113,11 @@ def leftovers(folder: Path) -> tuple[Leftover, ...]:
         copies = {path.with_suffix(".kst") for path in folder.iterdir() if path.suffix in (".kst", ".json")}
     except OSError:
         return ()
-    found = [_told(copy) for copy in copies if copy.is_file() and not _alive(copy)]
+    found = [_message(copy) for copy in copies if copy.is_file() and not _alive(copy)]
     return tuple(sorted(found, key=lambda each: each.origin.time, reverse=True))
 
 
-def _told(copy: Path) -> Leftover:
+def _message(copy: Path) -> Leftover:
     """What is known of a copy; one of which nothing is known is one all the same."""
     known: dict[str, Any] = {"title": "a machine", "time": copy.stat().st_mtime}
     kept = Kept()

@@ -37,7 +37,7 @@ class Shelved(NamedTuple):
     """A run that lies in the companion: the record, what it was then, and the version of its samples."""
 
     record: Record
-    told: tuple[object, ...]
+    facts: tuple[object, ...]
     version: int
 
 
@@ -86,34 +86,34 @@ class RunKeeper(QObject):
     # ------------------------------------------------------------------------------- what is wanted
 
     @property
-    def wish(self) -> str:
+    def keeps(self) -> str:
         """When runs are kept beside the document: one of `KEEPS`."""
-        wish = self._settings.value(KEEP, "ask")
-        return wish if wish in KEEPS else "ask"
+        kept = self._settings.value(KEEP, "ask")
+        return kept if kept in KEEPS else "ask"
 
-    @wish.setter
-    def wish(self, wish: str) -> None:
-        self._settings.remember(KEEP, wish)
+    @keeps.setter
+    def keeps(self, keeps: str) -> None:
+        self._settings.remember(KEEP, keeps)
 
     @property
     def unkept(self) -> tuple[Record, ...]:
         """Runs of which something would be lost with the document; none where the person does not want them kept."""
-        if self.wish == "never":
+        if self.keeps == "never":
             return ()
-        shelved = {each.record: each.told for each in self._shelf.open.values()}
-        return tuple(r for r in self._records() if shelved.get(r) != r.told and (r.note or not r.source))
+        shelved = {each.record: each.facts for each in self._shelf.open.values()}
+        return tuple(r for r in self._records() if shelved.get(r) != r.facts and (r.note or not r.source))
 
     @property
     def deleted(self) -> tuple[str, ...]:
         """Files of runs that lie beside the document and are no longer in the list."""
         present = set(self._session.runs.items)
         gone = tuple(name for name, each in self._shelf.open.items() if each.record not in present)
-        return () if self.wish == "never" else gone
+        return () if self.keeps == "never" else gone
 
     @property
     def large(self) -> bool:
         """Whether it is asked before the runs are written beside the document."""
-        return self.wish == "ask" and self.size > LARGE
+        return self.keeps == "ask" and self.size > LARGE
 
     @property
     def size(self) -> int:
@@ -166,7 +166,7 @@ class RunKeeper(QObject):
         folder, shelf = companion.folder_of(document), self._shelf
         shelf = shelf if shelf.folder == folder else Shelf(folder)
         records = tuple(r for r in self._records() if not r.growing and r not in leave)
-        if self.wish == "never" or not (records or folder.is_dir()):
+        if self.keeps == "never" or not (records or folder.is_dir()):
             return
         left = {shelf.file_of(r) for r in self._records() if r not in records} | (
             set(self.deleted) if restore else set()
@@ -195,9 +195,9 @@ class RunKeeper(QObject):
         return self._document
 
     @property
-    def told(self) -> Callable[[str, str], None]:
+    def message(self) -> Callable[[str, str], None]:
         """How the person is told something."""
-        return self._session.told.emit
+        return self._session.message.emit
 
     def wait(self, seconds: float = 0.05) -> bool:
         """Wait for what is written; True once it is all there, or could not be written."""
@@ -218,7 +218,7 @@ class RunKeeper(QObject):
         words = f"Runs cannot be kept on disk for now, only in memory: {error}"
         if words not in self._said:
             self._said.add(words)
-            self.tell(lambda: self.told("warning", words))
+            self.tell(lambda: self.message("warning", words))
 
     def _look(self) -> None:
         """Do what the thread wants done here."""
@@ -294,12 +294,12 @@ class RunKeeper(QObject):
         rows = {run.file: run for run in kept.runs if home == folder}
         rows |= {Path(run.file).name: run for run in kept.runs if Path(run.file).name in there}
         if home is not None:
-            shelved = {name: Shelved(record, record.told, record.version) for name, record in there.items()}
+            shelved = {name: Shelved(record, record.facts, record.version) for name, record in there.items()}
             self._shelf = Shelf(home, rows, shelved)
         self._session.runs.changed.emit()
         if failed:
             more = f" ({len(failed) - 1} more)" if len(failed) > 1 else ""
-            self.told("warning", f"Not all runs can be read: {failed[0]}{more}")
+            self.message("warning", f"Not all runs can be read: {failed[0]}{more}")
 
     def _add(self, kept: Kept, found: Mapping[str, Run]) -> dict[str, Record]:
         """Put runs that were read into the list as they were; record by its file."""
@@ -330,7 +330,7 @@ class _Writing:
         self._after = Shelf(
             folder,
             {run.file: run for run in kept.runs},
-            {name: Shelved(r, r.told, r.version) for r, name in names.items()},
+            {name: Shelved(r, r.facts, r.version) for r, name in names.items()},
         )
 
     def attempt(self) -> None:
@@ -340,7 +340,7 @@ class _Writing:
             self._write()
         except (FileError, OSError) as error:
             words = f"{error} The runs are still open here."
-            keeper.tell(lambda: keeper.told("error", words))
+            keeper.tell(lambda: keeper.message("error", words))
         else:
             keeper.tell(lambda: keeper.written(self._document, self._after))
 

@@ -26,12 +26,12 @@ EVERY = 2.0
 
 
 class RunStore:
-    """Keeps runs as `NNN.h5` in a folder, which is made when it is needed. `told(error)` hears, in the store's thread,
-    what cannot be written."""
+    """Keeps runs as `NNN.h5` in a folder, which is made when it is needed. `failed(error)` hears,
+    in the store's thread, what cannot be written."""
 
-    def __init__(self, folder: Path, told: Callable[[Exception], object]) -> None:
+    def __init__(self, folder: Path, failed: Callable[[Exception], object]) -> None:
         self.folder = folder
-        self.worker = Worker("run store", told)
+        self.worker = Worker("run store", failed)
         self._files: dict[Record, _Growing] = {}
         self._asked: dict[Record, tuple[int, bool, float]] = {}
         """What was to be written last of each: its version, whether it still grew, and when."""

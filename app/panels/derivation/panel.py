@@ -58,7 +58,7 @@ class DerivationPanel(QWidget):
     def __init__(self, view: Viewport, jobs: Jobs) -> None:
         super().__init__()
         self._view, self._session, self._jobs = view, view.session, jobs
-        self._guard = Guard(self._session.told.emit)
+        self._guard = Guard(self._session.message.emit)
         self.scene = DerivationScene(view)
         self.robot: Robot | None = None
         self.steps: tuple[Step, ...] = ()
@@ -188,10 +188,10 @@ class DerivationPanel(QWidget):
         row = self.list.currentRow()
         return self.steps[row] if self.on and 0 <= row < len(self.steps) else None
 
-    def step(self, way: int) -> None:
+    def step(self, direction: int) -> None:
         """Go on, or back."""
         if self.on:
-            self.list.setCurrentRow(min(max(self.list.currentRow() + way, 0), len(self.steps) - 1))
+            self.list.setCurrentRow(min(max(self.list.currentRow() + direction, 0), len(self.steps) - 1))
 
     def _chosen(self, row: int) -> None:
         step = self.current
@@ -290,9 +290,9 @@ class DerivationPanel(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Left and right step in the list, too; F1 opens the help."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Space: 1}
-            if event.key() in ways and not event.modifiers():
-                self.step(ways[Qt.Key(event.key())])
+            directions = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Space: 1}
+            if event.key() in directions and not event.modifiers():
+                self.step(directions[Qt.Key(event.key())])
                 return True
             if event.key() == Qt.Key.Key_F1:
                 self.help_wanted.emit("derivation")

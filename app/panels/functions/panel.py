@@ -58,7 +58,7 @@ class FunctionPanel(QWidget):
         super().__init__()
         self._session, self._jobs = session, jobs
         self._settings = settings or Settings()
-        self._guard = Guard(session.told.emit)
+        self._guard = Guard(session.message.emit)
         self._job: Job | None = None
         self._following: Job | None = None
         self._behind = False
@@ -254,7 +254,7 @@ class FunctionPanel(QWidget):
         job.succeeded.connect(lambda result: growth.end(result))
         job.stopped.connect(lambda: growth.stop())
         job.failed.connect(self._guard.report)
-        job.stopped.connect(lambda: self._session.told.emit("hint", f"{function.title}: stopped."))
+        job.stopped.connect(lambda: self._session.message.emit("hint", f"{function.title}: stopped."))
         job.ended.connect(self._ended)
         return job
 

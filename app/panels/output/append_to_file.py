@@ -89,7 +89,7 @@ class AppendDialog(QDialog):
             return
         self._settings.remember(FILE, path)
         self._settings.remember(LANGUAGE, language)
-        self._session.told.emit("done", f"Appended to {path}")
+        self._session.message.emit("done", f"Appended to {path}")
         super().accept()
 
 

@@ -123,7 +123,7 @@ class FrameTablePart(QWidget):
         try:
             lost = write_table(self._session.model, self.table.chain, path)
         except KinetostatError as error:
-            self._session.told.emit("error", str(error))
+            self._session.message.emit("error", str(error))
             return
         words = "".join(f" {finding.text}" for finding in lost)
-        self._session.told.emit("warning" if lost else "done", f"Wrote {path}.{words}")
+        self._session.message.emit("warning" if lost else "done", f"Wrote {path}.{words}")

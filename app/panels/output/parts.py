@@ -123,7 +123,7 @@ class PosesPart(QWidget):
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
         if len(q) != session.mech.nq:
-            session.told.emit("warning", STRANGE)
+            session.message.emit("warning", STRANGE)
             return
         known = set(session.mech.p_names)
         values = {name: value for name, value in self._poses.p[k].items() if name in known and value != session.p[name]}
@@ -136,7 +136,7 @@ class PosesPart(QWidget):
         if poses.model is None and not all(
             len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
         ):
-            self._session.told.emit("warning", STRANGE)
+            self._session.message.emit("warning", STRANGE)
             return
         self._session.produced.emit(dataclasses.replace(self._result(), live=True))
 

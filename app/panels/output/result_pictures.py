@@ -21,7 +21,7 @@ def write_pictures(result: Result, context: Context) -> None:
         if isinstance(part, Picture):
             write_picture(part, context)
         elif isinstance(part, Print):
-            write_result_picture(part.of, context, part.path, ranges=part.ranges, ways=part.ways)
+            write_result_picture(part.of, context, part.path, ranges=part.ranges, trajectories=part.trajectories)
 
 
 def write_picture(picture: Picture, context: Context) -> None:
@@ -50,7 +50,7 @@ def write_result_picture(
     path: str,
     size: tuple[int, int] = (1200, 800),
     ranges: tuple[tuple[float, float], ...] = (),
-    ways: Sequence[Any] = (),
+    trajectories: Sequence[Any] = (),
 ) -> None:
     """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
 
@@ -72,7 +72,7 @@ def write_result_picture(
         _show_poses(scene, poses, context)
         if isinstance(part, EllipsoidField):
             _show_ellipsoids(scene, part)
-        scene.overlays.traces({str(k): way for k, way in enumerate(ways)})
+        scene.overlays.traces({str(k): way for k, way in enumerate(trajectories)})
         if poses.frame:
             scene.range_box.frame(scene.bounds(overlays=True).tolist())
         if ranges:

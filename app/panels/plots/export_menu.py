@@ -47,8 +47,8 @@ def attempt(session: Session, work: Callable[[], None], words: str = "") -> bool
     try:
         work()
     except KinetostatError as error:
-        session.told.emit("error", str(error))
+        session.message.emit("error", str(error))
         return False
     if words:
-        session.told.emit("done", words)
+        session.message.emit("done", words)
     return True

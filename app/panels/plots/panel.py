@@ -171,7 +171,7 @@ class PlotsPanel(QWidget):
         try:
             return expanded(self.runs.current.run, name)
         except KinetostatError as error:
-            self.session.told.emit("error", str(error))
+            self.session.message.emit("error", str(error))
             return ()
 
     def put(self, index: int, plot: Plot) -> None:
@@ -254,7 +254,7 @@ class PlotsPanel(QWidget):
         for name in [name for name, words in known.items() if words is not None]:
             del self._unproved[name]
         for words in dict.fromkeys(filter(None, known.values())):
-            self.session.told.emit("error", words)
+            self.session.message.emit("error", words)
 
     def _found(self) -> list[list[Curve]]:
         """The curves of all plots. What is computed quickly is waited for; else there is what was there before."""

@@ -348,11 +348,11 @@ class PropertyEditor(QWidget):
             if severity == "error":
                 refusals.append(text)
 
-        self.session.told.connect(listen)
+        self.session.message.connect(listen)
         try:
             accepted = self.session.apply(label, lambda _m: new, gesture=gesture, select=select)
         finally:
-            self.session.told.disconnect(listen)
+            self.session.message.disconnect(listen)
         if accepted:
             return ""
         return refusals[-1] if refusals else "The mechanism cannot be made with this value."
@@ -377,7 +377,7 @@ class PropertyEditor(QWidget):
             f"Make {name} a parameter", lambda m: edits.promote(m, ref.collection, ref.name, path, name)
         )
         if problem:
-            self.session.told.emit("error", problem)
+            self.session.message.emit("error", problem)
 
     def _edit_holder(self) -> None:
         holder = holder_of(self.session.model, self.session.selection)

@@ -143,7 +143,7 @@ class SimulationPanel(QWidget):
             self.method.setItemData(self.method.count() - 1, as_tip(method.help), Qt.ItemDataRole.ToolTipRole)
         self.method.setMinimumContentsLength(12)
         self.method.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.method.activated.connect(lambda _: self.simulation.wish(method=self.method.currentData()))
+        self.method.activated.connect(lambda _: self.simulation.choose(method=self.method.currentData()))
         self.method_words = Label(wordWrap=True)
         self.method_words.setObjectName("muted")
         self.rtol = self._number("rtol", "Relative tolerance per step", plain=True)
@@ -160,10 +160,10 @@ class SimulationPanel(QWidget):
             self.start.addItem(title, key)
             self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
         self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.start.activated.connect(lambda _: self.simulation.wish(start=self.start.currentData()))
+        self.start.activated.connect(lambda _: self.simulation.choose(start=self.start.currentData()))
         self.closed_forms = QCheckBox("Closed forms for loops")
         self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
-        self.closed_forms.toggled.connect(lambda on: self.simulation.wish(closed_forms=on))
+        self.closed_forms.toggled.connect(lambda on: self.simulation.choose(closed_forms=on))
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
         self.accuracy.addWidget(self.step)
@@ -187,7 +187,7 @@ class SimulationPanel(QWidget):
         def commit(value: Any, _: object) -> str:
             if value is not None and not (isinstance(value, float | int) and value > 0):
                 return "A positive number is needed."
-            self.simulation.wish(**{field: None if value is None else float(value)})
+            self.simulation.choose(**{field: None if value is None else float(value)})
             return ""
 
         measure = Measure("none") if plain else SECONDS
@@ -225,21 +225,21 @@ class SimulationPanel(QWidget):
 
     def refresh(self) -> None:
         """Show the wishes and whether a run is in the making."""
-        wishes, method = self.simulation.wishes, METHODS[self.simulation.wishes.method]
+        run_settings, method = self.simulation.run_settings, METHODS[self.simulation.run_settings.method]
         for edit, value in (
-            (self.duration, wishes.duration),
-            (self.rtol, wishes.rtol),
-            (self.atol, wishes.atol),
-            (self.step, wishes.step),
-            (self.output, wishes.output),
+            (self.duration, run_settings.duration),
+            (self.rtol, run_settings.rtol),
+            (self.atol, run_settings.atol),
+            (self.step, run_settings.step),
+            (self.output, run_settings.output),
         ):
             edit.show_value(value)
-        self.method.setCurrentIndex(self.method.findData(wishes.method))
+        self.method.setCurrentIndex(self.method.findData(run_settings.method))
         self.method.setToolTip(as_tip(f"{method.title}: {method.help}"))
         self.method_words.setText(method.help)
         self.accuracy.setCurrentIndex(0 if method.adaptive else 1)
         self.accuracy_label.setText("Tolerances" if method.adaptive else "Step")
-        self.closed_forms.setChecked(wishes.closed_forms)
+        self.closed_forms.setChecked(run_settings.closed_forms)
         self.closed_forms.setVisible(bool(self._session.mech.loops))
         self._show_starts()
         self.rows.refresh()
@@ -257,7 +257,7 @@ class SimulationPanel(QWidget):
         there = self._session.runs.current is not None
         for key in ("moment", "moving"):
             model.item(self.start.findData(key)).setEnabled(there)
-        start = self.simulation.wishes.start
+        start = self.simulation.run_settings.start
         self.start.setCurrentIndex(self.start.findData(start if there or start in ("pose", "rest") else "pose"))
         self.start.setToolTip(as_tip(STARTS[self.start.currentData()][1]))
 

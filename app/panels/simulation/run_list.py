@@ -217,7 +217,7 @@ class RunsList(QWidget):
         cost = sum(record.run.statistics.seconds for record in records)
         delete_runs(self._session, *records)
         words = f"{counted(len(records), 'run')} deleted, which took {lasting(cost)} to compute. Undo brings them back."
-        self._session.told.emit("done", words)
+        self._session.message.emit("done", words)
 
     def annotate(self, record: Record) -> None:
         """Ask for a note."""
@@ -233,7 +233,7 @@ class RunsList(QWidget):
             current = self._session.runs.current
             chosen = [others[-1], current] if others and current is not None else []
         if len(chosen) != 2:
-            self._session.told.emit("hint", "Select two runs to compare them.")
+            self._session.message.emit("hint", "Select two runs to compare them.")
             return
         first, second = chosen
         work = lambda progress, cancelled: compared(first.run, second.run, (first.name, second.name))  # noqa: E731
@@ -263,7 +263,7 @@ class RunsList(QWidget):
             self._last = path.parent
             if path.suffix in (".h5", ".hdf5"):
                 record.source = str(path)
-            self._session.told.emit("done", f"Saved {path}")
+            self._session.message.emit("done", f"Saved {path}")
 
         job.succeeded.connect(done)
         job.failed.connect(self._failed)
@@ -295,7 +295,7 @@ class RunsList(QWidget):
     def _failed(self, error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
             raise error
-        self._session.told.emit("error", str(error))
+        self._session.message.emit("error", str(error))
 
     def _folder(self) -> Path:
         if self._last is not None and self._last.is_dir():

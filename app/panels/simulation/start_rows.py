@@ -81,7 +81,7 @@ class _Line(QLineEdit):
         self.setPalette(palette)
 
 
-class WishRow(QObject):
+class StartRow(QObject):
     """Label, slider and line of one value in the person's units; `edited(value)` with a number (SI) or the text of a
     formula (SI). An empty line means the model's own value."""
 
@@ -186,7 +186,7 @@ class StartRows(QTabWidget):
     def __init__(self, session: Session, simulation: Simulation, settings: Settings) -> None:
         super().__init__(documentMode=True)
         self._session, self._simulation, self._settings = session, simulation, settings
-        self.rows: dict[str, dict[str, WishRow]] = {"speeds": {}, "forces": {}}
+        self.rows: dict[str, dict[str, StartRow]] = {"speeds": {}, "forces": {}}
         self._made: tuple[Any, ...] = ()
         self._pending: set[int] = set()
         for title in ("Start speeds", "Joint forces"):
@@ -248,9 +248,9 @@ class StartRows(QTabWidget):
         for place, axis in enumerate(axes):
             speeds = kind == "speeds"
             if speeds:
-                row = WishRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
+                row = StartRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
             else:
-                row = WishRow(axis.name, axis.force, self._settings, axis.strongest, True)
+                row = StartRow(axis.name, axis.force, self._settings, axis.strongest, True)
             row.edited.connect(self._changer(kind, axis.name, row.own))
             row.refused.connect(self._refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
@@ -263,12 +263,12 @@ class StartRows(QTabWidget):
 
     def _changer(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
         def change(value: float | str) -> None:
-            wishes = dict(getattr(self._simulation.wishes, kind))
+            run_settings = dict(getattr(self._simulation.run_settings, kind))
             if value == own:
-                wishes.pop(name, None)
+                run_settings.pop(name, None)
             else:
-                wishes[name] = value
-            self._simulation.wish(**{kind: wishes})
+                run_settings[name] = value
+            self._simulation.choose(**{kind: run_settings})
 
         return change
 
@@ -286,13 +286,13 @@ class StartRows(QTabWidget):
     def refresh(self) -> None:
         """Show the wishes."""
         for kind, rows in self.rows.items():
-            wishes = getattr(self._simulation.wishes, kind)
+            run_settings = getattr(self._simulation.run_settings, kind)
             for name, row in rows.items():
                 if not (row.slider.isSliderDown() or row.line.hasFocus()):
-                    row.show_value(wishes.get(name, row.own))
+                    row.show_value(run_settings.get(name, row.own))
         self._expect()
-        self.setTabText(0, _counted("Start speeds", len(self._simulation.wishes.speeds)))
-        self.setTabText(1, _counted("Joint forces", len(self._simulation.wishes.forces)))
+        self.setTabText(0, _counted("Start speeds", len(self._simulation.run_settings.speeds)))
+        self.setTabText(1, _counted("Joint forces", len(self._simulation.run_settings.forces)))
 
     def _expect(self) -> None:
         """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
@@ -300,7 +300,7 @@ class StartRows(QTabWidget):
         if not (rows and mech.constrained and self.isVisible() and list(rows) == list(mech.v_names)):
             return
         try:
-            start = start_of(self._simulation.wishes, self._session)
+            start = start_of(self._simulation.run_settings, self._session)
             p = mech.parameter_values(dict(self._session.edited_parameters) or None)
             state = start_state(mech, start.q, start.v, p, start.time)
         except KinetostatError:  # told when the run is started

@@ -95,10 +95,10 @@ class SourceEditor(FieldEditor):
         values = sampled(driver, self.context)
         if index == 1:
             times = tuple(without_noise(float(t)) for t in np.linspace(0.0, 1.0, len(values)))
-            wish = Together(function=None, file="", times=times, values=values)
+            chosen = Together(function=None, file="", times=times, values=values)
         else:
-            wish = Together(function=values[0], file="", times=(), values=())
-        if self.attempt(wish):
+            chosen = Together(function=values[0], file="", times=(), values=())
+        if self.attempt(chosen):
             self.combo.setCurrentIndex(present)
 
     def _browse(self) -> None:

@@ -41,8 +41,8 @@ def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
     chain = robot.chain
     rows: list[tuple[str, ...]] = [("0", chain.frames[0], "", "", "")]
     for i, variable in enumerate(chain.variables, 1):
-        way = "turns" if variable.turns else "slides"
-        rows.append((str(i), chain.frames[i], variable.joint, way, variable.symbol))
+        verb = "turns" if variable.turns else "slides"
+        rows.append((str(i), chain.frames[i], variable.joint, verb, variable.symbol))
     columns = tuple(map(Column, ("Frame", "On", "Joint", "Which", "By")))
     note = "frames of the bodies as the file states them, no Denavit–Hartenberg frames; Find DH table makes these"
     return (Table(title="Frames", columns=columns, rows=tuple(rows), note=note),)

@@ -175,7 +175,7 @@ def _arrows(value: Screw, title: str) -> tuple[Result, ...]:
         return ()
     origin = (float(value.point[0]), float(value.point[1]), float(value.point[2]))
     x, y, z = (float(c) for c in value.direction)
-    arrow = Arrow(origin, (x, y, z), turning=value.kind != "translation", both_ways=value.kind != "translation")
+    arrow = Arrow(origin, (x, y, z), turning=value.kind != "translation", both_directions=value.kind != "translation")
     return (Arrows(title=f"Axis: {title}", arrows=(arrow,)),)
 
 

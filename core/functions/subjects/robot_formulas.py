@@ -34,13 +34,13 @@ def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     """The robot in symbols, kept with the mechanism it belongs to."""
     from core.symbolic import robot
 
-    wish: Any = symbols.strip() or "named"
-    if wish not in ("named", "all", "none"):
-        wish = tuple(name.strip() for name in wish.split(",") if name.strip())
-    key = (context.model, tip, wish, recognise)
+    chosen: Any = symbols.strip() or "named"
+    if chosen not in ("named", "all", "none"):
+        chosen = tuple(name.strip() for name in chosen.split(",") if name.strip())
+    key = (context.model, tip, chosen, recognise)
     kept = _kept.get("robot")
     if kept is None or kept[0] != key:
-        kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=wish, recognise=recognise))
+        kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=chosen, recognise=recognise))
     kept[1].chain.watch = lambda: _stop(context)
     return kept[1]
 

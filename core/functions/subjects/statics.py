@@ -56,7 +56,7 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
     rests = "; ".join(
         f"{name} rests against its limit, which pushes with {abs(force):.4g} "
         f"{'N' if _dimension_of(mech, name) == 'length' else 'N·m'}"
-        for name, force in found.stops.items()
+        for name, force in found.limits.items()
     )
     left = readable(f"{found.residual:.1e}")
     text = (
@@ -68,13 +68,13 @@ def static_equilibrium(context: Context, search: str, forces: dict[str, float]) 
             c.name,
             Amount(float(before), c.dimension),
             Amount(float(after), c.dimension),
-            _resting(c, float(after), found.stops),
+            _resting(c, float(after), found.limits),
         )
         for c, before, after in zip(mech.coordinates, context.q, found.q, strict=True)
     )
     measured = ((c, c.value(mech, context.q, p), c.value(mech, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
-        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _resting(c, after, found.stops))
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _resting(c, after, found.limits))
         for c, before, after in measured
     )
     titles = ("Coordinate", "Present", "At rest", "Limit")
@@ -99,8 +99,8 @@ def _dimension_of(mech: Any, name: str) -> str:
     return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
 
 
-def _resting(coordinate: Any, value: float, stops: dict[str, float]) -> str:
-    return "rests against it" if coordinate.name in stops else _beyond(coordinate, value)
+def _resting(coordinate: Any, value: float, limits: dict[str, float]) -> str:
+    return "rests against it" if coordinate.name in limits else _beyond(coordinate, value)
 
 
 def _beyond(coordinate: Any, value: float) -> str:
@@ -181,8 +181,8 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
         factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
-        way = AMPLITUDE * (mode.shape * factor).real
-        poses.append(closure.closed(mech.integrate(found.q, way))[0])
+        displacement = AMPLITUDE * (mode.shape * factor).real
+        poses.append(closure.closed(mech.integrate(found.q, displacement))[0])
     kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {mode.eigenvalue.real:.4g} 1/s"
     return PoseSequence(
         title=f"Mode {index + 1}: {kind}", q=rows_of(poses), p=tuple(dict(context.p) for _ in poses), display="animate"

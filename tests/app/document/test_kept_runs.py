@@ -29,11 +29,11 @@ def pendulum(bench, tmp_path):
     return path
 
 
-def simulate(bench, duration=0.3, **wishes):
-    bench.window.simulation.wish(duration=duration, **wishes)
+def simulate(bench, duration=0.3, **run_settings):
+    bench.window.simulation.choose(duration=duration, **run_settings)
     bench.window.simulation.start()
     bench.wait(lambda: not bench.window.simulation.running)
-    bench.window.simulation.wish(start="pose")
+    bench.window.simulation.choose(start="pose")
     return bench.session.runs.current
 
 
@@ -193,12 +193,12 @@ def test_nothing_new_is_not_asked_for(bench, pendulum, monkeypatch):
 
 def test_a_run_in_progress_is_stopped_and_what_there_is_is_kept(bench, pendulum, monkeypatch):
     asked = answered(monkeypatch, lambda loss: Wanted(bool(loss.of_document), loss.runs))
-    bench.window.simulation.wish(duration=1e6)
+    bench.window.simulation.choose(duration=1e6)
     bench.window.simulation.start()
     bench.wait(lambda: bench.session.runs.items and len(bench.session.runs.items[0].run) > 10)
     bench.window.run("file.new")
     assert len(asked[0].runs) == 1
-    bench.window.simulation.wish(duration=0.3)
+    bench.window.simulation.choose(duration=0.3)
     reopen(bench, pendulum)
     (record,) = bench.session.runs.items
     assert len(record.run) > 10
@@ -341,7 +341,7 @@ def test_a_run_is_on_disk_as_soon_as_it_is_made(bench, pendulum):
 
 
 def test_a_run_that_grows_is_on_disk_while_it_does(bench, pendulum):
-    bench.window.simulation.wish(duration=1e6)
+    bench.window.simulation.choose(duration=1e6)
     bench.window.simulation.start()
     file = bench.window.run_keeper.store.folder
     bench.wait(lambda: list(file.glob("*.h5")))
@@ -354,7 +354,7 @@ def test_a_run_that_grows_is_on_disk_while_it_does(bench, pendulum):
     store = bench.window.run_keeper.store
     bench.wait(lambda: store.whole(record, record.version) is not None)
     np.testing.assert_array_equal(Run.load(store.place(record)).q, record.run.q)
-    bench.window.simulation.wish(duration=0.3)
+    bench.window.simulation.choose(duration=0.3)
 
 
 def test_files_of_others_in_the_folder_are_left_alone(bench, pendulum):

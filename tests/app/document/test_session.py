@@ -17,9 +17,9 @@ def session():
 
 
 @pytest.fixture
-def told(session):
+def message(session):
     heard = []
-    session.told.connect(lambda severity, text: heard.append((severity, text)))
+    session.message.connect(lambda severity, text: heard.append((severity, text)))
     return heard
 
 

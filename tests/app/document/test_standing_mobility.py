@@ -66,7 +66,7 @@ def test_the_status_line_says_how_many_freedoms(qtbot, session, settings):
 
 def test_an_edit_that_opens_a_loop_is_told_with_the_gap(qtbot, session, settings):
     told = []
-    session.told.connect(lambda severity, text: told.append((severity, text)))
+    session.message.connect(lambda severity, text: told.append((severity, text)))
     line = StatusLine(session, settings, Jobs())
     qtbot.addWidget(line)
     qtbot.waitUntil(lambda: bool(line.freedoms.text()), timeout=20_000)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.document.growing_run import GrowingRun
-from app.runs.draft_run import BUDGET, LOOSEST, Draft, Way
+from app.runs.draft_run import BUDGET, LOOSEST, Draft, Variant
 from core.files import load
 from core.mechanism import Mechanism
 from core.simulation import simulate
@@ -19,51 +19,51 @@ WANTED: dict[str, Any] = {"duration": 1.0, "method": "rk54", "rtol": 1e-6, "atol
 
 def test_as_wished_while_that_is_quick_enough() -> None:
     draft = Draft(WANTED)
-    assert draft.best == Way("rk54")
+    assert draft.best == Variant("rk54")
     assert draft.best.of(WANTED) is WANTED
-    draft.note(Way("rk54"), 0.5 * BUDGET)
+    draft.note(Variant("rk54"), 0.5 * BUDGET)
     assert draft.untried is None
-    assert draft.best == Way("rk54")
+    assert draft.best == Variant("rk54")
 
 
 def test_what_keeps_within_the_budget_is_taken_tight_tolerances_first() -> None:
     draft = Draft(WANTED)
-    draft.note(Way("rk54"), 5.0 * BUDGET)
-    assert draft.untried == Way("radau")
-    draft.note(Way("radau"), 3.0 * BUDGET)
-    assert draft.untried == Way("radau", 100.0)
-    draft.note(Way("radau", 100.0), 0.5 * BUDGET)
+    draft.note(Variant("rk54"), 5.0 * BUDGET)
+    assert draft.untried == Variant("radau")
+    draft.note(Variant("radau"), 3.0 * BUDGET)
+    assert draft.untried == Variant("radau", 100.0)
+    draft.note(Variant("radau", 100.0), 0.5 * BUDGET)
     assert draft.untried is None
-    assert draft.best == Way("radau", 100.0)
-    draft.note(Way("radau"), 0.9 * BUDGET)  # of another pose: the tighter tolerance is quick enough now
-    assert draft.best == Way("radau")
+    assert draft.best == Variant("radau", 100.0)
+    draft.note(Variant("radau"), 0.9 * BUDGET)  # of another pose: the tighter tolerance is quick enough now
+    assert draft.best == Variant("radau")
 
 
 def test_the_quickest_where_none_is_quick_enough_and_never_one_that_failed() -> None:
     draft = Draft(WANTED)
-    for k, way in enumerate(draft.ways):
+    for k, way in enumerate(draft.variants):
         draft.note(way, (5.0 - k) * BUDGET)
     assert draft.untried is None
-    assert draft.best == draft.ways[-1]
-    draft.note(draft.ways[-1], float("inf"))
-    assert draft.best == draft.ways[-2]
+    assert draft.best == draft.variants[-1]
+    draft.note(draft.variants[-1], float("inf"))
+    assert draft.best == draft.variants[-2]
 
 
 def test_tolerances_are_loosened_together_up_to_a_limit_and_steps_are_chosen_for_variable_methods() -> None:
-    loose = Way("radau", 100.0).of(WANTED)
+    loose = Variant("radau", 100.0).of(WANTED)
     assert loose["method"] == "radau"
     assert (loose["rtol"], loose["atol"]) == pytest.approx((1e-4, 1e-6), rel=1e-12)
-    assert Way("rk54", 100.0).of({**WANTED, "rtol": 1e-4})["rtol"] == LOOSEST
-    assert Way("rk54", 100.0).of({**WANTED, "rtol": 1e-2})["rtol"] == 1e-2
+    assert Variant("rk54", 100.0).of({**WANTED, "rtol": 1e-4})["rtol"] == LOOSEST
+    assert Variant("rk54", 100.0).of({**WANTED, "rtol": 1e-2})["rtol"] == 1e-2
     fixed = {**WANTED, "method": "rk4", "step": 1e-3}
-    assert Way("rk4").of(fixed) is fixed
-    assert Way("radau").of(fixed)["step"] is None
+    assert Variant("rk4").of(fixed) is fixed
+    assert Variant("radau").of(fixed)["step"] is None
 
 
 def test_the_stiff_way_shows_the_motion_that_was_wished_for_of_an_arm_with_geared_motors() -> None:
     path = next(example.path for example in examples() if example.name == "puma560")
     mech = Mechanism(load(path))
-    exact, quick = (simulate(mech, **way.of(WANTED)) for way in (Way("rk54"), Way("radau")))
+    exact, quick = (simulate(mech, **way.of(WANTED)) for way in (Variant("rk54"), Variant("radau")))
     assert np.abs(quick.q - exact.q).max() < 1e-4
     assert quick.statistics.steps < 0.1 * exact.statistics.steps
 

@@ -20,8 +20,8 @@ LONG = 400.0
 """s; the integrators' machine code is made once."""
 
 
-def simulated(bench, **wishes):
-    bench.window.simulation.wish(**wishes)
+def simulated(bench, **run_settings):
+    bench.window.simulation.choose(**run_settings)
     bench.window.run("simulation.run")
     bench.wait(lambda: not bench.window.simulation.running, LONG)
     return bench.session.runs.current
@@ -29,7 +29,7 @@ def simulated(bench, **wishes):
 
 def test_f5_makes_a_run_that_plays(bench):
     bench.example("pendulum")
-    bench.window.simulation.wish(duration=2.0, output=0.01)
+    bench.window.simulation.choose(duration=2.0, output=0.01)
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
     bench.wait(lambda: not bench.window.simulation.running, LONG)
     record = bench.session.runs.current
@@ -70,21 +70,21 @@ def test_short_runs_are_played_slowly_unless_the_person_chose_a_speed(bench):
 
 
 def test_an_example_brings_its_own_duration_and_gives_the_persons_back(bench):
-    from app.runs.run_settings import Wishes
+    from app.runs.run_settings import RunSettings
 
     bench.example("pendulum")
     simulation, settings = bench.window.simulation, bench.window.settings
-    simulation.wish(duration=7.0, rtol=1e-7)
+    simulation.choose(duration=7.0, rtol=1e-7)
     bench.example("squeezer")
-    assert simulation.wishes.duration == 0.03
-    simulation.wish(rtol=1e-6)
-    assert Wishes.recalled(settings.value("simulation")).duration == 7.0
+    assert simulation.run_settings.duration == 0.03
+    simulation.choose(rtol=1e-6)
+    assert RunSettings.recalled(settings.value("simulation")).duration == 7.0
     bench.example("pendulum")
-    assert (simulation.wishes.duration, simulation.wishes.rtol) == (7.0, 1e-6)
+    assert (simulation.run_settings.duration, simulation.run_settings.rtol) == (7.0, 1e-6)
     bench.example("squeezer")
-    simulation.wish(duration=0.02)  # the person's from now on
+    simulation.choose(duration=0.02)  # the person's from now on
     bench.example("pendulum")
-    assert simulation.wishes.duration == 0.02
+    assert simulation.run_settings.duration == 0.02
 
 
 def test_a_file_opened_anew_says_nothing_of_the_last_run(bench):
@@ -292,7 +292,7 @@ def test_a_branch_goes_on_as_its_parent_did(bench):
     parent = simulated(bench, duration=2.0, output=0.01)
     bench.view.player.hold()
     bench.session.runs.seek(1.0)
-    bench.window.simulation.wish(duration=1.0)
+    bench.window.simulation.choose(duration=1.0)
     bench.window.run("simulation.branch")
     bench.wait(lambda: not bench.window.simulation.running, LONG)
     branch = bench.session.runs.current
@@ -300,7 +300,7 @@ def test_a_branch_goes_on_as_its_parent_did(bench):
     assert branch.from_time == pytest.approx(1.0)
     assert branch.run.time[0] == pytest.approx(1.0)
     assert np.allclose(branch.run.q[-1], parent.run.q[-1], atol=1e-4)
-    bench.window.simulation.wish(start="pose")
+    bench.window.simulation.choose(start="pose")
 
 
 def test_runs_are_saved_loaded_and_refused_for_another_machine(bench, tmp_path):
@@ -349,12 +349,12 @@ def test_the_speed_a_joint_begins_with_by_itself_is_shown_and_can_be_set_to_zero
     assert shaft.slider.value() > 0
     shaft.line.setText("0")
     shaft.line.editingFinished.emit()
-    assert bench.window.simulation.wishes.speeds == {"shaft": 0.0}
-    assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 0.0
+    assert bench.window.simulation.run_settings.speeds == {"shaft": 0.0}
+    assert start_of(bench.window.simulation.run_settings, bench.session).v[0] == 0.0
     shaft.line.setText("")
     shaft.line.editingFinished.emit()
-    assert dict(bench.window.simulation.wishes.speeds) == {}
-    assert start_of(bench.window.simulation.wishes, bench.session).v[0] == 10.0
+    assert dict(bench.window.simulation.run_settings.speeds) == {}
+    assert start_of(bench.window.simulation.run_settings, bench.session).v[0] == 10.0
 
 
 def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
@@ -375,10 +375,10 @@ def test_speeds_that_follow_from_loops_are_shown_where_nobody_set_them(bench):
         assert shown == pytest.approx(2.0 * ratios[mech.v_names.index(name)], rel=1e-5, abs=1e-9)
         assert row.line.text() == ""
     assert any(row.slider.value() for row in others)
-    assert list(bench.window.simulation.wishes.speeds.values()) == [2.0]
+    assert list(bench.window.simulation.run_settings.speeds.values()) == [2.0]
     first.line.setText("")
     first.line.editingFinished.emit()
-    bench.window.simulation.wish(speeds={})
+    bench.window.simulation.choose(speeds={})
 
 
 @pytest.mark.parametrize(
@@ -391,14 +391,14 @@ def test_start_speeds_are_typed_in_the_units_of_the_window(bench, text, speed):
     (row,) = bench.window.findChild(StartRows).rows["speeds"].values()
     row.line.setText(text)
     row.line.editingFinished.emit()
-    wishes = bench.window.simulation.wishes.speeds
+    run_settings = bench.window.simulation.run_settings.speeds
     if speed is None:
         assert row.problem
-        assert not wishes
+        assert not run_settings
         return
-    assert list(wishes.values()) == [pytest.approx(speed, rel=1e-12)]
+    assert list(run_settings.values()) == [pytest.approx(speed, rel=1e-12)]
     row.line.editingFinished.emit()  # nothing was typed: all digits stay
-    assert list(bench.window.simulation.wishes.speeds.values()) == list(wishes.values())
+    assert list(bench.window.simulation.run_settings.speeds.values()) == list(run_settings.values())
     bench.window.settings.degrees = False
     (row,) = bench.window.findChild(StartRows).rows["speeds"].values()
     assert row.line.placeholderText() == "0 rad/s"
@@ -425,18 +425,18 @@ def test_a_bad_duration_is_explained_in_view_and_nothing_starts(bench, text):
     bench.example("pendulum")
     bench.window.docks.show("simulation")
     panel = bench.window.simulation_panel
-    before = bench.window.simulation.wishes.duration
+    before = bench.window.simulation.run_settings.duration
     typed(panel.duration, text)
     QTest.keyClick(bench.window, Qt.Key.Key_F5)
     assert not bench.window.simulation.running
     assert panel.note.isVisible()
     assert "Duration" in panel.note.words
     assert panel.duration.hasFocus()  # to be put right
-    assert bench.window.simulation.wishes.duration == before
+    assert bench.window.simulation.run_settings.duration == before
     typed(panel.duration, "0.5")
     QTest.keyClick(panel.duration, Qt.Key.Key_Return)
     assert not panel.note.isVisible()
-    assert bench.window.simulation.wishes.duration == 0.5
+    assert bench.window.simulation.run_settings.duration == 0.5
 
 
 @pytest.mark.parametrize(
@@ -450,16 +450,16 @@ def test_start_speeds_are_finite_numbers(bench, text, speed):
     typed(line, text)
     QTest.keyClick(line, Qt.Key.Key_Return)
     if speed is None:
-        assert dict(bench.window.simulation.wishes.speeds) == {}
+        assert dict(bench.window.simulation.run_settings.speeds) == {}
         assert "pin" in panel.note.words
     else:
-        assert bench.window.simulation.wishes.speeds["pin"] == pytest.approx(speed)
+        assert bench.window.simulation.run_settings.speeds["pin"] == pytest.approx(speed)
         assert panel.note.words == ""
 
 
 def test_stopping_keeps_what_was_computed_and_says_so(bench):
     bench.example("pendulum")
-    bench.window.simulation.wish(duration=1e6, output=1.0)
+    bench.window.simulation.choose(duration=1e6, output=1.0)
     ended = []
     bench.window.simulation.ended.connect(lambda record, words: ended.append((record, words)))
     bench.window.run("simulation.run")

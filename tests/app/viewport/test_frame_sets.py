@@ -163,6 +163,6 @@ def test_a_file_that_cannot_be_written_is_told(view, output, tmp_path):
     session = view.session
     session.produced.emit(table_of(session))
     told = []
-    session.told.connect(lambda severity, text: told.append(severity))
+    session.message.connect(lambda severity, text: told.append(severity))
     output.cards[0]._parts[0].write(str(tmp_path / "missing" / "table.kst"))
     assert told == ["error"]

@@ -225,7 +225,7 @@ def test_a_film_is_called_like_its_machine_and_as_fast_as_it_is_played(bench):
     bench.window.run("file.export_film")
     dialog = bench.window.dialogs.film_dialog
     assert dialog.file.text().endswith("pendulum.mp4")
-    assert dialog.wish.speed == 0.02
+    assert dialog.chosen.speed == 0.02
     dialog.file.setText(dialog.file.text().replace("pendulum.mp4", "mine.gif"))
     bench.window.run("file.export_film")
     assert dialog.file.text().endswith("mine.gif")

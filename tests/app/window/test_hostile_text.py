@@ -69,7 +69,7 @@ def hostile(bench, monkeypatch):
     for _ in range(2):
         bench.session.runs.add(run, HOSTILE)
     for severity in ("hint", "warning", "error"):
-        bench.session.told.emit(severity, HOSTILE)
+        bench.session.message.emit(severity, HOSTILE)
     pump()
     return bench
 

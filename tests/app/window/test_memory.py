@@ -13,7 +13,7 @@ def opened_and_run(bench, name):
     bench.example(name)
     window = bench.window
     ends = []
-    window.simulation.wish(duration=0.05, output=0.01)
+    window.simulation.choose(duration=0.05, output=0.01)
     window.simulation.ended.connect(heard := lambda record, words: ends.append(record))
     window.simulation.start()
     bench.wait(lambda: ends)

@@ -135,7 +135,7 @@ def test_of_two_writers_the_second_is_told(tmp_path):
     path.write_text("kinetostat: 1\nname: P\nparameters:\n  l: {value: 1}\n  m: {value: 1}\nbodies:\n  a: {mass: m}\n")
     one, two, said = Session(), Session(), []
     one.open(path), two.open(path)
-    two.told.connect(lambda severity, text: said.append((severity, text)))
+    two.message.connect(lambda severity, text: said.append((severity, text)))
     one.apply("x", lambda m: edits.change(m, "parameters", "l", value=0.25))
     assert one.save(path)
     two.apply("x", lambda m: edits.change(m, "parameters", "m", value=2.0))

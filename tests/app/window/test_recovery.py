@@ -41,7 +41,7 @@ def recovery(bench):
 
 
 def simulate(bench, duration=0.3):
-    bench.window.simulation.wish(duration=duration)
+    bench.window.simulation.choose(duration=duration)
     bench.window.simulation.start()
     bench.wait(lambda: not bench.window.simulation.running)
 
@@ -107,10 +107,10 @@ def test_untitled_work_stays_untitled_and_an_example_is_not_saved_over(bench, re
 def test_runs_and_plots_come_back_and_are_whole(bench, four_bar, recovery):
     simulate(bench)
     bench.session.runs.annotate(bench.session.runs.items[0], "first")
-    bench.window.simulation.wish(start="moment")
+    bench.window.simulation.choose(start="moment")
     bench.session.runs.seek(0.1)
     simulate(bench)
-    bench.window.simulation.wish(start="pose")
+    bench.window.simulation.choose(start="pose")
     bench.window.plots.add_plot(Plot(("crank_pin.q",)))
     first, second = bench.session.runs.items
     q, when = second.run.q.copy(), second.from_time

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.constraints.axis_orientation import wrong_way_round
+from core.constraints.axis_orientation import wrong_orientation
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Joint, Model, Pose
@@ -78,7 +78,7 @@ def test_any_pose_leads_to_a_closed_one(model):
         q, v = mech.assemble(mech.random(seed), np.ones(mech.nv))
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
         np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-9)
-        assert not wrong_way_round(mech, q, None)
+        assert not wrong_orientation(mech, q, None)
 
 
 def test_what_cannot_close_keeps_its_best_position_and_tells_millimetres():

@@ -382,7 +382,7 @@ def test_ways_of_points_follow_every_movement(scene: Scene) -> None:
     scene.trace("tool")
     for angle in np.linspace(0.0, 1.5, 20):
         pose(scene, joint1=angle, joint2=0.5, joint3=-0.8)
-    way = scene.tracks.ways["tool"]
+    way = scene.tracks.trajectories["tool"]
     pose(scene, joint2=0.5, joint3=-0.8)
     scene.trace("tool")
     assert len(way) == 20
@@ -401,7 +401,7 @@ def test_a_long_way_is_thinned_but_keeps_its_ends() -> None:
         frame = np.eye(4)
         frame[0, 3] = x
         tracks.record({"tool": frame}, 0.5)
-    way = tracks.ways["tool"][:, 0]
+    way = tracks.trajectories["tool"][:, 0]
     assert len(way) <= 4001
     assert (way[0], way[-1]) == (0, 9999)
     assert (np.diff(way) > 0).all()

@@ -89,7 +89,7 @@ def test_wrong_options_are_told_in_the_form(panel):
 
 def test_unequal_divisions_are_a_message(qtbot, panel, session, jobs):
     told = []
-    session.told.connect(lambda severity, text: told.append((severity, text)))
+    session.message.connect(lambda severity, text: told.append((severity, text)))
     panel.choose("show_robot")
     panel.form.show_options({"ranges": (("joint1", 0.0, 1.0, 4), ("joint2", 0.0, 1.0, 5))})
     panel.run()
@@ -167,7 +167,7 @@ def test_live_runs_write_no_files(qtbot, panel, session, tmp_path):
 def test_cancel_stops_and_tells(qtbot, panel, session, jobs):
     produced, told = [], []
     session.produced.connect(produced.append)
-    session.told.connect(lambda severity, text: told.append(text))
+    session.message.connect(lambda severity, text: told.append(text))
     panel.choose("manipulability")
     panel.form.show_options({"ranges": (("joint1", 0.0, 1.0, 10_000),)})
     job = panel.run()

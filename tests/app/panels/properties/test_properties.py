@@ -358,7 +358,7 @@ def test_a_zero_axis_is_refused_beside_the_field(qtbot, session, panel):
     session.select(Ref("joints", "j1"))
     editor = panel.form.editors["axis"]
     told = []
-    session.told.connect(lambda *message: told.append(message))
+    session.message.connect(lambda *message: told.append(message))
     retype(qtbot, editor.edits[2], "0")
     assert session.model.joint("j1").axis == (0.0, 0.0, 1.0)
     assert "length zero" in editor.note.words
