@@ -1,6 +1,6 @@
 """Work beside the window: one thread at a time, with progress and cancel.
 
-A job's signals come in the window's thread: while jobs run a timer looks at what the thread left in a plain `_Slip`.
+A job's signals come in the window's thread: while jobs run a timer looks at what the thread left in a plain `_Ticket`.
 The thread knows no Qt object, so none can be destroyed in it. What a job made before it failed or was stopped stays.
 """
 
@@ -28,7 +28,7 @@ ENOUGH = 0.02
 """Progress from which the time left can be estimated."""
 
 
-class _Slip:
+class _Ticket:
     """What the window and the thread tell each other."""
 
     def __init__(self, work: Work) -> None:
@@ -81,24 +81,24 @@ class Job(QObject):
         self.title = title
         self.started = time.monotonic()
         self.fraction, self.text = 0.0, ""
-        self._slip = _Slip(work)
+        self._ticket = _Ticket(work)
         self._grown: Any = None
         self._thread: threading.Thread | None = None
 
     def cancel(self) -> None:
         """Ask the work to stop; what it returns is dropped."""
-        self._slip.cancelled = True
+        self._ticket.cancelled = True
 
     @property
     def cancelled(self) -> bool:
         """True when it was asked to stop."""
-        return self._slip.cancelled
+        return self._ticket.cancelled
 
     @property
     def time_left(self) -> float | None:
         """Estimated seconds left, by the pace since there was progress first (what went before was preparation); None
         before there is anything to estimate from."""
-        since, before = self._slip.first or (self.started, 0.0)
+        since, before = self._ticket.first or (self.started, 0.0)
         if self.fraction - before <= ENOUGH:
             since, before = self.started, 0.0
         done = self.fraction - before
@@ -108,25 +108,25 @@ class Job(QObject):
         """Start the thread."""
         if self._thread is None:
             self.started = time.monotonic()
-            self._thread = threading.Thread(target=self._slip.run, name=f"job {self.title}", daemon=True)
+            self._thread = threading.Thread(target=self._ticket.run, name=f"job {self.title}", daemon=True)
             self._thread.start()
 
     def look(self) -> bool:
         """Tell what is new about the work; True once it is over and told."""
-        slip = self._slip
-        if (slip.fraction, slip.text) != (self.fraction, self.text):
-            self.fraction, self.text = slip.fraction, slip.text
+        ticket = self._ticket
+        if (ticket.fraction, ticket.text) != (self.fraction, self.text):
+            self.fraction, self.text = ticket.fraction, ticket.text
             self.progressed.emit(self.fraction, self.text)
-        if slip.made is not self._grown and not slip.cancelled:
-            self._grown = slip.made
-            self.grown.emit(slip.made)
-        if slip.outcome is None:
+        if ticket.made is not self._grown and not ticket.cancelled:
+            self._grown = ticket.made
+            self.grown.emit(ticket.made)
+        if ticket.outcome is None:
             return False
         if self._thread is not None:
             self._thread.join()
-        how, result = slip.outcome
-        slip.work = None
-        if how == "stopped" or slip.cancelled:
+        how, result = ticket.outcome
+        ticket.work = None
+        if how == "stopped" or ticket.cancelled:
             self.stopped.emit()
         elif how == "failed":
             self.failed.emit(result)

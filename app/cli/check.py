@@ -38,6 +38,6 @@ def command(model_file: str, as_json: bool, strict: bool, **reading: Any) -> int
     else:
         for finding in findings:
             say(str(finding))
-        told = ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())
-        say(f"{model_file}: {told}." if findings else f"{model_file}: nothing to complain about.")
+        summary = ", ".join(f"{n} {word}{'s' * (n != 1)}" for word, n in counts.items())
+        say(f"{model_file}: {summary}." if findings else f"{model_file}: nothing to complain about.")
     return int(bool(counts["error"] or (strict and counts["warning"])))

@@ -135,6 +135,6 @@ def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[st
         if element is not Model or field.name in ("name", "description", "world")
     )
     table = "<table cellspacing='0' cellpadding='4'>"
-    listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(told)}</td></tr>" for name, told in kinds)
+    listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(meant)}</td></tr>" for name, meant in kinds)
     said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""
     return f"<h2>{escape(title)}</h2><p>{escape(meaning)}</p>{said}<h4>Fields</h4>{table}{rows}</table>"

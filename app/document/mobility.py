@@ -27,7 +27,7 @@ LOOK_EVERY = 40
 _known: weakref.WeakKeyDictionary[Session, StandingMobility] = weakref.WeakKeyDictionary()
 
 
-class _Slip:
+class _Ticket:
     """What the thread leaves."""
 
     def __init__(self, model: Model, mech: Mechanism) -> None:
@@ -54,7 +54,7 @@ class StandingMobility(QObject):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = weakref.ref(session)
-        self._slip: _Slip | None = None
+        self._ticket: _Ticket | None = None
         self._model: Model | None = None
         self.mobility: Mobility | None = None
         self._found: tuple[Finding, ...] = ()
@@ -80,26 +80,26 @@ class StandingMobility(QObject):
 
     def _begin(self) -> None:
         session = self._session()
-        if session is None or self._slip is not None:
+        if session is None or self._ticket is not None:
             return
-        self._slip = _Slip(session.model, session.mech)
-        threading.Thread(target=self._slip.run, name="mobility", daemon=True).start()
+        self._ticket = _Ticket(session.model, session.mech)
+        threading.Thread(target=self._ticket.run, name="mobility", daemon=True).start()
         self._look.start()
 
     def _looked(self) -> None:
-        slip, session = self._slip, self._session()
-        if session is None or slip is None:
+        ticket, session = self._ticket, self._session()
+        if session is None or ticket is None:
             self._look.stop()
             return
-        if slip.outcome is None:
+        if ticket.outcome is None:
             return
-        self._slip = None
+        self._ticket = None
         self._look.stop()
-        if slip.model is not session.model:
+        if ticket.model is not session.model:
             self._begin()
             return
-        self._model = slip.model
-        self.mobility, self._found = slip.outcome
+        self._model = ticket.model
+        self.mobility, self._found = ticket.outcome
         self.ready.emit()
         self._tell(session)
 

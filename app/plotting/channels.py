@@ -180,11 +180,11 @@ def tree(run: Run) -> tuple[Entry, ...]:
         owner = channel.rpartition(".")[0]
         by_owner.setdefault(owner, []).append(channel)
     bodies = {body.name for body in model.bodies}
-    holding: tuple[Any, ...] = (*model.constraints, *model.drivers)
+    constraining: tuple[Any, ...] = (*model.constraints, *model.drivers)
     elements = {
         "Sensors": ("sensor", [s.name for s in model.sensors]),
         "Forces": ("force", [f.name for f in model.forces]),
-        "Constraints and drivers": ("constraint", [c.name for c in holding]),
+        "Constraints and drivers": ("constraint", [c.name for c in constraining]),
     }
     special = {name for _, names in elements.values() for name in names}
     frames = {

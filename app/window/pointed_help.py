@@ -63,11 +63,11 @@ def _row_topic(window: Window, tree: QTreeWidget, place: QPoint) -> str:
     item = tree.itemAt(inside) if view.rect().contains(inside) else tree.currentItem()
     if item is None:
         return ""
-    told = item.data(0, Qt.ItemDataRole.UserRole)
+    topic = item.data(0, Qt.ItemDataRole.UserRole)
     if tree is window.functions.tree:
-        return str(told or "panel.functions")  # a function of the catalogue, or a command of Robotica
-    if isinstance(told, Node):
-        collection = "model" if told.selects_model else told.ref.collection if told.ref else ""
+        return str(topic or "panel.functions")  # a function of the catalogue, or a command of Robotica
+    if isinstance(topic, Node):
+        collection = "model" if topic.selects_model else topic.ref.collection if topic.ref else ""
         return f"element.{collection}" if collection else ""
     return ""
 

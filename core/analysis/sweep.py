@@ -124,9 +124,9 @@ def sweep(
 def _together(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     counts = sorted({divisions for *_, divisions in ranges})
     if len(counts) > 1:
-        told = ", ".join(f"{name}: {divisions}" for name, *_, divisions in ranges)
+        divided = ", ".join(f"{name}: {divisions}" for name, *_, divisions in ranges)
         raise ModelError(
-            f"Variables that move together need equal divisions ({told}).",
+            f"Variables that move together need equal divisions ({divided}).",
             where="option 'ranges'",
             remedy="Give all the same number, or show them one after another.",
         )

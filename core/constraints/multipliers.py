@@ -126,10 +126,10 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
     wanted = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
-    holding = np.array([row.collection != "drivers" for row in mech._program.constraint_rows], dtype=bool)
+    lasting = np.array([row.collection != "drivers" for row in mech._program.constraint_rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
-        G = mech.constraint_jacobian(state, p=row)[holding]
+        G = mech.constraint_jacobian(state, p=row)[lasting]
         chosen = independent(G) if wanted is None else [_speed(mech, name) for name in wanted]
         _, sizes, right = np.linalg.svd(G)
         motions = right[np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)) :]

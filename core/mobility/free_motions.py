@@ -67,9 +67,9 @@ def free_motions(closure: Closure, q: Array, N: Array) -> tuple[FreeMotion, ...]
         rest = v - _projected(chosen, v)
         if np.linalg.norm(rest) > 1e-6 * np.linalg.norm(v):
             chosen.append(v)
-    told = [_told(closure, q, v * closure.units, blocks) for v in chosen]
+    motions = [_told(closure, q, v * closure.units, blocks) for v in chosen]
     listed = {name: place for place, name in enumerate(closure.mech.joint_names)}
-    return tuple(sorted(told, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
+    return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
 def _projected(basis: Sequence[Array], v: Array) -> Array:

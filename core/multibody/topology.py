@@ -145,10 +145,10 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     bound |= {joint.name for joint in model.joints if joint.armature != 0.0 or joint.stiffness != 0.0}
     bound |= {name for each in model.constraints if each.kind == "gear" for name in (each.joint, each.leader)}
     bound |= {force.joint for force in model.forces if force.kind == "joint" and force.stiffness != 0.0}
-    wishes = {"no": _KEPT, "yes": _CUT}
+    chosen = {"no": _KEPT, "yes": _CUT}
     return {
         joint.name: (
-            wishes.get(joint.cut, 0 if joint.kind == "fixed" or joint.name in bound else 1 + (joint.info.nv > 2)),
+            chosen.get(joint.cut, 0 if joint.kind == "fixed" or joint.name in bound else 1 + (joint.info.nv > 2)),
             index,
         )
         for index, joint in enumerate(model.joints)

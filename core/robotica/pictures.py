@@ -24,11 +24,11 @@ def planar(session: Session) -> Result:
     return call("planarity", session.context())
 
 
-def ellipsoids(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
+def ellipsoids(session: Session, over: Tree | None = None, options: Tree | None = None) -> Result:
     """Manipulability ellipsoids over ranges."""
     from core.functions.subjects.ellipsoids import store
 
-    found = meaning.options(wishes)
+    found = meaning.options(options)
     alone = "monly" in found
     field = _call(
         "manipulability",
@@ -72,9 +72,9 @@ def _display(options: dict[str, Any]) -> str:
     return "animate" if "animate" in options else "single" if "single" in options else "composite"
 
 
-def show_robot(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
+def show_robot(session: Session, over: Tree | None = None, options: Tree | None = None) -> Result:
     """All variables together."""
-    found = meaning.options(wishes)
+    found = meaning.options(options)
     found_ranges = _ranges(session, over)
     if over is not None and len({count for *_, count in found_ranges}) > 1:
         raise refused(
@@ -86,9 +86,9 @@ def show_robot(session: Session, over: Tree | None = None, wishes: Tree | None =
     return finished(session, shown, found, "robotplot")
 
 
-def show_in_sequence(session: Session, over: Tree | None = None, wishes: Tree | None = None) -> Result:
+def show_in_sequence(session: Session, over: Tree | None = None, options: Tree | None = None) -> Result:
     """One variable after another."""
-    found = meaning.options(wishes)
+    found = meaning.options(options)
     shown = _call("show_in_sequence", session.context(), over, sequence=_ranges(session, over), display=_display(found))
     return finished(session, shown, found, "robotplot")
 

@@ -167,11 +167,11 @@ def save_response(session: Session, file: Tree, times: Tree | None = None, incre
     return Message(title="Response", text=text)
 
 
-def drive(session: Session, file: Tree | None = None, wishes: Tree | None = None) -> Result:
+def drive(session: Session, file: Tree | None = None, options: Tree | None = None) -> Result:
     """Read a trace (SIMNON or CSV) and drive the robot by it; "*": the data in memory."""
     from core.robotica.command import text_of
 
-    found = meaning.options(wishes)
+    found = meaning.options(options)
     if file is not None and text_of(file) != "*":
         session.state.run = read_trace(session, session.path(text_of(file)))
     run = _run(session)
@@ -239,12 +239,12 @@ def read_trace(session: Session, path: str) -> Run:
     return run_of(context.mech, context.p, names, numbers, session.coordinates(context), os.path.basename(path))
 
 
-def plot(session: Session, x: Tree, ys: Tree, wishes: Tree | None = None) -> Result:
+def plot(session: Session, x: Tree, ys: Tree, options: Tree | None = None) -> Result:
     """Any variable against any others."""
     run = _run(session)
     names = [_channel(session, tree) for tree in (x, *meaning.items(ys))]
     labels = [meaning.shown(tree) for tree in (x, *meaning.items(ys))]
-    found = meaning.options(wishes)
+    found = meaning.options(options)
     aspect = found.get("aspect", found.get("number", 0.0))
     aspect = aspect if isinstance(aspect, float) else session.number(aspect)
     if not 0.0 <= aspect <= MOST_ASPECT:

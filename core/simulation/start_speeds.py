@@ -16,31 +16,31 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
     """(nv,) `start_speed` of the joints, rad/s, m/s; 0 where nothing is said. Loops are not looked at, unless a joint
     that closes one has a start speed: then the least speeds that have it, at q (default: the rest position)."""
     v = np.zeros(mech.nv)
-    told: dict[str, list[float]] = {}
+    prescribed: dict[str, list[float]] = {}
     given = None if p is None else dict(zip(mech.p_names, map(float, p), strict=True))
     numbers = Numbers(mech.model.values(given))
     for joint in mech.model.expanded.joints:
         if joint.start_speed and joint.mimic is None:
             where = f"joint '{joint.name}', start_speed"
-            told[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
-    for name in told:
+            prescribed[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
+    for name in prescribed:
         if _in_tree(name, mech):
-            v[mech.joint_v(name)] = told[name]
-    cut = [name for name in told if cut_coordinates.closes_loop(mech, name)]
-    return _with_cut(mech, v, told, cut, p, mech.rest(p) if q is None else q) if cut else v
+            v[mech.joint_v(name)] = prescribed[name]
+    cut = [name for name in prescribed if cut_coordinates.closes_loop(mech, name)]
+    return _with_cut(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
 
 
 def _with_cut(
-    mech: Mechanism, v: Array, told: dict[str, list[float]], cut: list[str], p: Array | None, q: Array
+    mech: Mechanism, v: Array, prescribed: dict[str, list[float]], cut: list[str], p: Array | None, q: Array
 ) -> Array:
     """The least speeds with which loops stay closed, and joints, also those that close a loop, move as told."""
     one = np.eye(mech.nv)
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
     measured = [cut_coordinates.motion(mech, name, states, one, np.zeros_like(one), p).v.T for name in cut]
-    tree = [one[mech.joint_v(name)] for name in told if name not in cut and _in_tree(name, mech)]
+    tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _in_tree(name, mech)]
     G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])
-    wanted = [np.zeros(len(G)), *(np.array(told[name]) for name in cut), rows[len(rows) - sum(map(len, tree)) :] @ v]
+    wanted = [np.zeros(len(G)), *(np.array(prescribed[name]) for name in cut), rows[len(rows) - sum(map(len, tree)) :] @ v]
     return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=1e-10)[0]
 
 

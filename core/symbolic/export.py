@@ -166,8 +166,8 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
         else what + (f"[{','.join(map(str, indices))}]" if indices else "")
     )
     end = " *)" if sign == "(*" else ""
-    told = [robot.model.name, *map(plain, conventions(robot, code=language not in READ))]
-    head = [f"{sign} {line}{end}" for line in told] if notes else []
+    stated = [robot.model.name, *map(plain, conventions(robot, code=language not in READ))]
+    head = [f"{sign} {line}{end}" for line in stated] if notes else []
     return "\n".join([*head, write(robot.form(what, *indices), name)])
 
 

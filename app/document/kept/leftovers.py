@@ -103,8 +103,8 @@ def lock_of(copy: Path) -> QLockFile:
 def write(copy: Path, text: str, origin: Origin, kept: Kept) -> None:
     """Write a copy: the document, then what is told of it. Raises FileError."""
     write_whole(copy, text.encode())
-    told = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
-    write_whole(copy.with_suffix(".json"), json.dumps(told, ensure_ascii=False).encode())
+    content = {"kinetostat recovery": VERSION, **vars(origin), "session": companion.content_of(kept)}
+    write_whole(copy.with_suffix(".json"), json.dumps(content, ensure_ascii=False).encode())
 
 
 def leftovers(folder: Path) -> tuple[Leftover, ...]:

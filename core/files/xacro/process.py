@@ -178,8 +178,8 @@ def main(file: str, packages: str, mode: str) -> int:
     try:
         text = expanded(file, packages, closed)
     except FileError as error:
-        told = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
-        print(json.dumps({**told, "kind": type(error).__name__}), file=sys.stderr)
+        parts = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
+        print(json.dumps({**parts, "kind": type(error).__name__}), file=sys.stderr)
         return 1
     sys.stdout.buffer.write(text.encode("utf-8"))
     return 0

@@ -113,8 +113,8 @@ def _message(said: bytes, too_long: bool, file: str) -> FileError:
         )
     lines = said.decode("utf-8", "replace").strip().splitlines()
     try:
-        told = json.loads(lines[-1]) if lines else {}
-        error = _KINDS.get(told.pop("kind"), FileError)(**told)
+        parts = json.loads(lines[-1]) if lines else {}
+        error = _KINDS.get(parts.pop("kind"), FileError)(**parts)
     except (ValueError, KeyError, AttributeError, TypeError):
         reason = lines[-1][:300].rstrip(".") if lines else "it ended without a word"
         return FileError(f"Xacro cannot expand it: {reason}.", file=file, remedy="Simplify the file.")

@@ -134,8 +134,8 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
 
 def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
     """The message; HDF5 tells the number of the system's error only in words."""
-    told = re.search(r"errno = (\d+)", str(error))
-    number = int(told[1]) if told else getattr(error, "errno", None)
+    found = re.search(r"errno = (\d+)", str(error))
+    number = int(found[1]) if found else getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)[:200]
     begun = Path(path).is_file()
     remedy = "Save it in another folder." + (" What was written until now can be read." if begun else "")

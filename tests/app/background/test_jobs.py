@@ -55,15 +55,15 @@ def test_preparation_is_no_measure_of_the_time_left(qapp, monkeypatch):
     now = [100.0]
     monkeypatch.setattr("app.background.jobs.time", types.SimpleNamespace(monotonic=lambda: now[0]))
     job = Job("slow", lambda progress, cancelled: None)
-    slip = job._slip
+    ticket = job._ticket
     for passed, fraction in ((0.0, 0.0), (50.0, 0.01), (1.0, 0.11), (2.0, 0.31)):
         now[0] += passed
-        slip(fraction)
-    job.fraction = slip.fraction
+        ticket(fraction)
+    job.fraction = ticket.fraction
     assert job.time_left == pytest.approx(3.0 * 0.69 / 0.30)  # three seconds for 30 %, whatever stood before
     whole = Job("in one go", lambda progress, cancelled: None)
     now[0] += 10.0
-    whole._slip(0.5)
+    whole._ticket(0.5)
     whole.fraction = 0.5
     assert whole.time_left == pytest.approx(10.0)
 
