@@ -112,7 +112,7 @@ class ClosedForms:
     def closed_joints(self) -> frozenset[str]:
         """Cut joints whose constraints vanish."""
         assert self.search is not None
-        if self.search.torn:
+        if self.search.left_open:
             return frozenset()
         left = {self.edges[i].joint for i in self.search.free if self.edges[i].kind not in BESIDE}
         return frozenset(joint.name for joint in self.tracer.topology.cuts) - left

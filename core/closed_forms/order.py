@@ -39,10 +39,10 @@ class Search:
     """Edges whose motion is not known yet."""
     steps: list[Form | int]
     """Forms, and independent edges (by number), in the order in which they become known."""
-    torn: bool = False
+    left_open: bool = False
     """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
     apart: bool = False
-    """True if rods must not determine cut joints, which have no coordinates in which a torn loop could keep that."""
+    """True if rods must not determine cut joints, without coordinates in which a loop left open could keep that."""
 
     @property
     def edges(self) -> list[Edge]:
@@ -116,7 +116,7 @@ def solved(topology: Topology) -> Search:
     """The machine as far as closed forms lead; what is left of the tree is independent, what is left of the cut joints
     is left to iteration."""
     search = _finished(begin(topology))
-    if search.torn and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
+    if search.left_open and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
         search = _finished(begin(topology, apart=True))
     return search
 
@@ -126,7 +126,7 @@ def _finished(search: Search) -> Search:
     for i in list(search.free):
         if i in search.free and not search.edges[i].cut:
             if search.together(i):
-                search.torn = True
+                search.left_open = True
             search.choose(i)
             close_gears(search)
     return search

@@ -124,7 +124,7 @@ class _Words:
         topology = self.search.topology
         loops = {loop.cut: loop for loop in topology.loops}
         cut = [i for i, edge in enumerate(self.edges) if edge.cut and edge.kind not in BESIDE]
-        free = cut if self.search.torn else [i for i in self.search.free if self.edges[i].kind not in BESIDE]
+        free = cut if self.search.left_open else [i for i in self.search.free if self.edges[i].kind not in BESIDE]
         result = []
         for name in dict.fromkeys(self.edges[i].joint for i in free):
             tied = self._independent_of(loops[name].joints[:-1])

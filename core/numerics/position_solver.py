@@ -3,8 +3,8 @@
 Gauss–Newton in a trust region, in weighted coordinates (Moré, Sorensen 1983; Nocedal and Wright, Numerical
 Optimization, 4.3 and 10.3): each step minimises |G W⁻¹ y + r|² within |y| ≤ Δ with y = W·step, so heavy coordinates
 move last; Δ follows the ratio of actual to predicted reduction. Limits are kept by freezing the coordinates that would
-leave them. Where that ends in a dead end, the gap is closed gradually (homotopy r(q) = (1 − s) r(q₀)), and then tried
-again from positions ever farther away.
+leave them. Where that ends at a minimum of |r| that is no root (a toggle position, say: all links in a line), the gap
+is closed gradually (homotopy r(q) = (1 − s) r(q₀)), and then tried again from positions ever farther away.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PATIENCE = 8
 """Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""
 HOPELESS = 1e-3
 """Part of the squared gap: a step that promises less, though one of its length might close a tenth of the gap, is at a
-dead end."""
+minimum that is no root."""
 LONGEST_STEP = 0.5
 """Longest step of a coordinate (rad or m)."""
 FIRST_RADIUS = 1.0
@@ -66,7 +66,7 @@ class Problem(NamedTuple):
 
 
 def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """As `close`; at a dead end (all links in a line, say) gradually, then from positions ever farther from q."""
+    """As `close`; at a minimum that is no root gradually, then from positions ever farther from q."""
     best, gap = _fitting(problem, *close(problem, q, weights, fixed))
     if gap < ACCEPTABLE:
         return best, gap

@@ -26,7 +26,7 @@ from core.simulation.stepping.step_state import (
     ACCEPTED,
     BUDGET,
     CALLS,
-    COLLAPSED,
+    DRIFTED,
     FACTORISATIONS,
     FINE,
     JACOBIANS,
@@ -37,10 +37,10 @@ from core.simulation.stepping.step_state import (
     SAMPLE,
     SELF,
     SHORTEST,
+    STEP_UNDERFLOW,
     TIME,
-    TORN,
 )
-from core.simulation.toggle_positions import RACING, DeadEnd, dead_end, racing
+from core.simulation.toggle_positions import RACING, TogglePosition, racing, toggle_position
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -242,15 +242,15 @@ class Job:
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "
         worst = self.component()
-        unstable = self.unstable() if happened in (NOT_FINITE, TORN) else None
+        unstable = self.unstable() if happened in (NOT_FINITE, DRIFTED) else None
         if unstable is not None:
             return unstable
-        culprit = self.broken() if happened in (NOT_FINITE, COLLAPSED, TORN) else ""
+        culprit = self.broken() if happened in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else ""
         differing = self.differing(t, self.state.y) if self.watched and not culprit else None
         if differing is not None:
             return differing
         runaway = None if culprit else racing(self.mech, self.p, t)
-        closed = None if culprit or happened not in (NOT_FINITE, COLLAPSED, TORN) else self.dead_end(t)
+        closed = None if culprit or happened not in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else self.toggle_position(t)
         if runaway is not None:
             remedy = "Its function may have a pole here: end the run earlier, or change the function."
             error = SimulationError(at + f"it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
@@ -260,10 +260,10 @@ class Job:
             error = SimulationError(at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
         elif happened == NOT_FINITE:
             error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
-        elif happened == COLLAPSED:
+        elif happened == STEP_UNDERFLOW:
             remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
             error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
-        elif happened == TORN:
+        elif happened == DRIFTED:
             loops = ", ".join(f"'{loop.cut}'" for loop in self.mech.loops)
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
             error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}", remedy=remedy)
@@ -330,17 +330,17 @@ class Job:
                 return error
         return None
 
-    def dead_end(self, t: float) -> DeadEnd | None:
+    def toggle_position(self, t: float) -> TogglePosition | None:
         """What no longer closes, and the pose; see `core.simulation.toggle_positions`."""
         p = self.mech.parameter_values(self.chosen.parameters or None)
         for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces[-2:]) if len(piece.time))):
-            found = dead_end(self.mech, np.array(y[: self.mech.nq]), p, t)
+            found = toggle_position(self.mech, np.array(y[: self.mech.nq]), p, t)
             if found is not None:
                 return found
         return None
 
     @staticmethod
-    def closed_no_further(at: str, found: DeadEnd) -> SimulationError:
+    def closed_no_further(at: str, found: TogglePosition) -> SimulationError:
         """The message for loops at their end; it names the driver that goes on."""
         drivers = " and ".join(f"'{name}'" for name in found.drivers)
         what = f"{at}the loop cannot close any further, at {found.pose}"

@@ -26,7 +26,7 @@ PART = 0.1
 """Share in the direction that is being lost, of the largest one, from which on a driver counts as the reason."""
 
 
-class DeadEnd(NamedTuple):
+class TogglePosition(NamedTuple):
     """What no longer closes."""
 
     where: str
@@ -37,7 +37,7 @@ class DeadEnd(NamedTuple):
     """Names of the drivers that go on all the same."""
 
 
-def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
+def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosition | None:
     """What no longer closes at q, or just about; None if all does."""
     rows = mech._program.closure_rows
     if not rows or not np.isfinite(q).all():
@@ -60,7 +60,7 @@ def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
     share = np.abs(left[driven, lost[0]]) if len(lost) else np.ones(len(driven))
     taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > PART * np.max(share)]
     where = _name(mech, rows[worst].collection, rows[worst].element)
-    return DeadEnd(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
+    return TogglePosition(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
 
 
 def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ import numpy as np
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
+    DRIFTED,
     FINE,
     FIRST,
     GAP,
@@ -27,7 +28,6 @@ from core.simulation.equations.system import (
     SECOND,
     SETTLE,
     THIRD,
-    TORN,
     evaluate,
     load_system,
     normalise,
@@ -378,13 +378,13 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
     that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
     theirs. A large error of position stays large: where drivers leave nothing free, steps would grow beyond all bounds.
-    Returns FINE, NOT_FINITE or TORN."""
+    Returns FINE, NOT_FINITE or DRIFTED."""
     s = load_system(place)
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(place, q)
     tick(place, t)
     if leaps(place, q, error):
-        return TORN
+        return DRIFTED
     largest, rank = close(place, q)
     if not np.isfinite(largest):
         return NOT_FINITE
@@ -394,4 +394,4 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     if len(error) > 0:
         remove_normal(place, rank, error[s.nq : s.nq + s.nv], SECOND, False)
     settle(place, q, v, y[s.nq + s.nv :])
-    return FINE if largest < OPEN else TORN
+    return FINE if largest < OPEN else DRIFTED

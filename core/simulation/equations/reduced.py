@@ -5,8 +5,8 @@ branch: v = Φ v_i, Φᵀ M Φ a_i = Φᵀ (τ − M b − h), a = Φ a_i + b; l
 drivers stay as rows G Φ a_i = −(Ġ v + G b). After a step the dependent coordinates are set: nothing is iterated.
 
 Near poses where two branches meet, Φ is a quotient of small numbers. Where the motion itself is regular there (a
-parallelogram in line), the accelerations are taken from a little before and behind; elsewhere (a dead point of what was
-chosen to be independent) the multipliers of the cut joints carry the machine through.
+parallelogram in line), the accelerations are taken from a little before and behind; elsewhere (a toggle position of
+what was chosen to be independent) the multipliers of the cut joints carry the machine through.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from core.simulation.stepping.compilation import native, scratch
 
 SURE, NEAR, STEEP = 0.3, 1e-4, 5.0
 """Closed forms are used where the sine of the worst of them is above SURE, or above NEAR while speeds are raised less
-than STEEP: nearer to a dead point of what is independent a step of fixed length would be far off."""
+than STEEP: nearer to a toggle position of what is independent a step of fixed length would be far off."""
 AHEAD = 2e-3
 """Way (rad or m) to the poses from which a regular motion is taken where it cannot be evaluated."""
 

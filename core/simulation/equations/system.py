@@ -19,9 +19,9 @@ from core.simulation.stepping.compilation import (
     view,
 )
 
-FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
-"""What a call says: all is well; a result is not a finite number; a loop does not close any more; the equations do not
-apply here."""
+FINE, NOT_FINITE, DRIFTED, UNSUITABLE = 0, 2, 4, -1
+"""What a call says: all is well; a result is not a finite number; loops have drifted open; the equations do not apply
+here."""
 
 
 _numbers: Any = np.arange(16)

@@ -14,7 +14,6 @@ import numpy as np
 from core.simulation.stepping.compilation import native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
-    COLLAPSED,
     DELAY,
     END,
     FINE,
@@ -26,6 +25,7 @@ from core.simulation.stepping.step_state import (
     RAISED,
     REJECTED,
     STEP,
+    STEP_UNDERFLOW,
     SWITCHED,
     TAKEN,
     TIME,
@@ -223,7 +223,7 @@ def multistep(work: int, g: Any, f: Any) -> Any:
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
-            return COLLAPSED if happened == FINE else happened
+            return STEP_UNDERFLOW if happened == FINE else happened
         happened, error = attempt(work, t, h, order, g, f)
         down = chosen_order(work, f, order, g, error) if happened == FINE else 0
         if error <= 1.0:

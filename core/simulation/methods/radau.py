@@ -44,7 +44,6 @@ from core.simulation.stepping.step_state import (
     ACCEPTED,
     ATOL,
     CALLS,
-    COLLAPSED,
     END,
     FINE,
     FRESH,
@@ -60,6 +59,7 @@ from core.simulation.stepping.step_state import (
     RTOL,
     SLIDING,
     STEP,
+    STEP_UNDERFLOW,
     SWITCHED,
     SYSTEM,
     TAKEN,
@@ -325,7 +325,7 @@ def implicit_step(work: int, tolerance: float) -> Any:
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
-            return COLLAPSED if happened in (FINE, DIVERGED) else happened
+            return STEP_UNDERFLOW if happened in (FINE, DIVERGED) else happened
         happened = prepare(work, t, h)
         rate = 0.0
         if happened == FINE:

@@ -10,7 +10,6 @@ import numpy as np
 from core.simulation.stepping.compilation import merged, native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
-    COLLAPSED,
     END,
     ERROR,
     FINE,
@@ -23,6 +22,7 @@ from core.simulation.stepping.step_state import (
     SAMPLE,
     STAGES,
     STEP,
+    STEP_UNDERFLOW,
     STEPS,
     SWITCHED,
     TAKEN,
@@ -124,7 +124,7 @@ def embedded_step(work: int, e: Any, e_low: Any) -> Any:
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
-            return COLLAPSED if happened == FINE else happened
+            return STEP_UNDERFLOW if happened == FINE else happened
         happened = FINE if stages(work, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:

@@ -10,9 +10,9 @@ import numpy as np
 
 from core.simulation.stepping.compilation import address_of, call_entry, loader, merged, native, store
 
-FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
-"""What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
-any more; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
+FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
+"""What a call says: all is well; a result is not a finite number; the step became too small; loops have drifted
+open; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
 (`core.simulation.stepping.event_location`)."""
 
 DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
@@ -126,7 +126,7 @@ def derivative(work: int, t: float, y: Any, out: Any) -> Any:
 
 @native
 def project(work: int, t: float, y: Any, error: Any) -> Any:
-    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or TORN."""
+    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or DRIFTED."""
     w = load_work(work)
     if w.counts[PROJECTED] == 0:
         return FINE
