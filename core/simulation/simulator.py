@@ -15,7 +15,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Joint, Model
 from core.simulation import setup
 from core.simulation.driver_jumps import refuse_jumps
-from core.simulation.equations.compiled_equations import Assembly
+from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
 from core.simulation.methods.registry import begun
@@ -113,7 +113,8 @@ def simulate(
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
     refuse_jumps(mech, chosen)
-    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.adaptive), y)
+    equations = CompiledEquations(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.adaptive)
+    job = Job(mech, chosen, equations, y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -140,10 +141,10 @@ def _never() -> bool:
 class Job:
     """A run in the making."""
 
-    def __init__(self, mech: Mechanism, chosen: Settings, assembly: Assembly, y: Array) -> None:
-        self.mech, self.chosen, self.assembly = mech, chosen, assembly
-        self.begun = begun(assembly, chosen, y)
-        self.state = self.begun.work
+    def __init__(self, mech: Mechanism, chosen: Settings, equations: CompiledEquations, y: Array) -> None:
+        self.mech, self.chosen, self.equations = mech, chosen, equations
+        self.begun = begun(equations, chosen, y)
+        self.state = self.begun.state
         self.pieces: list[Run] = []
         self.budget = FIRST_STEPS
         self.prepared = 0.0
@@ -194,21 +195,21 @@ class Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        mech, work, place = self.mech, self.state, int(self.state.addresses[SELF])
+        mech, state, place = self.mech, self.state, int(self.state.addresses[SELF])
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
-        work.counts[BUDGET] = min(self.budget, STEPS)
+        state.counts[BUDGET] = min(self.budget, STEPS)
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(place, out)
-        out = out[: int(work.counts[SAMPLE]) - first]
-        times = work.times[first : first + len(out)]
+        out = out[: int(state.counts[SAMPLE]) - first]
+        times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
-        with self.assembly.released():
-            bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
-        slid = work.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
+        with self.equations.released():
+            bad = sampled_accelerations(self.equations.system.place, times, out, a, self.equations.u, tau)
+        slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
         if len(slid) and len(out):  # along borders of conditions accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
         if bad and happened in (FINE, PAUSED):
-            work.numbers[TIME], happened = times[-1], NOT_FINITE
+            state.numbers[TIME], happened = times[-1], NOT_FINITE
         last = mech.nq + mech.nv
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)

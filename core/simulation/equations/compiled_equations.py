@@ -38,7 +38,7 @@ ORDER = (
     "conditions",
     "torque_conditions",
 )
-"""Functions in the order of `System.words`."""
+"""Functions in the order of `System.entries`."""
 NOTHING = nullcontext()
 
 
@@ -103,7 +103,7 @@ def _quaternions(mech: Mechanism) -> list[int]:
     ]
 
 
-class Assembly:
+class CompiledEquations:
     """The compiled equations of one run; keeps the memory they work in.
 
     y : (n,) where the run begins; closed_forms: whether loops may use them; slopes: whether the exact Jacobian is
@@ -155,9 +155,9 @@ class Assembly:
         program = mech._program
         rows, chosen = len(program.closure_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
-        words = np.array(
+        entries = np.array(
             [
-                [*self.entries[name].words, begin, *_places(mech, name)]
+                [*self.entries[name].record, begin, *_places(mech, name)]
                 for name, begin in zip(ORDER, begins[:-1], strict=True)
             ],
             dtype=np.int64,
@@ -177,7 +177,7 @@ class Assembly:
                 mech._needs_mass_matrix,
                 np.array(_quaternions(mech), dtype=np.int64),
                 u,
-                words,
+                entries,
                 memory,
                 np.zeros(room_for(mech.nq, mech.nv, rows)),
                 np.zeros(max(rows, 1), dtype=np.int64),
@@ -194,11 +194,11 @@ class Assembly:
         )
         self._latches = [self.system.now[len(self.system.now) - self.latches :]] if self.latches else []
         for name in ("torque", "torque_slopes"):
-            if self.entries[name].words[0] and self.switches > self.latches:
+            if self.entries[name].record[0] and self.switches > self.latches:
                 first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
                 self._latches.append(memory[first : first + self.switches - self.latches])
-        at = begins[0] + int(chosen[0].words[-1])
-        self.u = memory[at : at + mech.nv] if chosen[0].words[0] else u
+        at = begins[0] + int(chosen[0].record[-1])
+        self.u = memory[at : at + mech.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
 
     def released(self) -> AbstractContextManager[None]:

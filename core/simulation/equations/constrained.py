@@ -335,7 +335,7 @@ def remove_normal(place: int, rank: int, v: Any, stage: int, moving: bool) -> No
 def settle(place: int, q: Any, v: Any, x: Any) -> None:
     """Junctions to where the forces at them are in balance."""
     s = load_system(place)
-    if s.words[SETTLE, KIND] == 0:
+    if s.entries[SETTLE, KIND] == 0:
         return
     for _ in range(PROJECTIONS):
         for i in range(s.nx):
@@ -390,7 +390,7 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
         remove_normal(place, rank, error[: s.nq], FIRST, False)
-    remove_normal(place, rank, v, SECOND, s.words[MOVING, KIND] != 0)
+    remove_normal(place, rank, v, SECOND, s.entries[MOVING, KIND] != 0)
     if len(error) > 0:
         remove_normal(place, rank, error[s.nq : s.nq + s.nv], SECOND, False)
     settle(place, q, v, y[s.nq + s.nv :])

@@ -61,7 +61,7 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
     s = load_system(place)
     if s.last[0] != t:
         return False
-    w = s.words[REDUCED]
+    w = s.entries[REDUCED]
     first, closed = w[BASE], w[BASE] + w[RESULT]
     for i in range(s.nq):
         if q[i] != s.memory[first + i] and q[i] != s.memory[closed + i]:

@@ -68,7 +68,7 @@ from core.simulation.stepping.step_state import (
     copy,
     derivative,
     first_step,
-    load_work,
+    load_state,
     note_failure,
     project,
     refused,
@@ -95,9 +95,9 @@ error would allow steps so many times longer than convergence does; after more t
 
 
 @native
-def ahead(work: int, theta: float, out: Any) -> None:
+def ahead(state: int, theta: float, out: Any) -> None:
     """The polynomial of the step before, less the state at its end, at θ of its length after that end."""
-    w = load_work(work)
+    w = load_state(state)
     power, beyond = 1.0, 1.0 + theta
     for j in range(len(out)):
         out[j] = 0.0
@@ -108,18 +108,18 @@ def ahead(work: int, theta: float, out: Any) -> None:
 
 
 @native
-def differences(work: int, t: float, point: Any) -> Any:
+def differences(state: int, t: float, point: Any) -> Any:
     """∂f/∂y by differences, along borders of conditions."""
-    w = load_work(work)
+    w = load_state(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]
-    if not derivative(work, t, point, f):
+    if not derivative(state, t, point, f):
         return False
     for j in range(n):
         kept = point[j]
         point[j] = kept + INCREMENT * max(abs(kept), 1.0)
         step = point[j] - kept
-        well = derivative(work, t, point, g)
+        well = derivative(state, t, point, g)
         point[j] = kept
         if not well:
             return False
@@ -129,65 +129,65 @@ def differences(work: int, t: float, point: Any) -> Any:
 
 
 @native
-def jacobian(work: int, t: float, point: Any) -> Any:
+def jacobian(state: int, t: float, point: Any) -> Any:
     """∂f/∂y at a point into its place."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[JACOBIANS] += 1
     if w.counts[SLIDING] > 0:
-        return differences(work, t, point)
+        return differences(state, t, point)
     w.counts[CALLS] += w.counts[COST]
     return call_entry(w.addresses[JACOBIAN], w.addresses[SYSTEM], t, address_of(point), address_of(w.square)) == FINE
 
 
 @native
-def renew(work: int, t: float, h: float) -> Any:
+def renew(state: int, t: float, h: float) -> Any:
     """The Jacobian in the middle of the step, where that can be foreseen: stiff directions that turn are then nowhere
     far from it, and Newton's method converges several times faster."""
-    w = load_work(work)
+    w = load_state(state)
     before, middle = w.numbers[LAST_STEP], w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
-        ahead(work, 0.5 * h / before, middle)
+        ahead(state, 0.5 * h / before, middle)
         for j in range(len(w.y)):
             middle[j] += w.y[j]
-        if jacobian(work, t + 0.5 * h, middle):
+        if jacobian(state, t + 0.5 * h, middle):
             return True
-    return jacobian(work, t, w.y)
+    return jacobian(state, t, w.y)
 
 
 @native
-def prepare(work: int, t: float, h: float) -> Any:
+def prepare(state: int, t: float, h: float) -> Any:
     """Jacobian and factors, where the old ones do not fit any more."""
-    w = load_work(work)
+    w = load_state(state)
     if w.counts[RENEWED] == 0:
-        if not renew(work, t, h):
+        if not renew(state, t, h):
             return NOT_FINITE
         w.counts[RENEWED], w.counts[PRESENT], w.numbers[FACTORED] = 1, 1, 0.0
     if w.numbers[FACTORED] != h:
         s = w.counts[STAGE]
         w.numbers[FACTORED] = h
-        if not factorise(work, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
+        if not factorise(state, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
             return DIVERGED
     return FINE
 
 
 @native
-def guess(work: int, h: float) -> None:
+def guess(state: int, h: float) -> None:
     """Z from the polynomial of the step before, W = T⁻¹ Z."""
-    w = load_work(work)
+    w = load_state(state)
     before, s = w.numbers[LAST_STEP], w.counts[STAGE]
     for i in range(s):
         if before > 0.0:
-            ahead(work, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
+            ahead(state, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
         else:
             for j in range(len(w.y)):
                 w.k[Z + i, j] = 0.0
-    mix(work, w.rows, Z, W)
+    mix(state, w.rows, Z, W)
 
 
 @native
-def estimate(work: int, h: float) -> None:
+def estimate(state: int, h: float) -> None:
     """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
-    w = load_work(work)
+    w = load_state(state)
     k, s = w.k, w.counts[STAGE]
     first = block(s)
     for j in range(len(w.y)):
@@ -195,13 +195,13 @@ def estimate(work: int, h: float) -> None:
         for i in range(s):
             x += w.A[first + MOST_STAGES + 1, i] * k[Z + i, j]
         k[SECOND, j] = x / h
-    filtered(work, h, k[0])
+    filtered(state, h, k[0])
 
 
 @native
-def filtered(work: int, h: float, f: Any) -> None:
+def filtered(state: int, h: float, f: Any) -> None:
     """(μ/h − J)⁻¹ (f + second part) into the row of the error."""
-    w = load_work(work)
+    w = load_state(state)
     k, n = w.k, len(w.y)
     for j in range(n):
         k[RIGHT, j] = f[j] + k[SECOND, j]
@@ -210,34 +210,34 @@ def filtered(work: int, h: float, f: Any) -> None:
 
 
 @native
-def damp(work: int, t: float, h: float) -> None:
+def damp(state: int, t: float, h: float) -> None:
     """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
-    w = load_work(work)
+    w = load_state(state)
     k = w.k
     for j in range(len(w.y)):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
-    if derivative(work, t, k[ROOM], k[CHANGE]):
-        filtered(work, h, k[CHANGE])
+    if derivative(state, t, k[ROOM], k[CHANGE]):
+        filtered(state, h, k[CHANGE])
 
 
 @native
-def error_of(work: int, t: float, h: float, tried: bool) -> Any:
+def error_of(state: int, t: float, h: float, tried: bool) -> Any:
     """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
-    w = load_work(work)
+    w = load_state(state)
     k = w.k
-    last_stage(work)
-    estimate(work, h)
-    if tried and scaled_norm(work, k[WRONG], w.y, w.new) > 1.0:
-        damp(work, t, h)
-    happened = project(work, t + h, w.new, k[WRONG])
-    note_failure(work, k[WRONG], w.new)
-    return happened, scaled_norm(work, k[WRONG], w.y, w.new)
+    last_stage(state)
+    estimate(state, h)
+    if tried and scaled_norm(state, k[WRONG], w.y, w.new) > 1.0:
+        damp(state, t, h)
+    happened = project(state, t + h, w.new, k[WRONG])
+    note_failure(state, k[WRONG], w.new)
+    return happened, scaled_norm(state, k[WRONG], w.y, w.new)
 
 
 @native
-def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> None:
+def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
     """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
-    w = load_work(work)
+    w = load_state(state)
     s = w.counts[STAGE]
     most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.counts[PRESENT] == 1
     error = max(error, 1e-10)
@@ -259,17 +259,17 @@ def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> No
     w.numbers[STEP], w.numbers[TAKEN] = h * factor, h
     w.counts[ACCEPTED] += 1
     w.counts[DEGREE] = s
-    mix(work, w.P, Z, Q)
+    mix(state, w.P, Z, Q)
     w.counts[SAME] += 1
     if not rejected and w.counts[SAME] > STEADY:
-        choose_order(work, allowed, converging, present)
+        choose_order(state, allowed, converging, present)
 
 
 @native
-def choose_order(work: int, allowed: float, converging: float, present: bool) -> None:
+def choose_order(state: int, allowed: float, converging: float, present: bool) -> None:
     """More stages where the error alone shortens steps, fewer where convergence does. Arguments: by how much the error
     and the convergence of Newton's method would let the step grow; whether with a Jacobian made for the step."""
-    w = load_work(work)
+    w = load_state(state)
     s = w.counts[STAGE]
     change = 0
     if converging > UP * allowed and s < w.counts[HIGHEST]:
@@ -283,19 +283,19 @@ def choose_order(work: int, allowed: float, converging: float, present: bool) ->
 
 
 @native
-def shrink(work: int, h: float, factor: float) -> Any:
+def shrink(state: int, h: float, factor: float) -> Any:
     """A step was refused; false if there may be no more."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[REJECTED] += 1
     w.numbers[STEP] = h * factor
     return w.counts[REJECTED] + w.counts[ACCEPTED] < w.counts[MOST]
 
 
 @native
-def shorter(work: int, happened: int, error: float, refusals: int) -> Any:
+def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
     """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
     are of no use."""
-    w = load_work(work)
+    w = load_state(state)
     factor = 0.5 if happened != FINE else SMALLEST
     if happened == FINE and error < np.inf:
         factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.counts[STAGE] + 1.0)))
@@ -305,17 +305,17 @@ def shorter(work: int, happened: int, error: float, refusals: int) -> Any:
 
 
 @native
-def last_stage(work: int) -> None:
+def last_stage(state: int) -> None:
     """Where the last stage stands, into w.new."""
-    w = load_work(work)
+    w = load_state(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.k[Z + w.counts[STAGE] - 1, j]
 
 
 @native
-def implicit_step(work: int, tolerance: float) -> Any:
+def implicit_step(state: int, tolerance: float) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     t, end = w.numbers[TIME], w.numbers[END]
     rejected, refusals, happened = w.counts[ACCEPTED] == 0, 0, FINE
     for j in range(len(w.y)):
@@ -326,18 +326,18 @@ def implicit_step(work: int, tolerance: float) -> Any:
             h = end - t
         if too_small(t, h):
             return STEP_UNDERFLOW if happened in (FINE, DIVERGED) else happened
-        happened = prepare(work, t, h)
+        happened = prepare(state, t, h)
         rate = 0.0
         if happened == FINE:
-            guess(work, h)
-            happened, rate = newton(work, t, h, tolerance)
+            guess(state, h)
+            happened, rate = newton(state, t, h, tolerance)
         if happened == FINE:
-            happened, error = error_of(work, t, h, rejected)
+            happened, error = error_of(state, t, h, rejected)
             if happened == FINE and error <= 1.0:
-                accept(work, h, error, rate, rejected)
+                accept(state, h, error, rate, rejected)
                 return FINE
             refusals += 1
-            factor = shorter(work, happened, error, refusals)
+            factor = shorter(state, happened, error, refusals)
         elif w.counts[PRESENT] == 0:
             w.counts[RENEWED], factor = 0, 1.0  # an old Jacobian may be to blame
         else:
@@ -345,38 +345,38 @@ def implicit_step(work: int, tolerance: float) -> Any:
             if rate > 0.0:
                 factor = min(0.5, max(0.3, np.cbrt(GOAL / rate)))
         rejected = True
-        if not shrink(work, h, factor):
+        if not shrink(state, h, factor):
             return TOO_MANY
         if happened != FINE:
-            last_stage(work)
-        if refused(work, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
+            last_stage(state)
+        if refused(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
             w.numbers[STEP], w.counts[RENEWED], w.numbers[LAST_STEP] = h, 0, 0.0
             return SWITCHED
 
 
-def step_entry(work: int, t: float, first: int, second: int) -> int:
+def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_work(work)
+    w = load_state(state)
     if w.counts[FRESH] == 0:
-        if not derivative(work, t, w.y, w.k[0]):
+        if not derivative(state, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
         w.counts[FRESH] = 1
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(work, t, w.k[0], w.counts[STAGE] + 1.0, w.k[ROOM], w.k[WRONG])
+        w.numbers[STEP] = first_step(state, t, w.k[0], w.counts[STAGE] + 1.0, w.k[ROOM], w.k[WRONG])
     tolerance = max(1e-15 / w.numbers[RTOL], min(0.03, np.sqrt(w.numbers[RTOL])))
-    result: int = implicit_step(work, tolerance)
+    result: int = implicit_step(state, tolerance)
     return result
 
 
-def within_entry(work: int, theta: float, out: int, second: int) -> int:
+def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     point = view(out, len(w.y))
     for j in range(len(w.y)):
         x = 0.0
         for m in range(w.counts[DEGREE] - 1, -1, -1):
             x = (x + w.k[Q + m, j]) * theta
         point[j] = w.y[j] + x
-    result: int = project(work, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
+    result: int = project(state, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
     return result

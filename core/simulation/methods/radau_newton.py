@@ -9,19 +9,19 @@ import numpy as np
 from core.simulation.methods.radau_tables import BLOCK, MOST_STAGES
 from core.simulation.methods.stage_systems import HALVED, solve
 from core.simulation.stepping.compilation import native
-from core.simulation.stepping.step_state import FINE, ROUNDS, derivative, load_work
+from core.simulation.stepping.step_state import FINE, ROUNDS, derivative, load_state
 
 _places: Any = 1 + MOST_STAGES * np.arange(6)
 Z, W, F, DW, Q, RIGHT = _places
 SECOND, WRONG, ROOM, CHANGE, SCALE, ROWS = _places[-1] + np.arange(1, 7)
-"""Rows of `Work.k`: f (0), stages Z, W, F (derivatives of the stages, then ΔZ), ΔW, polynomial, right-hand side, its
-second part, error, room, a derivative, reciprocals of what the tolerances allow.
+"""Rows of `StepState.k`: f (0), stages Z, W, F (derivatives of the stages, then ΔZ), ΔW, polynomial, right-hand side,
+its second part, error, room, a derivative, reciprocals of what the tolerances allow.
 NumPy integers, as in `core.simulation.equations.system`."""
 RENEWED, PRESENT, COST, STAGE, DEGREE, HIGHEST, LOWEST, SAME = 18, 19, 20, 22, 23, 24, 25, 26
-"""Places in `Work.counts`: 0 if the Jacobian must be renewed; 1 if it was made for the present step; evaluations that a
-Jacobian takes; stages; degree of the polynomial; most and fewest stages; steps taken with these stages."""
+"""Places in `StepState.counts`: 0 if the Jacobian must be renewed; 1 if it was made for the present step; evaluations
+that a Jacobian takes; stages; degree of the polynomial; most and fewest stages; steps taken with these stages."""
 FACTORED = 13
-"""Place in `Work.numbers`: the step that the factors are for; 0: none."""
+"""Place in `StepState.numbers`: the step that the factors are for; 0: none."""
 DIVERGED = -1
 
 
@@ -32,9 +32,9 @@ def block(s: int) -> Any:
 
 
 @native
-def mix(work: int, M: Any, source: int, target: int) -> None:
+def mix(state: int, M: Any, source: int, target: int) -> None:
     """Rows of k times a matrix, into others."""
-    w = load_work(work)
+    w = load_state(state)
     s = w.counts[STAGE]
     first, n = block(s), len(w.y)
     for i in range(s):
@@ -48,9 +48,9 @@ def mix(work: int, M: Any, source: int, target: int) -> None:
 
 
 @native
-def newton_change(work: int, h: float) -> None:
+def newton_change(state: int, h: float) -> None:
     """ΔW: right-hand sides T⁻¹ F − Λ W / h, then the systems are solved."""
-    w = load_work(work)
+    w = load_state(state)
     n, k, s = len(w.y), w.k, w.counts[STAGE]
     c, first = w.counts[HALVED], block(s)
     spectrum = w.rows[first + MOST_STAGES]
@@ -79,9 +79,9 @@ def newton_change(work: int, h: float) -> None:
 
 
 @native
-def scaled(work: int, x: Any) -> Any:
+def scaled(state: int, x: Any) -> Any:
     """Sum of squares of x in units of what the tolerances allow at the beginning of the step."""
-    w = load_work(work)
+    w = load_state(state)
     scale, total = w.k[SCALE], 0.0
     for j in range(len(scale)):
         e = x[j] * scale[j]
@@ -90,15 +90,15 @@ def scaled(work: int, x: Any) -> Any:
 
 
 @native
-def evaluate_stages(work: int, t: float, h: float) -> Any:
+def evaluate_stages(state: int, t: float, h: float) -> Any:
     """Derivatives at the stages; false if they are not finite."""
-    w = load_work(work)
+    w = load_state(state)
     k, s = w.k, w.counts[STAGE]
     nodes = w.A[block(s) + MOST_STAGES]
     for i in range(s):
         for j in range(len(w.y)):
             k[ROOM, j] = w.y[j] + k[Z + i, j]
-        if not derivative(work, t + nodes[i] * h, k[ROOM], k[F + i]):
+        if not derivative(state, t + nodes[i] * h, k[ROOM], k[F + i]):
             return False
     return True
 
@@ -110,20 +110,20 @@ def most_rounds(s: int) -> Any:
 
 
 @native
-def newton(work: int, t: float, h: float, tolerance: float) -> Any:
+def newton(state: int, t: float, h: float, tolerance: float) -> Any:
     """The stages Z; (what happened, rate of convergence)."""
-    w = load_work(work)
+    w = load_state(state)
     k, n, s = w.k, len(w.y), w.counts[STAGE]
     most, before, rate = most_rounds(s), 0.0, 0.0
     for turn in range(most):
         w.counts[ROUNDS] = turn + 1
-        if not evaluate_stages(work, t, h):
+        if not evaluate_stages(state, t, h):
             return DIVERGED, rate
-        newton_change(work, h)
-        mix(work, w.A, DW, F)
+        newton_change(state, h)
+        mix(state, w.A, DW, F)
         size = 0.0
         for i in range(s):
-            size += scaled(work, k[F + i])
+            size += scaled(state, k[F + i])
         size = np.sqrt(size / (s * n))
         if not size < np.inf:
             return DIVERGED, rate

@@ -31,10 +31,10 @@ from core.simulation.equations.system import (
     tick,
 )
 from core.simulation.stepping.compilation import address_of, call_entry, native, scratch, view
-from core.simulation.stepping.step_state import DERIVATIVE, SLIDING, STEP, SYSTEM, copy, load_work
+from core.simulation.stepping.step_state import DERIVATIVE, SLIDING, STEP, SYSTEM, copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
-"""Rows of `Work.switches`: latches, ±1 or BORDER; arguments at the ends of a part of a step, and within it; α."""
+"""Rows of `StepState.switches`: latches, ±1 or BORDER; arguments at the ends of a part of a step, and within it; α."""
 BORDER = 2.0
 """As a latch: the machine moves along the border."""
 NEARBY = 1e-6
@@ -47,14 +47,14 @@ def conditions(place: int, t: float, y: Any, out: Any) -> None:
     s = load_system(place)
     last = s.nq + s.nv
     tick(place, t)
-    if s.words[CONDITIONS, KIND] != 0:
+    if s.entries[CONDITIONS, KIND] != 0:
         put_states(place, y[: s.nq], y[s.nq : last], y[last:])
         put(place, CONDITIONS, FIRST, y[:last])
         put_rest(place, CONDITIONS)
         evaluate(place, CONDITIONS)
         copy(result(place, CONDITIONS, s.latches), out[: s.latches])
-    if s.words[TORQUE_CONDITIONS, KIND] != 0:
-        s.memory[s.words[TORQUE_CONDITIONS, BASE]] = t
+    if s.entries[TORQUE_CONDITIONS, KIND] != 0:
+        s.memory[s.entries[TORQUE_CONDITIONS, BASE]] = t
         put(place, TORQUE_CONDITIONS, SECOND, y[:last])
         evaluate(place, TORQUE_CONDITIONS)
         count = len(out) - s.latches
@@ -70,16 +70,16 @@ def hold(place: int, modes: Any) -> None:
         s.now[first + k] = modes[k]
     for k in range(s.latches, len(modes)):
         at = 1 + s.nq + s.nv + k - s.latches
-        s.memory[s.words[TORQUE, BASE] + at] = modes[k]
-        if s.words[TORQUE_SLOPES, KIND] != 0:
-            s.memory[s.words[TORQUE_SLOPES, BASE] + at] = modes[k]
+        s.memory[s.entries[TORQUE, BASE] + at] = modes[k]
+        if s.entries[TORQUE_SLOPES, KIND] != 0:
+            s.memory[s.entries[TORQUE_SLOPES, BASE] + at] = modes[k]
     s.last[0] = np.nan  # what was evaluated last was something else
 
 
 @native
-def unheld(work: int) -> None:
+def unheld(state: int) -> None:
     """Conditions as they are between steps: samples of the last one lie before its switch."""
-    w = load_work(work)
+    w = load_state(state)
     none = scratch(w.switches.shape[1])
     for k in range(len(none)):
         none[k] = 0.0
@@ -87,9 +87,9 @@ def unheld(work: int) -> None:
 
 
 @native
-def changes(work: int, t: float, y: Any, f: Any, out: Any) -> None:
+def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
     """Rates of all arguments along f, by central differences."""
-    w = load_work(work)
+    w = load_state(state)
     n, place = len(y), w.addresses[SYSTEM]
     h = NEARBY * w.numbers[STEP] if w.numbers[STEP] > 0.0 else NEARBY * NEARBY
     point, before = scratch(n), scratch(len(out))
@@ -126,9 +126,9 @@ def eliminate(D: Any, x: Any, n: int) -> None:
 
 
 @native
-def side(work: int, t: float, y: Any, which: int, out: Any) -> Any:
+def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
     """f with all borders held at −1, but condition `which` at +1 (−1: none)."""
-    w = load_work(work)
+    w = load_state(state)
     modes = scratch(w.switches.shape[1])
     for k in range(len(modes)):
         x = w.switches[MODE, k]
@@ -138,14 +138,14 @@ def side(work: int, t: float, y: Any, which: int, out: Any) -> Any:
 
 
 @native
-def slide(work: int, t: float, y: Any, out: Any) -> Any:
+def slide(state: int, t: float, y: Any, out: Any) -> Any:
     """ẏ into out, along the borders; α into its row."""
-    w = load_work(work)
+    w = load_state(state)
     n, count, along = len(w.y), w.switches.shape[1], scratch(w.switches.shape[1])
     rows, borders = scratch(n * count), 0
     D, share, rate = scratch(count * count), scratch(count), scratch(count)
-    happened = side(work, t, y, -1, out)
-    changes(work, t, y, out, along)
+    happened = side(state, t, y, -1, out)
+    changes(state, t, y, out, along)
     for k in range(count):
         if w.switches[MODE, k] == BORDER:
             share[borders] = -along[k]
@@ -154,8 +154,8 @@ def slide(work: int, t: float, y: Any, out: Any) -> Any:
     for k in range(count):
         if w.switches[MODE, k] == BORDER:
             other = rows[at * n : (at + 1) * n]
-            happened = max(happened, side(work, t, y, k, other))
-            changes(work, t, y, other, rate)
+            happened = max(happened, side(state, t, y, k, other))
+            changes(state, t, y, other, rate)
             row = 0
             for j in range(count):
                 if w.switches[MODE, j] == BORDER:
@@ -180,29 +180,29 @@ def slide(work: int, t: float, y: Any, out: Any) -> Any:
     return happened if total == 0.0 else NOT_FINITE
 
 
-def sliding_entry(work: int, t: float, first: int, second: int) -> int:
+def sliding_entry(state: int, t: float, first: int, second: int) -> int:
     """ẏ into `second` (n,) at the state `first` (n,), along the borders."""
-    n = len(load_work(work).y)
-    happened: int = slide(work, t, view(first, n), view(second, n))
+    n = len(load_state(state).y)
+    happened: int = slide(state, t, view(first, n), view(second, n))
     return happened
 
 
 @native
-def looked(work: int, t: float, y: Any, out: Any) -> None:
+def looked(state: int, t: float, y: Any, out: Any) -> None:
     """Arguments of all conditions into out; of borders how far α is from 0 and 1."""
-    w = load_work(work)
+    w = load_state(state)
     conditions(w.addresses[SYSTEM], t, y, out)
     if w.counts[SLIDING] > 0:
-        slide(work, t, y, scratch(len(w.y)))
+        slide(state, t, y, scratch(len(w.y)))
         for k in range(len(out)):
             if w.switches[MODE, k] == BORDER:
                 out[k] = min(w.switches[SHARE, k], 1.0 - w.switches[SHARE, k])
 
 
 @native
-def leave(work: int, k: int) -> None:
+def leave(state: int, k: int) -> None:
     """Condition k is on its other side; of a border on that where α went."""
-    w = load_work(work)
+    w = load_state(state)
     if w.switches[MODE, k] == BORDER:
         w.switches[MODE, k] = 1.0 if w.switches[SHARE, k] > 0.5 else -1.0
         w.counts[SLIDING] -= 1

@@ -72,8 +72,8 @@ def fixed_stages(monkeypatch):
     def choose(s):
         def limited(*arguments, **options):
             started = begun(*arguments, **options)
-            started.work.counts[[radau_newton.STAGE, radau_newton.LOWEST, radau_newton.HIGHEST]] = s
-            started.work.numbers[STEP] = started.work.numbers[LIMIT]
+            started.state.counts[[radau_newton.STAGE, radau_newton.LOWEST, radau_newton.HIGHEST]] = s
+            started.state.numbers[STEP] = started.state.numbers[LIMIT]
             return started
 
         monkeypatch.setattr(simulator, "begun", limited)
