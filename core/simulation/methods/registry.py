@@ -113,14 +113,14 @@ def _impulse(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
 
 
 def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
-    from core.simulation.methods import radau, radau_newton, radau_tables
+    from core.simulation.methods import radau, radau_tables
     from core.simulation.methods.radau_tables import MOST_STAGES, tables
 
     addresses[STEP_OF], addresses[WITHIN_OF] = address(radau.step_entry), address(radau.within_entry)
     counts[STAGES] = 1
-    counts[[radau_newton.STAGE, radau_newton.LOWEST]] = radau_tables.STAGES[0]
-    counts[radau_newton.HIGHEST] = radau_tables.STAGES[0] if method == "radau5" else MOST_STAGES
-    shapes, pairs = _empty(n, radau_newton.ROWS, tables()), MOST_STAGES // 2
+    counts[[radau.STAGE, radau.LOWEST]] = radau_tables.STAGES[0]
+    counts[radau.HIGHEST] = radau_tables.STAGES[0] if method == "radau5" else MOST_STAGES
+    shapes, pairs = _empty(n, radau.ROWS, tables()), MOST_STAGES // 2
     shapes[5:] = [
         np.zeros((2 * n, n)),
         np.zeros((pairs * n + 2, n), dtype=complex),
@@ -131,11 +131,11 @@ def _radau(method: str, n: int, addresses: Any, counts: Any) -> list[Any]:
 
 def _jacobian(equations: CompiledEquations, n: int, addresses: Any, counts: Any) -> None:
     """Exact where the machine's traces can be differentiated, otherwise by differences."""
-    from core.simulation.methods import radau_newton, stage_systems
+    from core.simulation.methods import radau, stage_systems
 
     exact = equations.entries["slopes"].record[0] != ABSENT
     addresses[JACOBIAN] = address(entry_points.exact_jacobian if exact else entry_points.differenced_jacobian)
-    counts[radau_newton.COST] = 1 if exact else n + 1
+    counts[radau.COST] = 1 if exact else n + 1
     counts[stage_systems.HALVED] = 0 if len(equations.system.quaternions) else equations.system.nq
 
 

@@ -42,6 +42,7 @@ from core.simulation.stepping.step_state import (
     PROJECTED,
     REACH,
     REJECTED,
+    RENEWED,
     RTOL,
     SELF,
     SLIDING,
@@ -75,8 +76,6 @@ SHARP = 1e-6
 """Relative tolerance from which on accepted steps are looked at, too; with looser ones jumps are errors among others,
 and to find them would take longer than it is worth."""
 ROUNDS = 40
-RENEWED = 18
-"""As in `core.simulation.methods.radau_newton`."""
 
 
 @native

@@ -36,7 +36,9 @@ LATCHED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
 that turned over at the beginning of this one; those along whose borders the machine moves."""
 USED, NOTHING = 18, -2
 """Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
-NUMBERS, COUNTS = 16, 32
+RENEWED = 32
+"""Of implicit methods: 0 if the Jacobian must be taken anew."""
+NUMBERS, COUNTS = 16, 33
 
 
 class StepState(NamedTuple):
