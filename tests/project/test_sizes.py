@@ -1,4 +1,4 @@
-"""Files stay under 400 lines and functions under 40, so that each can be read at one sitting."""
+"""Files stay under 600 lines and functions under 40, so that each can be read at one sitting."""
 
 import ast
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("app", "core", "viz", "benchmarks", "resources")
-MAX_FILE = 400
+MAX_FILE = 600
 MAX_FUNCTION = 40
 
 EXCEPTIONS: dict[str, str] = {}
