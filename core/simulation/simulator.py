@@ -205,7 +205,7 @@ class Job:
         with self.equations.released():
             bad = sampled_accelerations(self.equations.system.place, times, out, a, self.equations.u, tau)
         slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
-        if len(slid) and len(out):  # along borders of conditions accelerations are those of the steps
+        if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
         if bad and happened in (FINE, PAUSED):

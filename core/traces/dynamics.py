@@ -150,8 +150,8 @@ def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sc
     return [number for element in tracer.elements.named_forces for number in element.observed(s)]
 
 
-def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Arguments of the conditions in the formulas of forces and drivers."""
+def event_indicators(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Arguments of the comparisons in the formulas of forces and drivers: where one changes its sign, an event is."""
     seen, forces = situation(tracer, x), {force.name: force for force in tracer.elements.named_forces}
 
     def value(name: str) -> Scalar:
@@ -160,5 +160,5 @@ def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[
         which, force = name.removeprefix(OF_FORCE).split(" ", 1)
         return cast(Observed, forces[force].observed(seen))._asdict()[which]
 
-    formulas = map(formula_of, tracer.elements.latches.arguments)
+    formulas = map(formula_of, tracer.elements.mode_variables.indicators)
     return [formula(tuple(map(value, formula.names))) for formula in formulas]

@@ -48,12 +48,12 @@ def _sums(tracer: Tracer, s: Situation) -> ca.SX:
     return column([as_symbol(total) for total in totals])
 
 
-def _time_rates(t: list[Any], latches: int) -> ca.SX:
-    """d/dt of the time argument: 1, then of every signal its rate, second rate, and nothing; of latches nothing."""
+def _time_rates(t: list[Any], modes: int) -> ca.SX:
+    """d/dt of the time argument: 1, then of every signal its rate, second rate, and 0; of mode variables 0."""
     rates_ = [1.0] if t else []
-    for k in range(1, len(t) - latches, 3):
+    for k in range(1, len(t) - modes, 3):
         rates_ += [t[k + 1], t[k + 2], 0.0]
-    return column([*rates_, *[0.0] * latches])
+    return column([*rates_, *[0.0] * modes])
 
 
 class Balance:
@@ -79,7 +79,7 @@ class Balance:
         if self.series:
             D += along(f, states, self.stretching)
         if x.get("t"):
-            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.latches))
+            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.modes))
         return ca.densify(D)
 
     def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:

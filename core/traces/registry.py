@@ -46,7 +46,7 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "settle": junctions.settle,
     "junctions": junctions.held,
     "slopes": slopes,
-    "conditions": dynamics.conditions,
+    "event_indicators": dynamics.event_indicators,
     "balance": junctions.at_rest,
 }
 """Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""

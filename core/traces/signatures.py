@@ -83,7 +83,7 @@ def _of_forces(tracer: Tracer) -> Shapes:
         "junctions": ("qvxt", (3 * len(tracer.elements.junctions),) * 2),
         "balance": ("qvxt", (3 * len(tracer.elements.junctions), 1 + 3 * len(tracer.elements.junctions))),
         "forces": ("qvxt", (tracer.observed,)),
-        "conditions": ("qvxt", (len(tracer.elements.latches.numbers),)),
+        "event_indicators": ("qvxt", (len(tracer.elements.mode_variables.numbers),)),
         "slopes": ("qvulxt", (nq + nv + tracer.nx, nq + nv + rows + tracer.nx)),
     }
 

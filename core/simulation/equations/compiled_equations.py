@@ -35,8 +35,8 @@ ORDER = (
     "settle",
     "slopes",
     "torque_slopes",
-    "conditions",
-    "torque_conditions",
+    "event_indicators",
+    "torque_event_indicators",
 )
 """Functions in the order of `System.entries`."""
 NOTHING = nullcontext()
@@ -118,7 +118,7 @@ class CompiledEquations:
         y: Array,
         closed_forms: bool = True,
         slopes: bool = False,
-        switches: bool = False,
+        events: bool = False,
     ) -> None:
         if mech._needs_mass_matrix and mech._program.tracer.very_long:
             raise SimulationError(
@@ -126,19 +126,19 @@ class CompiledEquations:
                 remedy="Cut it into smaller machines.",
             )
         wanted = _wanted(mech, slopes)
-        self.latches = len(mech._program.tracer.elements.latches.numbers)
-        wanted = {**wanted, "conditions": switches and self.latches > 0}
+        self.modes = len(mech._program.tracer.elements.mode_variables.numbers)
+        wanted = {**wanted, "event_indicators": events and self.modes > 0}
         constant = joint_forces.constant(mech, torque)
         self.entries: dict[str, Entry] = {
             name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
         }
-        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_conditions"] = absent()
-        self.switches = self.latches if switches else 0
-        """Conditions at which steps may end."""
+        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_event_indicators"] = absent()
+        self.indicators = self.modes if events else 0
+        """Event indicators at whose roots steps may end."""
         if constant is None:
-            if switches and (count := len(joint_forces.latches_of(mech, torque).numbers)):
-                self.entries["torque_conditions"] = joint_forces.conditions(mech, torque, p)
-                self.switches += count
+            if events and (count := len(joint_forces.mode_variables_of(mech, torque).numbers)):
+                self.entries["torque_event_indicators"] = joint_forces.event_indicators(mech, torque, p)
+                self.indicators += count
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
@@ -188,26 +188,26 @@ class CompiledEquations:
                 np.zeros(program.tracer.clock.size),
                 np.zeros(2 * mech.nx),
                 np.full(1 + independent**2, np.nan),
-                self.latches,
+                self.modes,
                 *mech.splines(p)[:3],
             )
         )
-        self._latches = [self.system.now[len(self.system.now) - self.latches :]] if self.latches else []
+        self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
-            if self.entries[name].record[0] and self.switches > self.latches:
+            if self.entries[name].record[0] and self.indicators > self.modes:
                 first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
-                self._latches.append(memory[first : first + self.switches - self.latches])
+                self._mode_memory.append(memory[first : first + self.indicators - self.modes])
         at = begins[0] + int(chosen[0].record[-1])
         self.u = memory[at : at + mech.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
 
     def released(self) -> AbstractContextManager[None]:
-        """Conditions as they are, for evaluations beside the steps."""
-        return self._set_aside() if self._latches else NOTHING
+        """Mode variables free, for evaluations beside the steps."""
+        return self._set_aside() if self._mode_memory else NOTHING
 
     @contextmanager
     def _set_aside(self) -> Iterator[None]:
-        held = [(array, array.copy()) for array in self._latches]
+        held = [(array, array.copy()) for array in self._mode_memory]
         for array, _ in held:
             array[:] = 0.0
         self.system.last[0] = np.nan

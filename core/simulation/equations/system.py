@@ -40,12 +40,12 @@ _numbers: Any = np.arange(16)
     SETTLE,
     SLOPES,
     TORQUE_SLOPES,
-    CONDITIONS,
-    TORQUE_CONDITIONS,
+    INDICATORS,
+    TORQUE_INDICATORS,
 ) = _numbers
 """Rows of `System.entries`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
 independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
-`core.traces.jacobians`, derivatives of u by q and v, arguments of the conditions in forces and in u.
+`core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND, THIRD = _numbers[:3]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
@@ -98,8 +98,8 @@ class System(NamedTuple):
     """(2 nx,) x and ẋ, as `put_states` left them."""
     last: Any
     """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
-    latches: int
-    """Conditions in forces, whose latches stand at the end of `now`."""
+    modes: int
+    """Number of mode variables in forces; they stand at the end of `now`."""
     points: Any
     """(signals + 1,) where the points of each recorded signal begin."""
     times: Any

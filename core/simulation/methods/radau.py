@@ -120,7 +120,7 @@ def ahead(state: int, theta: float, out: Any) -> None:
 
 @native
 def differences(state: int, t: float, point: Any) -> Any:
-    """∂f/∂y by differences, along borders of conditions."""
+    """∂f/∂y by differences, on switching surfaces."""
     w = load_state(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]

@@ -64,12 +64,12 @@ def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
     shapes = make.get(chosen.method, _runge_kutta)(chosen.method, n, addresses, counts)
     if chosen.rule.implicit:
         _jacobian(equations, n, addresses, counts)
-    if equations.switches:
+    if equations.indicators:
         addresses[[SWITCH_STEP, REFUSED]] = address(event_location.step_entry), address(event_location.refused_entry)
         addresses[SLIDE] = address(sliding_modes.sliding_entry)
-    conditions, times = np.zeros((sliding_modes.ROWS if equations.switches else 0, equations.switches)), chosen.times()
-    slid = np.full((len(times), n) if equations.switches else (0, 0), np.nan)
-    parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, times, conditions, slid]
+    events, times = np.zeros((sliding_modes.ROWS if equations.indicators else 0, equations.indicators)), chosen.times()
+    slid = np.full((len(times), n) if equations.indicators else (0, 0), np.nan)
+    parts: list[Any] = [addresses, numbers, counts, y.copy(), y.copy(), np.zeros(n), *shapes, times, events, slid]
     state = StepState(*parts)
     addresses[SELF], room = stored(state)
     return Begun(state, (equations, room))

@@ -14,8 +14,8 @@ from core.simulation.stepping.step_state import (
     ERROR,
     FINE,
     FRESH,
-    LATCHED,
     LIMIT,
+    MODES_FIXED,
     MOST,
     NOT_FINITE,
     REJECTED,
@@ -163,7 +163,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     if happened != FINE:
         return happened
     h, extra = w.numbers[TAKEN], len(w.A)
-    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[LATCHED] == 1):
+    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[MODES_FIXED] == 1):
         happened = FINE if stages(state, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
     return happened
 

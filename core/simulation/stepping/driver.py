@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation.stepping.compilation import address_of, call_entry, native
-from core.simulation.stepping.sliding_modes import unheld
+from core.simulation.stepping.sliding_modes import free_modes
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     BETWEEN,
@@ -182,7 +182,7 @@ def advance_adaptive(state: int, out: Any) -> Any:
                     return happened
             if w.counts[SLIDING] > 0 and sample < len(w.slid):
                 derivative(state, time, out[row], w.slid[sample])
-                unheld(state)
+                free_modes(state)
             row += 1
             w.counts[SAMPLE] += 1
             continue

@@ -12,12 +12,12 @@ from core.simulation.stepping.compilation import address_of, call_entry, loader,
 
 FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
 """What a call says: all is well; a result is not a finite number; the step became too small; loops have drifted
-open; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
+open; the limit of steps is reached; the steps of this piece are used up; a step was refused because of an event
 (`core.simulation.stepping.event_location`)."""
 
 DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
 """`StepState.addresses`: entries of `core.simulation.equations.entry_points` and of the method; where `System`
-and `StepState` are stored; entries of `core.simulation.stepping.event_location`, 0 where no conditions are."""
+and `StepState` are stored; entries of `core.simulation.stepping.event_location`, 0 where no indicators are."""
 
 TIME, STEP, ERROR, END, LONGEST, SHORTEST, REACH, TAKEN, RTOL, ATOL, LIMIT, LAST_STEP, LAST_ERROR = range(13)
 """`StepState.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
@@ -31,9 +31,9 @@ power of the error estimate + 1."""
 JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
 """More `StepState.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
 back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
-LATCHED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
-"""Of switches: 1 while conditions are held; steps to be taken without; 1 if the last step ended at a switch; conditions
-that turned over at the beginning of this one; those along whose borders the machine moves."""
+MODES_FIXED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
+"""Of events: 1 while mode variables are fixed; steps to be taken without; 1 if the last step ended at an event; events
+at the very beginning of this one; switching surfaces on which the machine slides."""
 USED, NOTHING = 18, -2
 """Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
 RENEWED = 32
@@ -68,10 +68,10 @@ class StepState(NamedTuple):
     """(2, n) of implicit methods; otherwise empty."""
     times: Any
     """(m,) times of the samples, s."""
-    switches: Any
-    """(6, conditions), see `core.simulation.stepping.sliding_modes`."""
+    events: Any
+    """(6, indicators), see `core.simulation.stepping.sliding_modes`."""
     slid: Any
-    """(m, n) ẏ at samples along borders, other rows not finite; (0, 0) without conditions."""
+    """(m, n) ẏ at samples on switching surfaces, other rows not finite; (0, 0) without indicators."""
 
 
 named_tuple: Any = numba.types.NamedTuple
@@ -145,7 +145,7 @@ def copy(source: Any, target: Any) -> None:
 
 @native
 def refused(state: int, t: float, h: float, happened: int) -> Any:
-    """Whether a step from w.y to w.new was refused because of a condition that can be held."""
+    """Whether a step from w.y to w.new was refused because of an event that can be located."""
     w = load_state(state)
     if w.addresses[REFUSED] == 0:
         return False

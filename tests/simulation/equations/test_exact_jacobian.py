@@ -147,7 +147,7 @@ def governor():
     options = {"method": "radau5", "rtol": 1e-6, "atol": 1e-8, "q0": problem.q0, "v0": problem.v0, "output": end}
     exact = simulate(problem.model, end, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulator, "CompiledEquations", lambda *a: CompiledEquations(*a[:5], slopes=False, switches=a[6]))
+        patch.setattr(simulator, "CompiledEquations", lambda *a: CompiledEquations(*a[:5], slopes=False, events=a[6]))
         differences = simulate(problem.model, end, **options)
     return exact, differences
 
