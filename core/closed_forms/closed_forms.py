@@ -146,7 +146,7 @@ class ClosedForms:
     def reduction(self) -> MachineCode:
         """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them."""
         tracer = self.tracer
-        words = tracer.signature("bias_slip").arguments
+        words = tracer.signature("bias_regularised").arguments
         inputs = {word: symbols(word, tracer.sizes[word]) for word in words}
         sources = [*(inputs[word] for word in words), tracer.p]
         return self._compiled(sources, self._reduced(inputs))
@@ -158,7 +158,7 @@ class ClosedForms:
         found = motions(self.edges, self.search.steps, self.independent, closed, inputs["v"], tracer.tree.nv)
 
         def forces(a: list[Any]) -> list[Any]:
-            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, slip=True)
+            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, regularise=True)
 
         M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia)
         flat = [*closed.q, *found.v, *found.bias]

@@ -21,7 +21,7 @@ from core.mechanics.rnea import rnea
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar, minus, plus
 from core.spatial.vector import Vector3
-from core.traces.friction_regularisation import SLIP, slipping
+from core.traces.friction_regularisation import SLIP_SPEED, regularised
 
 if TYPE_CHECKING:
     from core.traces.tracer import Tracer
@@ -31,18 +31,18 @@ Scalars = Sequence[Scalar]
 
 
 def situation(
-    tracer: Tracer, x: Inputs, run: Runner = inline, slip: float = 0.0, elements: Elements | None = None
+    tracer: Tracer, x: Inputs, run: Runner = inline, slip_speed: float = 0.0, elements: Elements | None = None
 ) -> Situation:
     """What force elements see."""
     elements = tracer.elements if elements is None else elements
     instant = Instant(elements.machine.tree, x["q"], x.get("v"), run)
     states = x.get("x") or ()
     signals = Signals(elements, tracer.numbers.values, instant, x.get("t") or (0.0,), states)
-    return Situation(instant, signals, states[: tracer.nx], states[tracer.nx :], slip)
+    return Situation(instant, signals, states[: tracer.nx], states[tracer.nx :], slip_speed)
 
 
 def acting(
-    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, slip: bool = False, unmerged: bool = False
+    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, regularise: bool = False, unmerged: bool = False
 ) -> Loads | None:
     """What the force elements exert; None if there are none."""
     elements = tracer.unmerged_elements if unmerged else tracer.elements
@@ -50,7 +50,7 @@ def acting(
     masses = elements.added_inertia if "u" in x else ()
     if not (forces or masses):
         return None
-    seen = situation(tracer, x, run, SLIP if slip else 0.0, elements)
+    seen = situation(tracer, x, run, SLIP_SPEED if regularise else 0.0, elements)
     loads = loads_of(forces, seen)
     if masses:
         instant = Instant(elements.machine.tree, x["q"], x["v"], run, x["u"])
@@ -69,11 +69,11 @@ def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list
 
 
 def inverse(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """τ; u: accelerations."""
-    tree = slipping(tracer.tree) if slip else tracer.tree
-    loads = acting(tracer, x, run, resist=resist, slip=slip)
+    tree = regularised(tracer.tree) if regularise else tracer.tree
+    loads = acting(tracer, x, run, resist=resist, regularise=regularise)
     if loads is None:
         return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
     torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
@@ -81,10 +81,10 @@ def inverse(
 
 
 def bias(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """h: the forces that produce no acceleration."""
-    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, slip=slip)
+    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, regularise=regularise)
 
 
 def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -94,18 +94,18 @@ def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sca
 
 
 def forward(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """Accelerations."""
-    tree = slipping(tracer.tree) if slip else tracer.tree
+    tree = regularised(tracer.tree) if regularise else tracer.tree
     if not (tree.coupled or tracer.elements.added_inertia):
-        loads = acting(tracer, x, run, resist=resist, slip=slip)
+        loads = acting(tracer, x, run, resist=resist, regularise=regularise)
         if loads is None:
             return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
         forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
         return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    h = bias(tracer, x, "", run, resist=resist, slip=slip)
+    h = bias(tracer, x, "", run, resist=resist, regularise=regularise)
     remaining = run(_differences, tuple(x["u"]), tuple(h))
     M = mass_matrix(tracer, x, "", run)
     rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 ORDER = (
     "torque",
     "rate",
-    "forward_dynamics_slip",
+    "forward_dynamics_regularised",
     "mass_matrix",
-    "bias_slip",
+    "bias_regularised",
     "closure",
     "closure_jacobian",
     "closure_bias",
@@ -57,7 +57,7 @@ def _places(mech: Mechanism, function: str) -> tuple[int, int]:
 
 def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
-    arguments = tracer.signature("bias_slip" if function == "reduced" else function).arguments
+    arguments = tracer.signature("bias_regularised" if function == "reduced" else function).arguments
     starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
     found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
     return found.get("x", -1), found.get("t", -1)
@@ -83,8 +83,8 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
         "rate": bool(_quaternions(mech)),
         "mass_matrix": matrix or slopes,
         "slopes": slopes,
-        "forward_dynamics_slip": not matrix,
-        "bias_slip": matrix,
+        "forward_dynamics_regularised": not matrix,
+        "bias_regularised": matrix,
         "closure": rows,
         "closure_jacobian": rows,
         "closure_bias": rows,
