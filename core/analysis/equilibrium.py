@@ -239,7 +239,7 @@ def _accepted(
     before = float(g @ way)
     for _ in range(30):
         trial, gap = balance.stops.closed(balance.closure.moved(q, N @ way))
-        if gap < position_solver.ACCEPTABLE:
+        if gap < position_solver.ACCEPTED_GAP:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:
                 if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:

@@ -120,7 +120,7 @@ class Stops:
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
-        if gap >= position_solver.ACCEPTABLE or any(
+        if gap >= position_solver.ACCEPTED_GAP or any(
             self._outside(s, closed) for s in self.all if s not in (*self.held, first)
         ):
             return None

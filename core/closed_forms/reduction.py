@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import GEARED, ROD, Form
 from core.closed_forms.graph import LINK, Clusters, Edge, geared
 from core.closed_forms.positions import Positions
@@ -143,7 +144,7 @@ class _Pass:
             moved, moving = plus(moved, out), plus(moving, into)
         if n in self.spins:
             self._add_spin(n, values)
-        self.gains.append(over(moved, plus(moving, 1e-200)))
+        self.gains.append(over(moved, plus(moving, LEAST_DIVISOR)))
         for k, (i, forward) in enumerate(form.chain):
             own = [_met(row[k], forward) for row in values]
             self._enter(i, own, columns)

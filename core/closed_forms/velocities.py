@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, Form
 from core.closed_forms.graph import GEAR, LINK, Clusters, Edge, ends
 from core.spatial.motion import ZERO, Motion
@@ -17,8 +18,7 @@ from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times,
 from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
-TINY = 1e-200
-SMALL_PART = 1e-2
+SHORT_ARM_FRACTION = 1e-2
 """Part of a loop's size below which arms count no less in its measure."""
 
 
@@ -124,7 +124,7 @@ class Solver:
         elif self.kinds == "PRR":
             self.n, self.r = z[1], _across(p[1] - p[2], z[1])
             self.det = z[0].dot(self.r)
-            self.grade = over(times(self.det, self.det), plus(self.r.dot(self.r), TINY))
+            self.grade = over(times(self.det, self.det), plus(self.r.dot(self.r), LEAST_DIVISOR))
         else:
             self.n = z[0]
             self.r, self.s = _across(p[0] - p[1], self.n), _across(p[0] - p[2], self.n)
@@ -134,7 +134,8 @@ class Solver:
     def _prepare_rod(self, d: Vector3, end: Vector3) -> None:
         self.d, self.arm = d, self._arm(0, end)
         self.det = self.arm.dot(self.d)
-        self.grade = over(times(self.det, self.det), plus(times(self.d.dot(self.d), self.arm.dot(self.arm)), TINY))
+        squares = times(self.d.dot(self.d), self.arm.dot(self.arm))
+        self.grade = over(times(self.det, self.det), plus(squares, LEAST_DIVISOR))
 
     def solve(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
         """Walking speeds that make up for a known motion, and (what moves)² and (what moves it)² in m/s or rad/s."""
@@ -207,9 +208,9 @@ class _Three:
 
 def _grade(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
     """det² over the squares of the columns; short ones count as a part of the sum."""
-    floor = times(SMALL_PART, total(squares))
+    floor = times(SHORT_ARM_FRACTION, total(squares))
     for each in squares:
-        square = over(square, plus(plus(each, floor), TINY))
+        square = over(square, plus(plus(each, floor), LEAST_DIVISOR))
     return square
 
 

@@ -40,7 +40,7 @@ from core.simulation.stepping.step_state import (
     STEP_UNDERFLOW,
     TIME,
 )
-from core.simulation.toggle_positions import RACING, TogglePosition, racing, toggle_position
+from core.simulation.toggle_positions import RACING_SPEED, TogglePosition, racing, toggle_position
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -320,7 +320,7 @@ class Job:
         if self.chosen.rule.adaptive:
             return None
         for piece in self.pieces:
-            fast = np.abs(piece.v).max(axis=1, initial=0.0) > RACING
+            fast = np.abs(piece.v).max(axis=1, initial=0.0) > RACING_SPEED
             if fast.any():
                 time = float(piece.time[np.argmax(fast)])
                 step = f"{self.chosen.step:.6g} s" if self.chosen.step else "this length"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Inputs = Mapping[str, list[Any]]
 
-DUST = 1e-9
+NEGLIGIBLE_DAMPING = 1e-9
 """Damping below this part of all damping counts as none."""
 SUPPORT = 1e-12
 """Part of all stiffness that is added, so that a direction in which nothing happens gives zero and not 0/0."""
@@ -90,7 +90,7 @@ class Balance:
         if C.nnz() == 0:
             return D, ca.densify(ca.jacobian(D, self.of_w)), unit
         C = ca.densify(C)
-        small = DUST * ca.trace(C) + 1e-30
+        small = NEGLIGIBLE_DAMPING * ca.trace(C) + 1e-30
         P = small * ca.solve(C + small * unit, unit)
         J = -(unit - P) @ C + P @ ca.jacobian(D, self.of_w)
         return (unit - P) @ self.f + P @ D, ca.densify(J), P

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from core.numerics.tolerances import INDEPENDENT_ROW, OPEN_GAP
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
@@ -39,17 +40,14 @@ from core.simulation.equations.system import (
 )
 from core.simulation.stepping.compilation import address_of, inserted, native, view
 
-RANK = 1e-10
-"""Rows whose squared remainder is below this part of the largest row's count as redundant."""
-DUST = 1e-14
+NEGLIGIBLE_PIVOT = 1e-14
 """Pivots of M below this part of their own diagonal entry count as zero."""
-CLOSED = 1e-12
-"""Gap (m, rad) at which projection stops."""
-OPEN = 1e-7
-"""Gap that is an error when projection cannot lower it."""
+CLOSED_GAP = 1e-12
+"""Residual (m, rad) at which projection stops."""
 PROJECTIONS = 12
-LEAP = 1e-4
-"""Error (of 1 + |q|) of a position before projection with which it might be closed on another branch."""
+BRANCH_JUMP_ERROR = 1e-4
+"""Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
+branch."""
 VECTORS = 4
 """Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows)
 follow, then ρ."""
@@ -85,7 +83,7 @@ def cholesky(A: Any, n: int) -> Any:
     if A is not positive definite."""
     for j in range(n):
         d = A[j * n + j]
-        least = DUST * d
+        least = NEGLIGIBLE_PIVOT * d
         for k in range(j):
             d -= A[j * n + k] * A[j * n + k]
         if not d > least:
@@ -195,7 +193,7 @@ def factor_rows(place: int, q: Any) -> Any:
                 square += Y[k] * Y[k]
             if square > best:
                 best, pivot = square, i
-        if not best > RANK * largest:
+        if not best > INDEPENDENT_ROW * largest:
             return j
         s.order[j], s.order[pivot] = s.order[pivot], s.order[j]
         chosen = s.order[j] * n
@@ -297,7 +295,7 @@ def close(place: int, q: Any) -> Any:
     before = np.inf
     for _ in range(PROJECTIONS):
         largest = gap(place, q, wanted)
-        if largest < CLOSED or not largest < before:
+        if largest < CLOSED_GAP or not largest < before:
             break
         before = largest
         for i in range(n):
@@ -347,7 +345,7 @@ def settle(place: int, q: Any, v: Any, x: Any) -> None:
         step, longest = result(place, SETTLE, s.nx), 0.0
         for i in range(s.nx):
             longest = max(longest, abs(step[i]))
-        if not longest > CLOSED:
+        if not longest > CLOSED_GAP:
             return
         for i in range(s.nx):
             x[i] += step[i]
@@ -363,13 +361,13 @@ def project_free(place: int, t: float, y: Any) -> None:
 
 
 @native
-def leaps(place: int, q: Any, error: Any) -> Any:
+def jumps_branch(place: int, q: Any, error: Any) -> Any:
     """Whether a step went so far that its position is too uncertain to be projected."""
     s = load_system(place)
     largest = 0.0
     for i in range(min(s.nq, len(error))):
         largest = max(largest, abs(error[i]) / (1.0 + abs(q[i])))
-    return not largest <= LEAP
+    return not largest <= BRANCH_JUMP_ERROR
 
 
 @native
@@ -383,7 +381,7 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(place, q)
     tick(place, t)
-    if leaps(place, q, error):
+    if jumps_branch(place, q, error):
         return DRIFTED
     largest, rank = close(place, q)
     if not np.isfinite(largest):
@@ -394,4 +392,4 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     if len(error) > 0:
         remove_normal(place, rank, error[s.nq : s.nq + s.nv], SECOND, False)
     settle(place, q, v, y[s.nq + s.nv :])
-    return FINE if largest < OPEN else DRIFTED
+    return FINE if largest < OPEN_GAP else DRIFTED

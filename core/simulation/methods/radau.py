@@ -65,11 +65,11 @@ FACTORED = 13
 """Place in `StepState.numbers`: the step that the factors are for; 0: none."""
 DIVERGED = -1
 
-INCREMENT = 1e-8
+INCREMENT_FRACTION = 1e-8
 """Relative change of a state for differences."""
-SLOW = 1e-3
+SLOW_RATE = 1e-3
 """Rate of convergence above which the next step gets a new Jacobian."""
-GOAL = 0.2
+GOAL_RATE = 0.2
 """Rate of convergence aimed at: steps are lengthened and shortened for it. It grows with the third power of the step
 where stiff directions turn."""
 SHORTER = 0.7
@@ -128,7 +128,7 @@ def differences(state: int, t: float, point: Any) -> Any:
         return False
     for j in range(n):
         kept = point[j]
-        point[j] = kept + INCREMENT * max(abs(kept), 1.0)
+        point[j] = kept + INCREMENT_FRACTION * max(abs(kept), 1.0)
         step = point[j] - kept
         well = derivative(state, t, point, g)
         point[j] = kept
@@ -347,7 +347,7 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
     most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.counts[PRESENT] == 1
     error = max(error, 1e-10)
     allowed = error**power
-    converging = np.cbrt(GOAL / rate) if rate > 0.0 else LARGEST
+    converging = np.cbrt(GOAL_RATE / rate) if rate > 0.0 else LARGEST
     factor = SAFETY * (2.0 * most + 1.0) / (2.0 * most + w.counts[ROUNDS]) * allowed
     if w.numbers[LAST_ERROR] > 0.0:
         factor *= min(1.0, h / w.numbers[LAST_STEP] * (w.numbers[LAST_ERROR] / error) ** -power)
@@ -356,7 +356,7 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
         factor = min(1.0, factor)
     if present:
         factor = min(factor, max(SHORTER, converging))
-    worn = w.counts[ROUNDS] > 2 and rate > SLOW
+    worn = w.counts[ROUNDS] > 2 and rate > SLOW_RATE
     if not worn and 1.0 <= factor < KEPT:
         factor = 1.0
     w.counts[RENEWED], w.counts[PRESENT] = 0 if worn else 1, 0
@@ -448,7 +448,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
         else:
             w.counts[RENEWED], factor = 0, 0.5
             if rate > 0.0:
-                factor = min(0.5, max(0.3, np.cbrt(GOAL / rate)))
+                factor = min(0.5, max(0.3, np.cbrt(GOAL_RATE / rate)))
         rejected = True
         if not shrink(state, h, factor):
             return TOO_MANY
