@@ -16,7 +16,7 @@ from app.widgets.quantities.quantity_text import Measure
 from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
-from core.simulation.run.columns import suffixes
+from core.simulation.run.channels import suffixes
 from core.simulation.run.run import Run
 from core.simulation.run.undefined_values import undefined_words
 

@@ -1,9 +1,10 @@
-"""Closed forms from which assemblies are solved: angles and slides that bring points to distances and directions.
+"""The subproblems of which dyad chains are made: angles and slides that bring points to distances and directions.
 
 Each subproblem has one unknown joint, or two or three whose axes meet, about or along z of their own frames
 (Paden and Kahan's subproblems, in Murray, Li, Sastry 1994, 3.2; Kecskeméthy's characteristic measurements). A root
-is chosen by a guess: the one on the guess's side of the pose in which both roots are one. `Reach` is negative where no
-root exists; the formulas then give the nearest pose.
+is chosen by a guess: the one on the guess's side of the pose in which both roots are one. The `reach` of a root is
+negative where no root exists; the formulas then give the nearest pose. All of them go back to A cos q + B sin q = C
+(`turn`) or to a quadratic equation (`slide_to_distance`).
 """
 
 from __future__ import annotations

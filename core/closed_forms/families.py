@@ -1,7 +1,12 @@
-"""Which closed ways of unknown joints have a closed form: a question of geometry, asked at random poses.
+"""Which closed chains of unknown joints have a closed form: a question of geometry, asked at random poses.
 
-The poses are random and the parameters a little off their values: what still holds then belongs to the structure of the
-machine (parallel axes, axes that meet), not to a pose or to numbers. The machine need not be closed for that.
+1. The machine is put into `SAMPLES` random poses, its parameters a little off their values (`samples_of`): what still
+   holds then belongs to the structure of the machine (parallel axes, axes that meet), not to a pose or to numbers. The
+   machine need not be closed for that.
+2. A chain is read from each of its joints in both directions, since a family is solved in one order (`form_of`).
+3. Where the kinds of its joints are those of a family (`_FAMILIES`), the family's geometry is looked for at all samples
+   (`_CONDITIONS`): axes that meet, axes that are parallel, points that keep a distance.
+4. Of all forms that hold, the one is taken whose roots are best known from coordinates of the tree.
 """
 
 from __future__ import annotations
@@ -97,13 +102,13 @@ def _edges(topology: Topology, values: dict[str, float]) -> list[Edge]:
 def variants(chain: Chain) -> Iterator[Chain]:
     """The chain begun at each of its joints, in both directions."""
     back = tuple((i, not forward) for i, forward in reversed(chain))
-    for way in (chain, back):
-        for k in range(len(way)):
-            yield way[k:] + way[:k]
+    for each in (chain, back):
+        for k in range(len(each)):
+            yield each[k:] + each[:k]
 
 
 def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bool]) -> Form | None:
-    """The closed form of a closed way, or None. Among equal ones, the one most of whose roots are `guessed` by
+    """The closed form of a closed chain, or None. Among equal ones, the one most of whose roots are `guessed` by
     coordinates of the tree."""
     edges = samples[0].edges
     found: list[tuple[int, int, Form]] = []
@@ -111,15 +116,15 @@ def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bo
     for direction, base in enumerate((chain, back)):
         around: list[tuple[list[Pose], list[Pose]]] = []
         for k in range(len(base)):
-            way = base[k:] + base[:k]
-            kinds = "".join(edges[i].kind for i, _ in way)
+            begun = base[k:] + base[:k]
+            kinds = "".join(edges[i].kind for i, _ in begun)
             for family, matches, roots in _FAMILIES:
                 if not matches(kinds):
                     continue
                 around = around or [sample.around(base) for sample in samples]
                 if all(_holds(family, kinds, K[k:] + K[:k], E[k:] + E[:k]) for K, E in around):
-                    unknown = sum(not guessed(way[n][0]) for n in roots)
-                    found.append((unknown, len(found) + 100 * direction, Form(family, way)))
+                    unknown = sum(not guessed(begun[n][0]) for n in roots)
+                    found.append((unknown, len(found) + 100 * direction, Form(family, begun)))
     return min(found)[2] if found else None
 
 

@@ -1,4 +1,14 @@
-"""The machine in its independent speeds: v = Φ v_i, a = Φ a_i + b, Φᵀ M Φ a_i + Φᵀ (M b + h − τ) = 0."""
+"""The machine in its independent speeds: v = Φ v_i, a = Φ a_i + b, Φᵀ M Φ a_i + Φᵀ (M b + h − τ) = 0.
+
+1. The steps of the solution are walked once for all columns of Φ together (`_Pass.columns`): column k is v where the
+   k-th independent speed is 1 and the others are 0. Independent joints move their cluster by their own columns S;
+   closed chains answer with the speeds of their joints (`core.closed_forms.velocities.Solver`).
+2. v = Φ v_i, and the motion of every body in the world with it.
+3. The steps are walked once more for b, the accelerations where the independent ones vanish (`_Pass.bias`): every
+   joint adds V × S v, and the same solvers answer.
+4. Φᵀ M Φ = Σ over the links of V_i · I V_j, with the motions V_k of the link in column k (`_mass`); Φᵀ (M b + h) from
+   one inverse dynamics with the accelerations b.
+"""
 
 from __future__ import annotations
 
@@ -164,7 +174,7 @@ class _Pass:
         )
 
     def _add_spin(self, n: int, values: list[list[Any]]) -> None:
-        """The rod turns about itself: both balls turn, in opposite senses along the way."""
+        """The rod turns about itself: both balls turn, in opposite senses along the chain."""
         place, along = self.spins[n]
         (ball,) = {self.independent[place].edge}
         chain = self.solvers[n].form.chain

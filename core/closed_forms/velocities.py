@@ -1,7 +1,13 @@
 """Explicit speeds and accelerations: dependent ones as linear functions of the independent ones.
 
-Around every closed way the joints' motions add up to nothing: Σ S_k v_k = 0, in world axes at the world's origin, and
-its rate Σ (S_k a_k + V_k × S_k v_k) = 0. The families of closed forms solve these by cross products.
+Around every closed chain the joints' motions add up to nothing: Σ S_k v_k = 0, in world axes at the world's origin, and
+its rate Σ (S_k a_k + V_k × S_k v_k) = 0. With the known motions summed up to U (`Flow.around`), both have the same form
+Σ S_k x_k = −U over the unknown joints, and one `Solver` of the chain's family serves them: the velocity of a point, or
+the angular velocity, that the other joints do not change gives one or three equations, solved by cross products and
+Cramer's rule; the last joint takes what is left.
+
+How far a position is from singular is the squared sine det² / Π |column|² of those equations (`grade`: 1 where arms are
+perpendicular, 0 where branches meet).
 """
 
 from __future__ import annotations
@@ -250,7 +256,7 @@ class Flow:
             self.members[first].append(node)
 
     def around(self, form: Form, edges: list[Edge]) -> list[Motion]:
-        """Sum of the known motions along the way."""
+        """Sum of the known motions around the chain."""
         sums = [ZERO] * self.count
         chain = form.chain
         for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):

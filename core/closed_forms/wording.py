@@ -197,8 +197,8 @@ class _Words:
 
     def _from_what_drives(self, chain: Chain) -> Chain:
         """The chain begun behind the part that moves, in the direction that has a usual name."""
-        best = [way for way in variants(chain) if self._between(way, len(way) - 1)] or list(variants(chain))
-        return min(best, key=lambda way: LISTED.index(n) if (n := self._letters(way)) in LISTED else len(LISTED))
+        best = [each for each in variants(chain) if self._between(each, len(each) - 1)] or list(variants(chain))
+        return min(best, key=lambda each: LISTED.index(n) if (n := self._letters(each)) in LISTED else len(LISTED))
 
     def _letters(self, chain: Chain) -> str:
         """One letter for each joint: two revolutes that meet are U, three through a point S."""

@@ -1,4 +1,8 @@
-"""Forces that are not motion: the joints' own passive forces, and a point field of gravity."""
+"""Forces that are not motion: the joints' own passive forces, and gravity.
+
+Uniform gravity needs no force: the ground accelerates upward instead (`base_acceleration`). A point field differs from
+body to body, so it pulls at the centre of mass of each, and the pulls of a link's bodies become one wrench.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Positions between the samples of a run: along the shortest way, with loops, constraints and drivers fulfilled.
+"""Positions between the samples of a run: along the shortest path, with loops, constraints and drivers fulfilled.
 
-The way between two samples is straight in the coordinates, so that loops gape on it, the more the further samples lie
+The path between two samples is straight in the coordinates, so that loops gape on it, the more the further samples lie
 apart. From the nearer sample the independent coordinates go to their interpolated values in steps so short that no
 branch is mistaken, and what holds is fulfilled after each. Whole turns make no difference to the pose: they are left
-out on the way and given back at its end.
+out on the path and given back at its end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_STEPS = 100
 
 def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     """Positions (m, nq) at times (m,), s, inside the run; with the samples (m,) before and after, and the part (m,) of
-    the way between them."""
+    the path between them."""
     count = len(run.time)
     if count < 2:
         none = np.zeros(len(times), dtype=np.intp)
@@ -50,7 +50,7 @@ def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
 
 
 def _close(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: Array) -> None:
-    """Replace positions (m, nq) that gape by closed ones, or by the nearer samples where there is no way from them."""
+    """Replace positions (m, nq) that gape by closed ones, or by the nearer samples where none is reached from them."""
     mech, p = run.mech, run.settings.parameters or None
     for k in np.flatnonzero(inside):
         t, sample = float(times[k]), near[k]
@@ -64,7 +64,7 @@ def _close(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: A
 
 def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float, p: dict[str, float] | None) -> Array:
     """(nq,) the closed position at time t whose independent coordinates are those of the goal, on the branch of the
-    start at time began. Raises AssemblyError; the start itself is the answer if the way is too long to be followed."""
+    start at time began. Raises AssemblyError; the start itself is the answer if the path is too long to be followed."""
     whole = _turns(mech, goal - start)
     if _gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
@@ -94,6 +94,6 @@ def _gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> flo
 
 
 def _turns(mech: Mechanism, displacement: Array) -> Array:
-    """(nq,) the whole turns in a way, rad; zero where coordinates are no angles."""
+    """(nq,) the whole turns in a displacement, rad; zero where coordinates are no angles."""
     angles = [coordinate.dimension == "angle" for coordinate in mech.coordinates]
     return np.where(angles, 2.0 * math.pi * np.round(displacement / (2.0 * math.pi)), 0.0)
