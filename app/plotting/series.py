@@ -16,9 +16,9 @@ from app.widgets.quantities.quantity_text import Measure
 from core.constraints.cut_coordinates import closes_loop
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
-from core.simulation.run.columns import suffixes
+from core.simulation.run.channels import suffixes
 from core.simulation.run.run import Run
-from core.simulation.run.undefined_values import void_words
+from core.simulation.run.undefined_values import undefined_words
 
 Array = NDArray[np.float64]
 STORED = ("q", "v", "a", "tau")
@@ -159,7 +159,7 @@ class Series:
             if len(rows) and not np.isfinite(rows[0]) and not np.isfinite(rows).any():
                 of, words = self._voids.get((record.id, name), (None, ""))
                 if of is not pair.run:
-                    words = void_words(pair.run, name)
+                    words = undefined_words(pair.run, name)
                     self._voids[record.id, name] = pair.run, words
                 return words
         return ""

@@ -30,11 +30,11 @@ WORDS = {
 }
 """What the hint line says of each state of a handle."""
 SHORT = {"free": "", "limit": "  limit", "unreachable": "  no farther", "singular": "  dead point"}
-RANK = 1e-7
+INDEPENDENT_DIRECTION = 1e-7
 """Singular values below this share of the largest belong to redundant constraints."""
 DEAD = 0.03
 """Share of a loop's firmness that is left without the dragged joint, from which the pose counts as a dead point."""
-NEAR = 1e-6
+REACHED_ERROR = 1e-6
 """Difference (rad, m) from which a value counts as not reached."""
 
 
@@ -92,8 +92,8 @@ def _slide(view: Viewport, part: Part) -> Callable[[float, bool], tuple[State, s
         session.preview_coordinates({coordinate.name: start + (wanted - before) / (ratio or 1.0)})
         value = own(session.q)
         state: State = "free"
-        if abs(value - wanted) > NEAR:
-            stopped = set(at_limits(mech, session.q, NEAR)) & {
+        if abs(value - wanted) > REACHED_ERROR:
+            stopped = set(at_limits(mech, session.q, REACHED_ERROR)) & {
                 coordinate.name,
                 *(each.name for each in mech.cut_limits),
             }
@@ -116,7 +116,7 @@ def dead_point(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], joint: st
     G = np.asarray(mech.constraint_jacobian(q, p=p))
     others = np.delete(G, mech.joint_v(joint), axis=1)
     whole, rest = (np.linalg.svd(each, compute_uv=False) for each in (G, others))
-    rank = int(np.sum(whole > RANK * whole[0])) if len(whole) else 0
+    rank = int(np.sum(whole > INDEPENDENT_DIRECTION * whole[0])) if len(whole) else 0
     if rank == 0:
         return False
     return len(rest) < rank or bool(rest[rank - 1] < DEAD * whole[rank - 1])

@@ -10,7 +10,7 @@ import numpy as np
 from app.document.moving_joint import joint_of
 from app.document.session import Ref
 from app.tools import selection
-from app.tools.drag_joint import RANK
+from app.tools.drag_joint import INDEPENDENT_DIRECTION
 from app.viewport.annotations import line
 from app.viewport.gestures import Gesture
 from app.viewport.navigate import orbit
@@ -111,7 +111,7 @@ def stands_still(mech: Mechanism, q: np.ndarray, p: Mapping[str, float], body: s
     arm = np.asarray(mech.frame(q, body, p=p))[:3, :3] @ local
     speed = J[3:] + np.cross(J[:3], arm, axis=0)
     _, sizes, directions = np.linalg.svd(np.asarray(mech.constraint_jacobian(q, p=p)))
-    rank = int(np.sum(sizes > RANK * sizes[0])) if len(sizes) else 0
+    rank = int(np.sum(sizes > INDEPENDENT_DIRECTION * sizes[0])) if len(sizes) else 0
     allowed = speed @ directions[rank:].T
     return bool(allowed.size) and bool(np.linalg.norm(allowed) < STILL * np.linalg.norm(speed))
 

@@ -63,7 +63,7 @@ def branches(
         step(k, starts)
         trial = guess if k == 0 else _scattered(mech, guess, held, rng)
         pose, gap = position_solver.close(closure.oriented, trial, 1.0 / closure.units, held)
-        if not gap < position_solver.ACCEPTABLE or not closure.problem.fits(pose):
+        if not gap < position_solver.ACCEPTED_GAP or not closure.problem.fits(pose):
             continue
         if not found:
             _check_held(closure, pose, held)

@@ -86,7 +86,7 @@ class _Balance:
         N = self.limits.motions(q)
         return N, N.T @ self.load(q)
 
-    def holding(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
+    def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
         """(multipliers of the closure, forces of the limits that hold, what neither takes) of a load h."""
         closure = self.closure
         G = closure.jacobian(q) if closure.rows else np.zeros((0, closure.mech.nv))
@@ -98,7 +98,7 @@ class _Balance:
         """(k, k) of the loads along N, symmetric part and all."""
         closure, mech = self.closure, self.closure.mech
         h = self.load(q)
-        multipliers, pushes, _ = self.holding(q, h)
+        multipliers, pushes, _ = self.balancing(q, h)
         still = np.zeros(mech.nv)
         state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(closure.t, closure.p)}
         slopes = derivatives(mech._program)(state, multipliers, closure.p)
@@ -128,10 +128,10 @@ def equilibrium(
     pose, steps = _descended(balance, pose, nearest)
     N = balance.limits.motions(pose)
     load = balance.load(pose)
-    _, pushes, left = balance.holding(pose, load)
+    _, pushes, left = balance.balancing(pose, load)
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
-    held = balance.limits.held
+    held = balance.limits.active
     linear = None if held else _linear(mech, pose, balance)
     return Equilibrium(
         pose,
@@ -173,7 +173,7 @@ def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
         balance.passed(q)
         N, g = balance.gradient(q)
         if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _on_a_ridge(balance, q, N)):
-            if not balance.limits.release(balance.holding(q, balance.load(q))[1], BALANCED * scale):
+            if not balance.limits.release(balance.balancing(q, balance.load(q))[1], BALANCED * scale):
                 return q, step
             continue
         K = balance.stiffness(q, N)
@@ -239,7 +239,7 @@ def _accepted(
     before = float(g @ displacement)
     for _ in range(30):
         trial, gap = balance.limits.closed(balance.closure.moved(q, N @ displacement))
-        if gap < position_solver.ACCEPTABLE:
+        if gap < position_solver.ACCEPTED_GAP:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:
                 if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:

@@ -43,7 +43,7 @@ class ActiveLimits:
     def __init__(self, closure: Closure) -> None:
         self.closure = closure
         self.all = tuple(_limits(closure))
-        self.held: list[ActiveLimit] = []
+        self.active: list[ActiveLimit] = []
         self._near: dict[str, float] = {}
 
     def passed(self, q: Array) -> None:
@@ -64,21 +64,21 @@ class ActiveLimits:
         import scipy.linalg
 
         N = self.closure.motions(q)
-        if not self.held or not N.shape[1]:
+        if not self.active or not N.shape[1]:
             return N
         return np.asarray(N @ scipy.linalg.null_space(self.rows(q) @ N, rcond=1e-9))
 
     def rows(self, q: Array) -> Array:
         """(held, nv) directions in which they push."""
         closure, unit = self.closure, np.eye(self.closure.mech.nv)
-        rows = [unit[s.v] if s.cut is None else s.cut.row(closure.mech, q, closure.p) for s in self.held]
+        rows = [unit[s.v] if s.cut is None else s.cut.row(closure.mech, q, closure.p) for s in self.active]
         return np.array(rows).reshape(-1, closure.mech.nv)
 
     def bending(self, q: Array, N: Array, forces: Array) -> Array:
         """(k, k) of the forces of limits that hold, along N: how what they push against turns."""
         closure = self.closure
         result = np.zeros((N.shape[1], N.shape[1]))
-        if any(limit.cut is not None for limit in self.held):
+        if any(limit.cut is not None for limit in self.active):
             for j, displacement in enumerate(N.T):
                 step = STEP / max(float(np.linalg.norm(displacement / closure.units)), 1e-300)
                 ahead, behind = (
@@ -89,7 +89,7 @@ class ActiveLimits:
 
     def closed(self, q: Array, *more: ActiveLimit) -> tuple[Array, float]:
         """The closed pose nearest to q against the limits that hold (and more), and the gap left."""
-        closure, held = self.closure, (*self.held, *more)
+        closure, held = self.closure, (*self.active, *more)
         still = np.zeros(closure.mech.nv, dtype=bool)
         still[[limit.v for limit in held if limit.cut is None]] = True
         cuts = [(limit, limit.cut) for limit in held if limit.cut is not None]
@@ -110,7 +110,7 @@ class ActiveLimits:
     def reached(self, q: Array, trial: Array) -> Array | None:
         """The pose where a step from q to the trial comes to its first limit, which holds from there; the trial if it
         comes to none; None if the loops do not let it touch the limit (a shorter step then comes nearer)."""
-        crossed = [limit for limit in self.all if limit not in self.held and self._outside(limit, trial)]
+        crossed = [limit for limit in self.all if limit not in self.active and self._outside(limit, trial)]
         if not crossed:
             return trial
         shares = []
@@ -122,11 +122,11 @@ class ActiveLimits:
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
-        if gap >= position_solver.ACCEPTABLE or any(
-            self._outside(s, closed) for s in self.all if s not in (*self.held, first)
+        if gap >= position_solver.ACCEPTED_GAP or any(
+            self._outside(s, closed) for s in self.all if s not in (*self.active, first)
         ):
             return None
-        self.held.append(first)
+        self.active.append(first)
         return closed
 
     def _outside(self, limit: ActiveLimit, q: Array) -> bool:
@@ -134,11 +134,11 @@ class ActiveLimits:
 
     def release(self, forces: Array, tolerance: float) -> bool:
         """Let go of the limit that would have to pull most; False if all push."""
-        pull = [limit.side * force for limit, force in zip(self.held, forces, strict=True)]
+        pull = [limit.side * force for limit, force in zip(self.active, forces, strict=True)]
         worst = int(np.argmax(pull)) if pull else -1
         if worst < 0 or pull[worst] <= tolerance:
             return False
-        del self.held[worst]
+        del self.active[worst]
         return True
 
 

@@ -25,7 +25,7 @@ from core.errors import ModelError, near_misses
 from core.mobility.closure_rank import Closure
 from core.multibody.parameter_values import Values
 from core.traces.derivatives import Equations, derivatives
-from core.traces.junctions import DUST
+from core.traces.junctions import NEGLIGIBLE_DAMPING
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
@@ -159,7 +159,7 @@ def held_by_dampers(slopes: Equations, names: Sequence[str]) -> tuple[Equations,
         return slopes, tuple(names)
     C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
     sizes, axes = np.linalg.eigh(C)
-    W = axes[:, sizes <= DUST * max(float(np.max(np.abs(sizes))), 1e-300)]
+    W = axes[:, sizes <= NEGLIGIBLE_DAMPING * max(float(np.max(np.abs(sizes))), 1e-300)]
     L_q, L_x = W.T @ slopes.sum_q, W.T @ slopes.sum_x
     T, free = -np.linalg.pinv(L_x, rcond=1e-9) @ L_q, scipy.linalg.null_space(L_x, rcond=1e-9)
     pivots = scipy.linalg.qr(free.T, mode="economic", pivoting=True)[2] if free.size else np.zeros(0, dtype=int)

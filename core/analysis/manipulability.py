@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.mobility.random_pose import random_pose
+from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
@@ -28,10 +29,9 @@ Part = Literal["translation", "rotation"]
 
 SAMPLES = 4
 """Random poses at which the dimension of the reachable velocities is taken."""
-RANK_TOLERANCE = 1e-9
-"""Singular values below this share of the largest count as zero."""
 LOOP_TOLERANCE = 1e-7
-"""The same for loop constraints, which are only closed to the tolerance of the assembly."""
+"""Share of the largest singular value below which others of the loop constraints count as zero: loops are only closed
+to the tolerance of the assembly."""
 
 
 @dataclass(frozen=True)

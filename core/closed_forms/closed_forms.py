@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 LARGEST = 120
 """Elementary joints above which no closed forms are sought: the trace would be too long."""
-SURE, NEAR, STEEP = 0.05, 1e-4, 50.0
-"""Sine of a form above which it is used; above which it is used if speeds are not raised more than this much."""
+CLOSING_SINE = 0.05
+"""Sine of a form above which it closes positions."""
 
-FITTING = 1e-6
-"""Difference (rad, m) from a closed position that closed forms may make."""
+FIT_TOLERANCE = 1e-6
+"""Largest difference (rad, m) from a closed position that closed forms may make."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class ClosedForms:
     def closed_joints(self) -> frozenset[str]:
         """Cut joints whose constraints vanish."""
         assert self.search is not None
-        if self.search.torn:
+        if self.search.left_open:
             return frozenset()
         left = {self.edges[i].joint for i in self.search.free if self.edges[i].kind not in BESIDE}
         return frozenset(joint.name for joint in self.tracer.topology.cuts) - left
@@ -146,7 +146,7 @@ class ClosedForms:
     def reduction(self) -> MachineCode:
         """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them."""
         tracer = self.tracer
-        words = tracer.signature("bias_slip").arguments
+        words = tracer.signature("bias_regularised").arguments
         inputs = {word: symbols(word, tracer.sizes[word]) for word in words}
         sources = [*(inputs[word] for word in words), tracer.p]
         return self._compiled(sources, self._reduced(inputs))
@@ -158,7 +158,7 @@ class ClosedForms:
         found = motions(self.edges, self.search.steps, self.independent, closed, inputs["v"], tracer.tree.nv)
 
         def forces(a: list[Any]) -> list[Any]:
-            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, slip=True)
+            return inverse(tracer, {**inputs, "q": closed.q, "v": found.v, "u": a}, "", inline, regularise=True)
 
         M, h = reduced(tracer.tree, found, closed.q, forces, tracer.elements.added_inertia)
         flat = [*closed.q, *found.v, *found.bias]
@@ -200,9 +200,9 @@ class ClosedForms:
         out = np.empty((1, self.reduction.size))
         self.reduction.batch(given, np.ascontiguousarray(p), out)
         reach, sine, _ = out[0, -3:]
-        if not (reach > 0.0 and sine > SURE):
+        if not (reach > 0.0 and sine > CLOSING_SINE):
             return True  # at a pose where branches meet nothing can be said
-        return bool(np.max(np.abs(out[0, : len(q)] - q)) < FITTING)
+        return bool(np.max(np.abs(out[0, : len(q)] - q)) < FIT_TOLERANCE)
 
     def make_ready(self) -> None:
         """Make now what closes loops by formulas: asked for first during a drag it would make the hand wait."""
@@ -215,7 +215,7 @@ class ClosedForms:
         out = np.empty((1, self.closing.size))
         self.closing.batch([np.ascontiguousarray(q, dtype=float)[None]], np.ascontiguousarray(p), out)
         reach, sine = out[0, -2:]
-        return out[0, :-2].copy(), bool(reach > 0.0 and sine > SURE and np.isfinite(out).all())
+        return out[0, :-2].copy(), bool(reach > 0.0 and sine > CLOSING_SINE and np.isfinite(out).all())
 
 
 def explicitly_closed(mech: Mechanism, q: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
@@ -225,7 +225,7 @@ def explicitly_closed(mech: Mechanism, q: Array, held: NDArray[np.bool_], p: Val
     if not forms.found or forms.kept_rows or (held & forms.dependent_v).any():
         return None
     closed, well = forms.closed(q, mech.parameter_values(p))
-    kept = well and np.max(np.abs(mech.clamp(closed) - closed), initial=0.0) < position_solver.TOLERANCE
+    kept = well and np.max(np.abs(mech.clamp(closed) - closed), initial=0.0) < position_solver.SOLVED_GAP
     return closed if kept else None
 
 

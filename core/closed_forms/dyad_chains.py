@@ -1,8 +1,14 @@
-"""Closed ways of few unknown joints, solved: product over the way of (motion_i K_i) = identity, motions unknown.
+"""Dyad chains: closed chains of few unknown joints, solved for E_1 K_1 E_2 K_2 … E_n K_n = 1.
 
-Every family takes the known poses K_i behind the joints and guesses, and gives the motions in the order of the way: a
-`Turn`, a displacement (m) or a rotation; and the least reach of its roots (see `dyads`). Joints turn about or slide
-along the z axes of their frames.
+E_i are the unknown motions, about or along the z axes of the joints' frames; K_i the known poses behind the joints.
+Every family takes the K_i and guesses, and gives the motions in the order of the chain: a `Turn`, a displacement (m) or
+a rotation; and the least reach of its roots (see `dyads`). All follow the same plan (Paden and Kahan's decomposition,
+in Murray, Li, Sastry 1994, 3.3):
+
+1. One motion follows from a quantity that the others do not change: a distance of two points, or the height of a point
+   over a plane. That is the subproblem with two roots; the guess chooses one.
+2. The next motions follow from directions, once that one is known.
+3. The last one takes what is left: E_n = (E_1 K_1 … K_{n−1})⁻¹ K_n⁻¹.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from core.spatial.scalar import Scalar, apply, over, times
 from core.spatial.vector import ZERO, Vector3, Z
 
 Guess = Callable[[int], Any]
-"""Guess of the k-th motion of the way: rad, m, or a rotation."""
+"""Guess of the k-th motion of the chain: rad, m, or a rotation."""
 Solution = tuple[list[Any], Scalar]
 
 
@@ -53,9 +59,10 @@ def _least(*reaches: Scalar) -> Scalar:
 
 
 def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """RRR, PRR and RPP in a plane (RRP, RPR, PRR are one way begun at different joints)."""
+    """RRR, PRR and RPP in a plane (RRP, RPR, PRR are one chain begun at different joints)."""
     if kinds == "RPP":
         return _turn_and_slides(K)
+    # the middle link's length, seen along the normal, is the distance of its ends: the first joint from that
     a, c, square = K[0].position, K[2].inverse().position, _square(_flat(K[1].position))
     if kinds == "RRR":
         first, reach = dyads.turn_to_distance(_flat(a), _flat(c), square, guess(0))
@@ -63,6 +70,7 @@ def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
         n = K[0].rotation.act(Z)
         a, flat_c = a - n.scaled(n.dot(a)), c - n.scaled(n.dot(c))
         first, reach = dyads.slide_to_distance(a, flat_c, square, guess(0))
+    # the second points the middle link to where the third joint must be; the third takes the angle that is left
     before = pose_of(first) @ K[0]
     second = dyads.turn_between(K[1].position, before.inverse().point(c))
     there = before @ pose_of(second) @ K[1]
@@ -71,6 +79,7 @@ def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def _turn_and_slides(K: Sequence[Pose]) -> Solution:
+    # slides do not turn, so the angle is that of the known parts; then two equations for the lengths
     turn = dyads.turn_of((K[0].rotation @ K[1].rotation @ K[2].rotation).transposed())
     one = pose_of(turn) @ K[0]
     two = one @ K[1]
@@ -89,6 +98,7 @@ def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     """A revolute or prismatic joint, and two balls whose distance is known: the rod's spin stays as guessed."""
     reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
     c = K[2].inverse().position
+    # the joint from the rod's length, the first ball from the rod's direction, the second from what is left
     first, reach = reachable(K[0].position, c, _square(K[1].position), guess(0))
     before = pose_of(first) @ K[0]
     swing = dyads.swung(guess(1), K[1].position, before.inverse().point(c))
@@ -111,6 +121,7 @@ def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     p, c = _ball_centre(kinds, K)
     hub, w = on_z(behind), c - on_z(height)
     reachable = dyads.turn_to_distance if kinds[2] == "R" else dyads.slide_to_distance
+    # the first two joints keep the distance of the ball from where their axes meet (the hub): the third from that
     third, reach = reachable(p, K[1].inverse().point(hub), _square(w), guess(2))
     d = K[1].point(pose_of(third).point(p)) - hub
     first, second, pointing = dyads.pointed(K[0].rotation, d, w, guess(1))

@@ -1,9 +1,10 @@
-"""Closed forms from which assemblies are solved: angles and slides that bring points to distances and directions.
+"""The subproblems of which dyad chains are made: angles and slides that bring points to distances and directions.
 
 Each subproblem has one unknown joint, or two or three whose axes meet, about or along z of their own frames
 (Paden and Kahan's subproblems, in Murray, Li, Sastry 1994, 3.2; Kecskeméthy's characteristic measurements). A root
-is chosen by a guess: the one on the guess's side of the pose in which both roots are one. `Reach` is negative where no
-root exists; the formulas then give the nearest pose.
+is chosen by a guess: the one on the guess's side of the pose in which both roots are one. The `reach` of a root is
+negative where no root exists; the formulas then give the nearest pose. All of them go back to A cos q + B sin q = C
+(`turn`) or to a quadratic equation (`slide_to_distance`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from core.spatial.rotation import Rotation, from_quaternion
 from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, side, sin, sqrt, times, total
 from core.spatial.vector import Vector3, Z
 
-TINY = 1e-200
-"""Keeps quotients finite where nothing is defined; such results are not used."""
+LEAST_DIVISOR = 1e-200
+"""Added to divisors, which are squares: quotients are finite also where they mean nothing, and are not used there."""
 
 
 class Turn(NamedTuple):
@@ -56,7 +57,7 @@ def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
 
     guess : rad; its side is the sign of sin(guess − α)
     """
-    r2 = plus(plus(times(A, A), times(B, B)), TINY)
+    r2 = plus(plus(times(A, A), times(B, B)), LEAST_DIVISOR)
     w2 = minus(r2, times(C, C))
     sign = side(minus(times(A, sin(guess)), times(B, cos(guess))))
     w = times(sign, sqrt(apply("fmax", w2, 0.0)))
@@ -81,14 +82,14 @@ def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> 
     across = plus(times(w.x, w.x), times(w.y, w.y))
     root2 = minus(square, across)
     root = times(side(plus(guess, w.z)), sqrt(apply("fmax", root2, 0.0)))
-    return Root(minus(root, w.z), over(root2, plus(square, TINY)))
+    return Root(minus(root, w.z), over(root2, plus(square, LEAST_DIVISOR)))
 
 
 def turn_between(a: Vector3, c: Vector3) -> Turn:
     """The rotation about z that takes the direction of a to that of c (their z components do not count)."""
     along = plus(times(a.x, c.x), times(a.y, c.y))
     ahead = minus(times(a.x, c.y), times(a.y, c.x))
-    length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), TINY))
+    length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), LEAST_DIVISOR))
     return Turn(over(along, length), over(ahead, length))
 
 
@@ -133,7 +134,7 @@ def quaternion_near(R: Rotation, guess: Sequence[Scalar]) -> tuple[Scalar, ...]:
 
 
 def _unit(v: Vector3) -> Vector3:
-    return v.scaled(over(1.0, sqrt(plus(v.dot(v), TINY))))
+    return v.scaled(over(1.0, sqrt(plus(v.dot(v), LEAST_DIVISOR))))
 
 
 def _turned(k: Vector3, below: Scalar) -> Rotation:

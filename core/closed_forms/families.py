@@ -1,7 +1,12 @@
-"""Which closed ways of unknown joints have a closed form: a question of geometry, asked at random poses.
+"""Which closed chains of unknown joints have a closed form: a question of geometry, asked at random poses.
 
-The poses are random and the parameters a little off their values: what still holds then belongs to the structure of the
-machine (parallel axes, axes that meet), not to a pose or to numbers. The machine need not be closed for that.
+1. The machine is put into `SAMPLES` random poses, its parameters a little off their values (`samples_of`): what still
+   holds then belongs to the structure of the machine (parallel axes, axes that meet), not to a pose or to numbers. The
+   machine need not be closed for that.
+2. A chain is read from each of its joints in both directions, since a family is solved in one order (`form_of`).
+3. Where the kinds of its joints are those of a family (`_FAMILIES`), the family's geometry is looked for at all samples
+   (`_CONDITIONS`): axes that meet, axes that are parallel, points that keep a distance.
+4. Of all forms that hold, the one is taken whose roots are best known from coordinates of the tree.
 """
 
 from __future__ import annotations
@@ -25,9 +30,9 @@ from core.spatial.vector import Vector3, Z
 SAMPLES = 3
 PERTURBATION = 0.02
 """Part by which parameters are moved."""
-EXACT = 1e-9
+ALIGNMENT_TOLERANCE = 1e-9
 """Deviation from parallel (rad), or of lengths over the size of the loop, that counts as none."""
-DIFFERENT = 1e-5
+DISTINCT_FRACTION = 1e-5
 """What counts as something."""
 
 PLANAR, SPHERICAL, WRIST, ROD, PARALLEL = "planar", "spherical", "wrist", "rod", "parallel"
@@ -97,13 +102,13 @@ def _edges(topology: Topology, values: dict[str, float]) -> list[Edge]:
 def variants(chain: Chain) -> Iterator[Chain]:
     """The chain begun at each of its joints, in both directions."""
     back = tuple((i, not forward) for i, forward in reversed(chain))
-    for way in (chain, back):
-        for k in range(len(way)):
-            yield way[k:] + way[:k]
+    for each in (chain, back):
+        for k in range(len(each)):
+            yield each[k:] + each[:k]
 
 
 def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bool]) -> Form | None:
-    """The closed form of a closed way, or None. Among equal ones, the one most of whose roots are `guessed` by
+    """The closed form of a closed chain, or None. Among equal ones, the one most of whose roots are `guessed` by
     coordinates of the tree."""
     edges = samples[0].edges
     found: list[tuple[int, int, Form]] = []
@@ -111,15 +116,15 @@ def form_of(chain: Chain, samples: Sequence[Sample], guessed: Callable[[int], bo
     for direction, base in enumerate((chain, back)):
         around: list[tuple[list[Pose], list[Pose]]] = []
         for k in range(len(base)):
-            way = base[k:] + base[:k]
-            kinds = "".join(edges[i].kind for i, _ in way)
+            begun = base[k:] + base[:k]
+            kinds = "".join(edges[i].kind for i, _ in begun)
             for family, matches, roots in _FAMILIES:
                 if not matches(kinds):
                     continue
                 around = around or [sample.around(base) for sample in samples]
                 if all(_holds(family, kinds, K[k:] + K[:k], E[k:] + E[:k]) for K, E in around):
-                    unknown = sum(not guessed(way[n][0]) for n in roots)
-                    found.append((unknown, len(found) + 100 * direction, Form(family, way)))
+                    unknown = sum(not guessed(begun[n][0]) for n in roots)
+                    found.append((unknown, len(found) + 100 * direction, Form(family, begun)))
     return min(found)[2] if found else None
 
 
@@ -144,29 +149,29 @@ def _planar(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     normal = K[0].rotation.act(Z) if kinds == "PRR" else Z
     X = E[0] @ K[0] @ E[1] @ K[1] @ E[2] @ K[2]
     turned = X.rotation.act(normal) - normal
-    if max(map(abs, turned)) > EXACT or abs(X.position.dot(normal)) > EXACT * (size + 2.0):
+    if max(map(abs, turned)) > ALIGNMENT_TOLERANCE or abs(X.position.dot(normal)) > ALIGNMENT_TOLERANCE * (size + 2.0):
         return False
     if kinds == "RPP":
         across = K[1].rotation.act(Z).cross(Z)
-        return bool(across.dot(across) > DIFFERENT**2)
+        return bool(across.dot(across) > DISTINCT_FRACTION**2)
     if kinds == "PRR":
-        return _apart(K[1], size) and abs(normal.z) < EXACT
+        return _apart(K[1], size) and abs(normal.z) < ALIGNMENT_TOLERANCE
     return all(_apart(X, size) for X in K)
 
 
 def _apart(X: Pose, size: float) -> bool:
     """True if the axes of two parallel revolutes do not coincide."""
-    return bool(np.hypot(X.position.x, X.position.y) > DIFFERENT * size)
+    return bool(np.hypot(X.position.x, X.position.y) > DISTINCT_FRACTION * size)
 
 
 def _meet(X: Pose, size: float) -> tuple[float, float] | None:
     """Heights on both axes at which they meet, or None."""
     u = X.rotation.act(Z)
-    if np.hypot(u.x, u.y) < DIFFERENT:
+    if np.hypot(u.x, u.y) < DISTINCT_FRACTION:
         return None
     s, t = meeting(X.rotation, X.position)
     gap = np.hypot(X.position.x + t * u.x, X.position.y + t * u.y)
-    return (s, t) if gap < EXACT * size else None
+    return (s, t) if gap < ALIGNMENT_TOLERANCE * size else None
 
 
 def _ball(K: Sequence[Pose], size: float) -> tuple[float, float] | None:
@@ -175,7 +180,7 @@ def _ball(K: Sequence[Pose], size: float) -> tuple[float, float] | None:
     points = [pair for pair in met if pair is not None]
     if len(points) < len(K):
         return None
-    if any(abs(one[1] - two[0]) > EXACT * size for one, two in itertools.pairwise(points)):
+    if any(abs(one[1] - two[0]) > ALIGNMENT_TOLERANCE * size for one, two in itertools.pairwise(points)):
         return None
     return points[0][0], points[-1][1]
 
@@ -185,7 +190,7 @@ def _spherical(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     ball, last = _ball(K[:2], size), _meet(K[2], size)
     if ball is None or last is None:
         return False
-    return abs(ball[1] - last[0]) < EXACT * size and abs(ball[0] - last[1]) < EXACT * size
+    return abs(ball[1] - last[0]) < ALIGNMENT_TOLERANCE * size and abs(ball[0] - last[1]) < ALIGNMENT_TOLERANCE * size
 
 
 def _closing(K: list[Pose], size: float, joints: int) -> bool:
@@ -211,13 +216,13 @@ def _entry(K: list[Pose], size: float) -> float:
 
 
 def _reaches(a: Vector3, c: Vector3, size: float) -> bool:
-    return bool(min(np.hypot(a.x, a.y), np.hypot(c.x, c.y)) > DIFFERENT * size)
+    return bool(min(np.hypot(a.x, a.y), np.hypot(c.x, c.y)) > DISTINCT_FRACTION * size)
 
 
 def _rod(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
     """The joint changes the distance of the balls."""
     length = np.linalg.norm(K[1].position)
-    if length < DIFFERENT * size:
+    if length < DISTINCT_FRACTION * size:
         return False
     return kinds[0] == "P" or _reaches(K[0].position, K[2].inverse().position, size)
 
@@ -233,7 +238,7 @@ def _parallel(kinds: str, K: list[Pose], E: list[Pose], size: float) -> bool:
         return False
     for X in K[:2]:
         u = X.rotation.act(Z)
-        if np.hypot(u.x, u.y) > EXACT:
+        if np.hypot(u.x, u.y) > ALIGNMENT_TOLERANCE:
             return False
     first, second = (k for k in range(3) if kinds[k] == "R")
     X = K[first] if second == first + 1 else K[first] @ E[first + 1] @ K[first + 1]

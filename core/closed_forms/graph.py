@@ -262,11 +262,11 @@ class Clusters:
 
 
 Chain = tuple[tuple[int, bool], ...]
-"""Unknown edges in the order in which a closed way meets them, each with True if it is walked from a to b."""
+"""Unknown edges in the order in which a closed chain meets them, each with True if it is walked from a to b."""
 
 
 def ends(edge: Edge, forward: bool) -> tuple[str, Pose, str, Pose]:
-    """(node, frame) where a way enters an edge, and where it leaves it."""
+    """(node, frame) where a chain enters an edge, and where it leaves it."""
     return (edge.a, edge.A, edge.b, edge.B) if forward else (edge.b, edge.B, edge.a, edge.A)
 
 

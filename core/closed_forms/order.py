@@ -1,8 +1,14 @@
 """In which order the loops of a machine are closed, and which joints stay independent.
 
-Greedy: every closed way of unknown joints that has a closed form is taken at once, since it makes more known. When
-there is none, some joints are chosen to be independent so that there is one: drivers first, then joints on the ground,
-few freedoms before many. Several first choices are followed to the end; the one that leaves least to iteration wins.
+The search is greedy, over clusters of bodies whose poses among each other are known (`core.closed_forms.graph`):
+
+1. Every closed chain of unknown joints through different clusters that has a closed form is taken at once, short ones
+   first (`close_all`, `closed_chains`): its joints become known, its clusters one. Gears make joints known, too.
+2. Where none is left, some joints are chosen to be independent so that the rest of a loop has a closed form
+   (`choices`): as few freedoms as possible, joints with drivers first, revolutes before others, joints of many loops,
+   joints near the ground. Then 1 again (`complete`).
+3. The first `FOLLOWED` choices are followed to the end; the one that leaves least to iteration wins.
+4. What is left of the tree is independent; what is left of the cut joints is left to iteration (`solved`).
 """
 
 from __future__ import annotations
@@ -17,12 +23,12 @@ from core.multibody.topology import Topology
 
 LONGEST_CHAIN = 6
 """Elementary joints of the longest closed form."""
-LONGEST_WAY = 12
+LONGEST_LOOP = 12
 """Elementary joints of the longest loop in which independent joints are sought."""
-MOST_WAYS = 160
+MOST_LOOPS = 160
 FOLLOWED = 4
 """First choices that are followed to the end."""
-PER_WAY = 6
+PER_LOOP = 6
 """Choices kept of each loop."""
 FREE_OF = {3: ("RRR", "PRR", "PPR"), 4: ("PRRS", "RRRS"), 6: ("PRRRRR", "RRRRRR"), 2: ("LR", "LP")}
 """Kinds (sorted) of chains that can have a closed form, by length; with two balls: RSS and PSS; L: a massless rod."""
@@ -39,10 +45,10 @@ class Search:
     """Edges whose motion is not known yet."""
     steps: list[Form | int]
     """Forms, and independent edges (by number), in the order in which they become known."""
-    torn: bool = False
+    left_open: bool = False
     """True if some loop is left whose joints all have coordinates: cut joints elsewhere must then be watched."""
     apart: bool = False
-    """True if rods must not determine cut joints, which have no coordinates in which a torn loop could keep that."""
+    """True if rods must not determine cut joints, without coordinates in which a loop left open could keep that."""
 
     @property
     def edges(self) -> list[Edge]:
@@ -116,7 +122,7 @@ def solved(topology: Topology) -> Search:
     """The machine as far as closed forms lead; what is left of the tree is independent, what is left of the cut joints
     is left to iteration."""
     search = _finished(begin(topology))
-    if search.torn and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
+    if search.left_open and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
         search = _finished(begin(topology, apart=True))
     return search
 
@@ -126,15 +132,15 @@ def _finished(search: Search) -> Search:
     for i in list(search.free):
         if i in search.free and not search.edges[i].cut:
             if search.together(i):
-                search.torn = True
+                search.left_open = True
             search.choose(i)
             close_gears(search)
     return search
 
 
-def _determines_cut(search: Search, way: Sequence[tuple[int, bool]]) -> bool:
+def _determines_cut(search: Search, chain: Sequence[tuple[int, bool]]) -> bool:
     """Whether a closed form would give a rod's constraint to a joint that was cut."""
-    edges = [search.edges[i] for i, _ in way]
+    edges = [search.edges[i] for i, _ in chain]
     return any(edge.kind in BESIDE for edge in edges) and any(edge.cut and edge.kind not in BESIDE for edge in edges)
 
 
@@ -182,17 +188,17 @@ def _next_gear(search: Search) -> Form | None:
 
 
 def _next_form(search: Search) -> Form | None:
-    for way in ways(search, LONGEST_CHAIN, lambda kinds: _promising(kinds)):
-        barred = search.apart and _determines_cut(search, way)
-        if _kinds(search, way) in _POSSIBLE and not barred and not any(search.coupled(i) for i, _ in way):
-            form = form_of(way, search.samples, lambda i: not search.edges[i].cut)
+    for chain in closed_chains(search, LONGEST_CHAIN, lambda kinds: _promising(kinds)):
+        barred = search.apart and _determines_cut(search, chain)
+        if _kinds(search, chain) in _POSSIBLE and not barred and not any(search.coupled(i) for i, _ in chain):
+            form = form_of(chain, search.samples, lambda i: not search.edges[i].cut)
             if form is not None:
                 return form
     return None
 
 
-def _kinds(search: Search, way: Sequence[tuple[int, bool]]) -> str:
-    return "".join(sorted(search.edges[i].kind for i, _ in way))
+def _kinds(search: Search, chain: Sequence[tuple[int, bool]]) -> str:
+    return "".join(sorted(search.edges[i].kind for i, _ in chain))
 
 
 def _promising(kinds: str) -> bool:
@@ -200,8 +206,8 @@ def _promising(kinds: str) -> bool:
     return any(all(kinds.count(k) <= form.count(k) for k in "RPSHFL") for form in _POSSIBLE)
 
 
-def ways(search: Search, longest: int, promising: Callable[[str], bool] = lambda _: True) -> Iterator[Chain]:
-    """Closed ways of unknown edges through different clusters, short ones first; each once."""
+def closed_chains(search: Search, longest: int, promising: Callable[[str], bool] = lambda _: True) -> Iterator[Chain]:
+    """Closed chains of unknown edges through different clusters, short ones first; each once."""
     root = search.samples[0].clusters.root
     around: dict[str, list[tuple[int, bool, str]]] = {}
     for i in search.free:
@@ -212,14 +218,14 @@ def ways(search: Search, longest: int, promising: Callable[[str], bool] = lambda
     seen: set[frozenset[int]] = set()
     for length in range(2, longest + 1):
         for start in around:
-            for way in _ways_from(search, around, start, length, promising):
-                members = frozenset(i for i, _ in way)
+            for chain in _closed_chains_from(search, around, start, length, promising):
+                members = frozenset(i for i, _ in chain)
                 if members not in seen:
                     seen.add(members)
-                    yield way
+                    yield chain
 
 
-def _ways_from(
+def _closed_chains_from(
     search: Search,
     around: dict[str, list[tuple[int, bool, str]]],
     start: str,
@@ -228,11 +234,11 @@ def _ways_from(
 ) -> Iterator[Chain]:
     stack: list[tuple[str, Chain, frozenset[str]]] = [(start, (), frozenset())]
     while stack:
-        at, way, passed = stack.pop()
+        at, chain, passed = stack.pop()
         for i, forward, other in reversed(around[at]):
-            if any(i == k for k, _ in way):
+            if any(i == k for k, _ in chain):
                 continue
-            longer = (*way, (i, forward))
+            longer = (*chain, (i, forward))
             if other == start and len(longer) == length:
                 yield longer
             elif other != start and other not in passed and len(longer) < length and promising(_kinds(search, longer)):
@@ -243,25 +249,25 @@ def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
     """(edges to make independent, the form that then closes a loop), the best first."""
     rank = _ranks(search)
     found: list[tuple[tuple[float, ...], tuple[int, ...], Chain]] = []
-    for way in itertools.islice(ways(search, LONGEST_WAY), MOST_WAYS):
-        own = [(_cost(search, kept, rest, rank), kept, rest) for kept, rest in _splits(search, way)]
-        found += sorted(own)[: PER_WAY * 4]
+    for chain in itertools.islice(closed_chains(search, LONGEST_LOOP), MOST_LOOPS):
+        own = [(_cost(search, kept, rest, rank), kept, rest) for kept, rest in _splits(search, chain)]
+        found += sorted(own)[: PER_LOOP * 4]
     for _, independent, rest in sorted(found):
         form = _form_with(search, independent, rest)
         if form is not None:
             yield independent, form
 
 
-def _splits(search: Search, way: Chain) -> Iterator[tuple[tuple[int, ...], Chain]]:
-    """Ways to leave a chain that may have a closed form; the others are tree edges that become independent."""
+def _splits(search: Search, chain: Chain) -> Iterator[tuple[tuple[int, ...], Chain]]:
+    """Parts of a closed chain that may have a closed form once its other edges, of the tree, are independent."""
     for count in (2, 3, 4, 6):
-        for kept in itertools.combinations(range(len(way)), count):
-            rest = tuple(way[k] for k in kept)
+        for kept in itertools.combinations(range(len(chain)), count):
+            rest = tuple(chain[k] for k in kept)
             if _kinds(search, rest) not in _POSSIBLE or any(search.coupled(i) for i, _ in rest):
                 continue
             if search.apart and _determines_cut(search, rest):
                 continue
-            independent = tuple(way[k][0] for k in range(len(way)) if k not in kept)
+            independent = tuple(chain[k][0] for k in range(len(chain)) if k not in kept)
             if not any(search.edges[i].cut for i in independent):
                 yield independent, rest
 

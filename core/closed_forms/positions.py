@@ -1,4 +1,11 @@
-"""Explicit positions: all coordinates from the independent ones, the branch nearest to a guess."""
+"""Explicit positions: all coordinates from the independent ones, the branch nearest to a guess.
+
+The steps of `core.closed_forms.order` are carried out over abstract scalars: an independent joint takes its value from
+the guess and joins two clusters; a form is solved by its family (`core.closed_forms.dyad_chains`) between the clusters
+that are known by then, its joints' values become coordinates, and its clusters one. Guesses of joints that were cut,
+which have no coordinates, are measured between the poses of the tree. What comes out has no iteration and no branches,
+so that it can be differentiated and compiled.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,21 @@
-"""The machine in its independent speeds: v = Φ v_i, a = Φ a_i + b, Φᵀ M Φ a_i + Φᵀ (M b + h − τ) = 0."""
+"""The machine in its independent speeds: v = Φ v_i, a = Φ a_i + b, Φᵀ M Φ a_i + Φᵀ (M b + h − τ) = 0.
+
+1. The steps of the solution are walked once for all columns of Φ together (`_Pass.columns`): column k is v where the
+   k-th independent speed is 1 and the others are 0. Independent joints move their cluster by their own columns S;
+   closed chains answer with the speeds of their joints (`core.closed_forms.velocities.Solver`).
+2. v = Φ v_i, and the motion of every body in the world with it.
+3. The steps are walked once more for b, the accelerations where the independent ones vanish (`_Pass.bias`): every
+   joint adds V × S v, and the same solvers answer.
+4. Φᵀ M Φ = Σ over the links of V_i · I V_j, with the motions V_k of the link in column k (`_mass`); Φᵀ (M b + h) from
+   one inverse dynamics with the accelerations b.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import GEARED, ROD, Form
 from core.closed_forms.graph import LINK, Clusters, Edge, geared
 from core.closed_forms.positions import Positions
@@ -143,7 +154,7 @@ class _Pass:
             moved, moving = plus(moved, out), plus(moving, into)
         if n in self.spins:
             self._add_spin(n, values)
-        self.gains.append(over(moved, plus(moving, 1e-200)))
+        self.gains.append(over(moved, plus(moving, LEAST_DIVISOR)))
         for k, (i, forward) in enumerate(form.chain):
             own = [_met(row[k], forward) for row in values]
             self._enter(i, own, columns)
@@ -163,7 +174,7 @@ class _Pass:
         )
 
     def _add_spin(self, n: int, values: list[list[Any]]) -> None:
-        """The rod turns about itself: both balls turn, in opposite senses along the way."""
+        """The rod turns about itself: both balls turn, in opposite senses along the chain."""
         place, along = self.spins[n]
         (ball,) = {self.independent[place].edge}
         chain = self.solvers[n].form.chain

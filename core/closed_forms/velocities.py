@@ -1,7 +1,13 @@
 """Explicit speeds and accelerations: dependent ones as linear functions of the independent ones.
 
-Around every closed way the joints' motions add up to nothing: Σ S_k v_k = 0, in world axes at the world's origin, and
-its rate Σ (S_k a_k + V_k × S_k v_k) = 0. The families of closed forms solve these by cross products.
+Around every closed chain the joints' motions add up to nothing: Σ S_k v_k = 0, in world axes at the world's origin, and
+its rate Σ (S_k a_k + V_k × S_k v_k) = 0. With the known motions summed up to U (`Flow.around`), both have the same form
+Σ S_k x_k = −U over the unknown joints, and one `Solver` of the chain's family serves them: the velocity of a point, or
+the angular velocity, that the other joints do not change gives one or three equations, solved by cross products and
+Cramer's rule; the last joint takes what is left.
+
+How far a position is from singular is the squared sine det² / Π |column|² of those equations (`grade`: 1 where arms are
+perpendicular, 0 where branches meet).
 """
 
 from __future__ import annotations
@@ -9,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from core.closed_forms.dyads import LEAST_DIVISOR
 from core.closed_forms.families import MASSLESS, PLANAR, ROD, SPHERICAL, Form
 from core.closed_forms.graph import GEAR, LINK, Clusters, Edge, ends
 from core.spatial.motion import ZERO, Motion
@@ -17,8 +24,7 @@ from core.spatial.scalar import Scalar, apply, negated, over, plus, sqrt, times,
 from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
-TINY = 1e-200
-SMALL_PART = 1e-2
+SHORT_ARM_FRACTION = 1e-2
 """Part of a loop's size below which arms count no less in its measure."""
 
 
@@ -124,7 +130,7 @@ class Solver:
         elif self.kinds == "PRR":
             self.n, self.r = z[1], _across(p[1] - p[2], z[1])
             self.det = z[0].dot(self.r)
-            self.grade = over(times(self.det, self.det), plus(self.r.dot(self.r), TINY))
+            self.grade = over(times(self.det, self.det), plus(self.r.dot(self.r), LEAST_DIVISOR))
         else:
             self.n = z[0]
             self.r, self.s = _across(p[0] - p[1], self.n), _across(p[0] - p[2], self.n)
@@ -134,7 +140,8 @@ class Solver:
     def _prepare_rod(self, d: Vector3, end: Vector3) -> None:
         self.d, self.arm = d, self._arm(0, end)
         self.det = self.arm.dot(self.d)
-        self.grade = over(times(self.det, self.det), plus(times(self.d.dot(self.d), self.arm.dot(self.arm)), TINY))
+        squares = times(self.d.dot(self.d), self.arm.dot(self.arm))
+        self.grade = over(times(self.det, self.det), plus(squares, LEAST_DIVISOR))
 
     def solve(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
         """Walking speeds that make up for a known motion, and (what moves)² and (what moves it)² in m/s or rad/s."""
@@ -207,9 +214,9 @@ class _Three:
 
 def _grade(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
     """det² over the squares of the columns; short ones count as a part of the sum."""
-    floor = times(SMALL_PART, total(squares))
+    floor = times(SHORT_ARM_FRACTION, total(squares))
     for each in squares:
-        square = over(square, plus(plus(each, floor), TINY))
+        square = over(square, plus(plus(each, floor), LEAST_DIVISOR))
     return square
 
 
@@ -249,7 +256,7 @@ class Flow:
             self.members[first].append(node)
 
     def around(self, form: Form, edges: list[Edge]) -> list[Motion]:
-        """Sum of the known motions along the way."""
+        """Sum of the known motions around the chain."""
         sums = [ZERO] * self.count
         chain = form.chain
         for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):

@@ -124,7 +124,7 @@ class _Words:
         topology = self.search.topology
         loops = {loop.cut: loop for loop in topology.loops}
         cut = [i for i, edge in enumerate(self.edges) if edge.cut and edge.kind not in BESIDE]
-        free = cut if self.search.torn else [i for i in self.search.free if self.edges[i].kind not in BESIDE]
+        free = cut if self.search.left_open else [i for i in self.search.free if self.edges[i].kind not in BESIDE]
         result = []
         for name in dict.fromkeys(self.edges[i].joint for i in free):
             tied = self._independent_of(loops[name].joints[:-1])
@@ -197,8 +197,8 @@ class _Words:
 
     def _from_what_drives(self, chain: Chain) -> Chain:
         """The chain begun behind the part that moves, in the direction that has a usual name."""
-        best = [way for way in variants(chain) if self._between(way, len(way) - 1)] or list(variants(chain))
-        return min(best, key=lambda way: LISTED.index(n) if (n := self._letters(way)) in LISTED else len(LISTED))
+        best = [each for each in variants(chain) if self._between(each, len(each) - 1)] or list(variants(chain))
+        return min(best, key=lambda each: LISTED.index(n) if (n := self._letters(each)) in LISTED else len(LISTED))
 
     def _letters(self, chain: Chain) -> str:
         """One letter for each joint: two revolutes that meet are U, three through a point S."""

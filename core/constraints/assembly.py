@@ -21,13 +21,12 @@ from core.errors import ModelError
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.position_solver import Flags
+from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from core.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
-RANK = 1e-9
-"""Singular values below this part of the largest count as zero."""
 
 
 def one_state(mech: Mechanism, q: Any) -> Array:
@@ -102,7 +101,7 @@ def _assembled_state(
     mech: Mechanism, q: Array, p: Array, held: NDArray[np.bool_], cost: Array, t: float, limits: bool
 ) -> Array:
     closed, gap = mech._closed(q, cost, held, p, anywhere=True, t=t, bounded=limits)
-    if not gap < position_solver.ACCEPTABLE:
+    if not gap < position_solver.ACCEPTED_GAP:
         raise failures.assembly_error(mech, closed, p, t)
     if limits and (found := outside(mech, mech.cut_limits, closed, p)) is not None:
         raise failures.beyond_limit(closed, *found)
@@ -124,7 +123,7 @@ def consistent_speeds(mech: Mechanism, q: Array, v: Array, weights: Array, p: Va
         return v
     columns = mech.constraint_jacobian(q, p=p)[rows] / weights
     open_rate = columns @ (weights * v) + speed_gap(mech, t, p)[rows]
-    return v - np.linalg.pinv(columns, rcond=RANK) @ open_rate / weights
+    return v - np.linalg.pinv(columns, rcond=RANK_TOLERANCE) @ open_rate / weights
 
 
 def speed_gap(mech: Mechanism, t: Any, p: Values) -> Array:
@@ -142,10 +141,10 @@ def closed_near(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, start: 
     """
     weights, free = np.ones(mech.nv), np.zeros(mech.nv, dtype=bool)
     closed, gap = mech._closed(q, weights, free, p, t=t)
-    limits = widened(mech, start, p) if gap < position_solver.ACCEPTABLE else ()
+    limits = widened(mech, start, p) if gap < position_solver.ACCEPTED_GAP else ()
     if outside(mech, limits, closed, p):
         closed, gap = mech._closed(q, weights, free, p, t=t, limits=limits)
-    return closed if gap < position_solver.ACCEPTABLE and not wrong_orientation(mech, closed, p) else None
+    return closed if gap < position_solver.ACCEPTED_GAP and not wrong_orientation(mech, closed, p) else None
 
 
 def closed_position(
@@ -187,11 +186,11 @@ def closed_position(
     found = position_solver.close(problem, q, weights, fixed)
     if not anywhere:
         return found
-    if not (found[1] < position_solver.ACCEPTABLE and problem.fits(found[0])):
+    if not (found[1] < position_solver.ACCEPTED_GAP and problem.fits(found[0])):
         found = position_solver.close_from(oriented(mech, problem, values, positions), q, weights, fixed)
     own = mech.cut_limits if rows is None and bounded else ()
-    if found[1] < position_solver.ACCEPTABLE and outside(mech, own, found[0], values):
+    if found[1] < position_solver.ACCEPTED_GAP and outside(mech, own, found[0], values):
         inside = limited(mech, own, oriented(mech, problem, values, positions), values)
         closed = position_solver.close_from(inside, q, weights, fixed)
-        return closed if closed[1] < position_solver.ACCEPTABLE else found
+        return closed if closed[1] < position_solver.ACCEPTED_GAP else found
     return found

@@ -43,7 +43,7 @@ class Conflict(NamedTuple):
     """That gap, with its sign."""
 
 
-def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = True) -> tuple[Conflict, ...]:
+def conflicting(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = True) -> tuple[Conflict, ...]:
     """Sets of elements that cannot hold together near a position that stays open, none with an element of another;
     empty if none is found.
 
@@ -59,7 +59,7 @@ def conflicts(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool = Tr
     thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:
         nearest, gap = _closed(mech, q, p, t, left, anywhere=bool(found))
-        if gap < position_solver.ACCEPTABLE:
+        if gap < position_solver.ACCEPTED_GAP:
             break
         one = _smallest(mech, nearest, p, t, left, thorough)
         if one is None:
@@ -79,22 +79,22 @@ def _smallest(
     gaps = _gaps(mech, q, p, t, among)
     order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
     kept = list(among)
-    open_ones = [key for key in among if gaps[key] >= position_solver.ACCEPTABLE]
+    open_ones = [key for key in among if gaps[key] >= position_solver.ACCEPTED_GAP]
     if len(open_ones) < len(among):  # often those without a gap are innocent, all at once
         trial, gap = _closed(mech, q, p, t, open_ones, anywhere=True)
-        if not gap < position_solver.ACCEPTABLE:
+        if not gap < position_solver.ACCEPTED_GAP:
             kept, q = open_ones, trial
     for key in order:
         without = [other for other in kept if other != key]
         if len(without) == len(kept) or not without:
             continue
         trial, gap = _closed(mech, q, p, t, without)
-        if not gap < position_solver.ACCEPTABLE and next(thorough, None) is not None:
+        if not gap < position_solver.ACCEPTED_GAP and next(thorough, None) is not None:
             trial, gap = _closed(mech, trial, p, t, without, anywhere=True)
-        if not gap < position_solver.ACCEPTABLE:
+        if not gap < position_solver.ACCEPTED_GAP:
             kept, q = without, trial
     q, gap = _closed(mech, q, p, t, kept, anywhere=True)
-    if gap < position_solver.ACCEPTABLE:
+    if gap < position_solver.ACCEPTED_GAP:
         return None
     signed = mech.constraint_residual(q, p=p, t=t)
     row = max(_rows_of(mech, kept), key=lambda k: abs(float(signed[k])))

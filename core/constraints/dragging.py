@@ -62,7 +62,7 @@ JUMP = 1.5
 def _moved_closed(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float) -> Array:
     """Towards the target in stages, each closed, as far as the loops allow; stages shrink where they cannot follow."""
     q_closed, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t)
-    if not gap < position_solver.ACCEPTABLE:
+    if not gap < position_solver.ACCEPTED_GAP:
         return target  # loops that do not close at all keep nothing from moving
     longest = STAGE
     refused: list[tuple[float, float]] = []
@@ -93,12 +93,12 @@ def _last_step(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_]
     limits = widened(mech, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(mech.nv, dtype=bool)
     closed, gap = mech._closed(trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(mech, closed, weights, p, t) if gap < position_solver.ACCEPTABLE else (closed, gap)
+    closed, gap = _at_edges(mech, closed, weights, p, t) if gap < position_solver.ACCEPTED_GAP else (closed, gap)
     gone = mech.difference(q, closed)
     nearer = np.linalg.norm(mech.difference(closed, target) * held) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
-        gap < position_solver.ACCEPTABLE
+        gap < position_solver.ACCEPTED_GAP
         and not wrong_orientation(mech, closed, p)
         and not outside(mech, limits, closed, p)
     )
@@ -126,7 +126,7 @@ def _at_edges(mech: Mechanism, q: Array, weights: Array, p: Values, t: float) ->
     if not (still.any() or limits):
         return q, 0.0
     closed, gap = mech._closed(coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
-    return (closed, gap) if gap < position_solver.ACCEPTABLE else (q, 0.0)
+    return (closed, gap) if gap < position_solver.ACCEPTED_GAP else (q, 0.0)
 
 
 def _followed(
@@ -137,10 +137,10 @@ def _followed(
     closed, gap = explicitly_closed(mech, trial, held, p), 0.0
     if closed is None or np.max(np.abs(mech.difference(q, closed))) > JUMP:
         closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t)
-    limits = widened(mech, q, p) if gap < position_solver.ACCEPTABLE else ()
+    limits = widened(mech, q, p) if gap < position_solver.ACCEPTED_GAP else ()
     if outside(mech, limits, closed, p):
         closed, gap = mech._closed(trial, np.ones(mech.nv), held, p, t=t, limits=limits)
-    followed = gap < position_solver.ACCEPTABLE and np.max(np.abs(mech.difference(q, closed))) <= JUMP
+    followed = gap < position_solver.ACCEPTED_GAP and np.max(np.abs(mech.difference(q, closed))) <= JUMP
     return (closed, gap) if followed else (None, gap)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import wrong_orientation
-from core.constraints.conflicting_elements import Conflict, Key, conflicts
+from core.constraints.conflicting_elements import Conflict, Key, conflicting
 from core.constraints.cut_limits import BEYOND, CutLimit
 from core.constraints.redundant_drivers import amount_text, contradiction, contradiction_error, unit
 from core.constraints.undefined_formulas import REMEDY
@@ -16,6 +16,7 @@ from core.errors import AssemblyError, listed
 from core.model.model import WORDS
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from core.elements.constraint_kinds import Row
@@ -27,8 +28,6 @@ FAR = 1e-7
 """Gap (m) from which a message speaks of distances rather than of directions."""
 LONGEST, SHORTEST = 0.2, 1e-6
 """Longest step (rad or m) towards what drivers prescribe, and the share of a step that is no longer shortened."""
-RANK = 1e-9
-"""Singular values below this part of the largest count as zero."""
 PRESSES = 1e-9
 """Slope of the squared gap with which a coordinate presses against its limit, and room that is none."""
 
@@ -48,7 +47,7 @@ def assembly_error(mech: Mechanism, q: Array, p: Values, t: float = 0.0, *, driv
 def _without_limits(mech: Mechanism, q: Array, p: Values, t: float) -> str:
     """The joints beyond their limits where it would close from here, as a sentence; '' if that does not help."""
     free, gap = mech._closed(q, np.ones(mech.nv), np.zeros(mech.nv, dtype=bool), p, t=t, bounded=False)
-    if not gap < position_solver.ACCEPTABLE or wrong_orientation(mech, free, p):
+    if not gap < position_solver.ACCEPTED_GAP or wrong_orientation(mech, free, p):
         return ""
     lower, upper = mech._coordinates.lower, mech._coordinates.upper
     beyond = [
@@ -69,7 +68,7 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
     gaps = np.where(counts, np.abs(mech.constraint_residual(q, p=p, t=t)), 0.0)
     at = int(np.argmax(gaps))
     row, worst = rows[at], float(gaps[at])
-    if worst < position_solver.ACCEPTABLE and (joint := wrong_orientation(mech, q, p)):
+    if worst < position_solver.ACCEPTED_GAP and (joint := wrong_orientation(mech, q, p)):
         return AssemblyError(
             "The loop closes only with the joint's sides the wrong way round.",
             where=f"joint '{joint}'",
@@ -81,7 +80,7 @@ def _open(mech: Mechanism, q: Array, p: Values, t: float, drivers: bool) -> Asse
             where=f"{WORDS[row.collection]} '{row.element}'",
             remedy=REMEDY,
         )
-    found = conflicts(mech, q, p, t, drivers) if np.isfinite(worst) else ()
+    found = conflicting(mech, q, p, t, drivers) if np.isfinite(worst) else ()
     if not found:
         return _single(mech, q, row, worst, p)
     errors = [_told(mech, each, p, t) for each in found]
@@ -239,12 +238,12 @@ def _nearest_to_drivers(mech: Mechanism, q: Array, found: Conflict, p: Values, t
     share = 1.0
     while share > SHORTEST:
         G, gaps = mech.constraint_jacobian(q, p=p), mech.constraint_residual(q, p=p, t=t)[theirs]
-        N = scipy.linalg.null_space(G[others & position], rcond=RANK)
-        step = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK) @ gaps)
+        N = scipy.linalg.null_space(G[others & position], rcond=RANK_TOLERANCE)
+        step = -N @ (np.linalg.pinv(G[theirs] @ N, rcond=RANK_TOLERANCE) @ gaps)
         step *= min(1.0, LONGEST / max(float(np.max(np.abs(step), initial=0.0)), 1e-300))
         trial, gap = mech._closed(mech.clamp(mech.integrate(q, share * step)), weights, free, p, t=t, rows=others)
         left = mech.constraint_residual(trial, p=p, t=t)[theirs]
-        if gap < position_solver.ACCEPTABLE and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
+        if gap < position_solver.ACCEPTED_GAP and float(left @ left) < float(gaps @ gaps) * (1.0 - 1e-9):
             q, share = trial, min(1.0, 2.0 * share)
         else:
             share *= 0.25
@@ -259,4 +258,4 @@ def _closed_without_drivers(mech: Mechanism, q: Array, p: Values, t: float) -> A
     free = np.zeros(mech.nv, dtype=bool)
     others = np.array([row.collection != "drivers" for row in rows], dtype=bool)
     closed, gap = mech._closed(q, np.ones(mech.nv), free, p, anywhere=True, t=t, rows=others)
-    return closed if gap < position_solver.ACCEPTABLE else None
+    return closed if gap < position_solver.ACCEPTED_GAP else None

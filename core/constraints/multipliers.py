@@ -16,13 +16,12 @@ from core.constraints.assembly import per_state
 from core.constraints.undefined_formulas import REMEDY, undefined_formula
 from core.errors import KinetostatError, ModelError, SimulationError
 from core.multibody.parameter_values import Values
+from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from core.mechanism.mechanism import Mechanism
 
 Array = NDArray[np.float64]
-RANK = 1e-9
-"""Singular values below this part of the largest count as zero."""
 
 
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
@@ -41,7 +40,7 @@ def _definite_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tupl
     solved = np.linalg.solve(M, np.concatenate([rhs[..., None], GT], axis=-1))
     free, M_GT = solved[..., :1], solved[..., 1:]
     # G M⁻¹ Gᵀ λ = −Ġ v − G M⁻¹ (τ − h)
-    multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK, hermitian=True) @ (-G_bias[..., None] - G @ free)
+    multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True) @ (-G_bias[..., None] - G @ free)
     return (free + M_GT @ multipliers)[..., 0], multipliers[..., 0]
 
 
@@ -132,9 +131,9 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
         G = mech.constraint_jacobian(state, p=row)[lasting]
         chosen = independent(G) if wanted is None else [_speed(mech, name) for name in wanted]
         _, sizes, right = np.linalg.svd(G)
-        motions = right[np.count_nonzero(sizes > RANK * np.max(sizes, initial=0.0)) :]
+        motions = right[np.count_nonzero(sizes > RANK_TOLERANCE * np.max(sizes, initial=0.0)) :]
         wanted = motions @ force
-        result[k, chosen] = np.linalg.pinv(motions[:, chosen], rcond=RANK) @ wanted
+        result[k, chosen] = np.linalg.pinv(motions[:, chosen], rcond=RANK_TOLERANCE) @ wanted
         if np.max(np.abs(motions @ result[k] - wanted), initial=0.0) > 1e-6 * max(
             1.0, float(np.max(np.abs(force), initial=0.0))
         ):
@@ -159,7 +158,7 @@ def independent(G: Array) -> list[int]:
     if not G.size:
         return list(range(nv))
     largest = float(np.linalg.norm(G, 2))
-    rank = np.linalg.matrix_rank(G, tol=RANK * max(largest, 1e-300))
+    rank = np.linalg.matrix_rank(G, tol=RANK_TOLERANCE * max(largest, 1e-300))
     dependent: list[int] = []
     for k in range(nv - 1, -1, -1):
         if len(dependent) == rank:

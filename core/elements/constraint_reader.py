@@ -24,9 +24,9 @@ from core.elements.constraint_kinds import (
     Target,
 )
 from core.elements.element_reader import Elements
-from core.elements.mode_variables import Latches
+from core.elements.mode_variables import ModeVariables
 from core.elements.sensors import Sensor
-from core.elements.signals import LATCH
+from core.elements.signals import MODE_NAME
 from core.elements.time_argument import Clock
 from core.errors import ModelError
 from core.joints.residuals import residual
@@ -190,7 +190,7 @@ class ConstraintReader:
             return _Recorded(self.clock.index(driver.name))
         if not isinstance(driver.function, str):
             return _Constant(float(driver.function))
-        return _Formula(driver.function, dict(self.numbers.values), f"{where}, function", self.elements.latches)
+        return _Formula(driver.function, dict(self.numbers.values), f"{where}, function", self.elements.mode_variables)
 
 
 def _component(words: Sequence[str], wanted: str, owner: str, where: str) -> int:
@@ -224,14 +224,14 @@ class _Recorded:
 class _Formula:
     """Differentiated exactly, by the graph."""
 
-    def __init__(self, text: str, values: dict[str, Any], where: str, latches: Latches) -> None:
-        self.node, self.values, self.where = latches.latched(parse(text)), values, where
-        self.latches = len(latches.numbers)
+    def __init__(self, text: str, values: dict[str, Any], where: str, mode_variables: ModeVariables) -> None:
+        self.node, self.values, self.where = mode_variables.with_modes(parse(text)), values, where
+        self.modes = len(mode_variables.numbers)
 
     def __call__(self, t: Sequence[Any]) -> Target:
         time = as_symbol(t[0])
-        last = t[-self.latches :] if len(t) > self.latches > 0 else [0.0] * self.latches
-        held = {f"{LATCH}{k}": each for k, each in enumerate(last)}
+        last = t[-self.modes :] if len(t) > self.modes > 0 else [0.0] * self.modes
+        held = {f"{MODE_NAME}{k}": each for k, each in enumerate(last)}
         try:
             value = as_symbol(evaluate(self.node, {**self.values, **held, "t": time, "time": time}))
         except Exception as error:

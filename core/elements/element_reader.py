@@ -9,7 +9,7 @@ from core.elements.added_inertia import AddedInertia
 from core.elements.force_element import End, ForceElement, Law
 from core.elements.force_kinds import CutJointForce, JointForce, LineForce, MeasureForce, SeriesForce, WrenchForce
 from core.elements.line_masses import LineMass
-from core.elements.mode_variables import Latches
+from core.elements.mode_variables import ModeVariables
 from core.elements.rotors import Rotor
 from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
 from core.elements.signals import Formula, Reader, formula_of
@@ -253,14 +253,14 @@ class Elements:
         node = parse(value)
         if names(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
-        return _Located(formula_of(self.latches.latched(node, force)), where)
+        return _Located(formula_of(self.mode_variables.with_modes(node, force)), where)
 
     @cached_property
-    def latches(self) -> Latches:
-        """Conditions in the formulas of forces and drivers."""
+    def mode_variables(self) -> ModeVariables:
+        """Of the formulas of forces and drivers."""
         texts = [driver.function for driver in self.model.drivers if isinstance(driver.function, str)]
         laws = {force.name: parse(force.law) for force in self.model.forces if isinstance(force.law, str)}
-        return Latches(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
+        return ModeVariables(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
 
     def _law(self, force: Force, where: str) -> Law:
         numbers = [

@@ -52,7 +52,7 @@ class Law(NamedTuple):
 class ForceState:
     """An instant with everything formulas and states may ask for.
 
-    signal : value of a name; x, x_rate : states of force elements and their rates; slip : see `Link.slip`
+    signal : value of a name; x, x_rate : states of force elements and their rates; slip_speed : see `Link.slip_speed`
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class ForceState:
         signal: Callable[[str], Scalar],
         x: Scalars = (),
         x_rate: Scalars = (),
-        slip: float = 0.0,
+        slip_speed: float = 0.0,
     ) -> None:
-        self.kinematics, self.signal, self.x, self.x_rate, self.slip = kinematics, signal, x, x_rate, slip
+        self.kinematics, self.signal, self.x, self.x_rate, self.slip_speed = kinematics, signal, x, x_rate, slip_speed
         self.run = kinematics.run
 
     def value(self, term: Term, own: dict[str, Scalar] | None = None) -> Scalar:
@@ -183,13 +183,13 @@ def loads_of(elements: Sequence[ForceElement], s: ForceState) -> Loads:
 
 
 def resistance(
-    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip: float, s: Scalar, v: Scalar
+    stiffness: Scalar, rest: Scalar, damping: Scalar, friction: Scalar, slip_speed: float, s: Scalar, v: Scalar
 ) -> tuple[Scalar, Scalar]:
     """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
     stretch = minus(s, rest)
     force = plus(times(stiffness, stretch), times(damping, v))
     if not is_zero(friction):
-        force = plus(force, times(friction, sign(v, slip)))
+        force = plus(force, times(friction, sign(v, slip_speed)))
     return force, times(0.5, times(stiffness, times(stretch, stretch)))
 
 
@@ -206,17 +206,17 @@ def within_half_a_turn(angle: Scalar) -> Scalar:
 
 def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
     """(F, potential) of a law."""
-    force, potential = s.run(_Resistance(s.slip), law[:3], law.friction, length, speed)
+    force, potential = s.run(_Resistance(s.slip_speed), law[:3], law.friction, length, speed)
     further = s.value(law.formula, {"length": length, "rate": speed})
     return s.run(plus, force, further), potential
 
 
 @dataclass(frozen=True)
 class _Resistance:
-    slip: float
+    slip_speed: float
 
     def __call__(self, law: Scalars, friction: Scalar, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        return resistance(law[0], law[1], law[2], friction, self.slip, length, speed)
+        return resistance(law[0], law[1], law[2], friction, self.slip_speed, length, speed)
 
 
 def power_of(force: Scalar, speed: Scalar) -> Scalar:

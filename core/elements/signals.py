@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from core.elements.element_reader import Elements
 
 
-LATCH = "latch "
-"""What the names of latches begin with (`core.elements.mode_variables`), followed by their number."""
+MODE_NAME = "mode "
+"""What the names of mode variables begin with (`core.elements.mode_variables`), followed by their number."""
 
 
 class Formula(NamedTuple):
@@ -72,9 +72,9 @@ class Signals:
     def _value(self, name: str) -> Scalar:
         if name in TIME:
             return self.t[0]
-        if name.startswith(LATCH):
-            first = len(self.t) - len(self.elements.latches.numbers)
-            return self.t[first + int(name.removeprefix(LATCH))] if first > 0 else 0.0
+        if name.startswith(MODE_NAME):
+            first = len(self.t) - len(self.elements.mode_variables.numbers)
+            return self.t[first + int(name.removeprefix(MODE_NAME))] if first > 0 else 0.0
         if name in self.parameters:
             return self.parameters[name]
         plain = name.removesuffix(".q")

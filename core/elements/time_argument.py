@@ -1,4 +1,4 @@
-"""Time as a trace takes it: t, the value, rate and second rate of every recorded signal at t, latches of conditions.
+"""Time as a trace takes it: t, the value, rate and second rate of every recorded signal at t, mode variables.
 
 Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
 last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
@@ -30,11 +30,11 @@ class Splines(NamedTuple):
     """(points,) s"""
     coefficients: Array
     """(points, 4) of (t − t_k)³ … 1 after each point; the last row of a signal holds its end value."""
-    latches: int = 0
+    modes: int = 0
     """Of `core.elements.mode_variables`: zeros behind the signals."""
 
 
-def splines_of(tables: Sequence[tuple[Array, Array]], latches: int = 0) -> Splines:
+def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines:
     """Cubic splines (not-a-knot; parabola or line through fewer points)."""
     first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
     for t, values in tables:
@@ -47,7 +47,7 @@ def splines_of(tables: Sequence[tuple[Array, Array]], latches: int = 0) -> Splin
             coefficients[:-1] = np.asarray(CubicSpline(t, values).c).T
         coefficients[-1, 3] = values[-1]
         rows.append(coefficients)
-    return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), latches)
+    return Splines(np.array(first, dtype=np.int64), np.concatenate(times), np.concatenate(rows), modes)
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class Clock:
     timed: bool
     """False if nothing in the machine depends on time."""
     origin: str = ""
-    latches: int = 0
-    """Conditions that may be held (`core.elements.mode_variables`)."""
+    modes: int = 0
+    """Number of mode variables (`core.elements.mode_variables`)."""
 
     @property
     def size(self) -> int:
-        """Length of the time argument: 0, or 1 + 3 · signals + latches."""
-        return 1 + 3 * len(self.drivers) + self.latches if self.timed or self.latches else 0
+        """Length of the time argument: 0, or 1 + 3 · signals + modes."""
+        return 1 + 3 * len(self.drivers) + self.modes if self.timed or self.modes else 0
 
     def index(self, driver: str) -> int:
         """Where a driver's signal begins in the time argument."""
@@ -73,7 +73,7 @@ class Clock:
 
     def splines(self, values: Mapping[str, Any]) -> Splines:
         """At parameter values. Raises ModelError for a table that cannot be used, FileError for a file."""
-        return splines_of([self._table(driver, values) for driver in self.drivers], self.latches)
+        return splines_of([self._table(driver, values) for driver in self.drivers], self.modes)
 
     def _table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
         where = f"driver '{driver.name}'"
@@ -116,7 +116,7 @@ def given_times(t: Any) -> Array:
 
 
 def at_times(splines: Splines, t: Any) -> Array:
-    """(…, 1 + 3 n + latches) the time argument at times t. Raises ModelError for times that are no finite numbers."""
+    """(…, 1 + 3 n + modes) the time argument at times t. Raises ModelError for times that are no finite numbers."""
     t = given_times(t)
     parts = [t]
     for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
@@ -130,11 +130,11 @@ def at_times(splines: Splines, t: Any) -> Array:
             np.where(inside, c1 + h * (2.0 * c2 + h * 3.0 * c3), 0.0),
             np.where(inside, 2.0 * c2 + h * 6.0 * c3, 0.0),
         ]
-    return np.stack([*parts, *[np.zeros_like(t)] * splines.latches], axis=-1)
+    return np.stack([*parts, *[np.zeros_like(t)] * splines.modes], axis=-1)
 
 
-def clock_of(model: Model, names: set[str], latches: int = 0) -> Clock:
-    """The clock of an expanded model; `names`: what its force formulas call by name; `latches`: conditions in them."""
+def clock_of(model: Model, names: set[str], modes: int = 0) -> Clock:
+    """The clock of an expanded model; `names`: what its force formulas call by name; `modes`: their mode variables."""
     recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
     timed = bool(model.drivers) or bool(names & {"t", "time"})
-    return Clock(recorded, timed, model.origin, latches)
+    return Clock(recorded, timed, model.origin, modes)

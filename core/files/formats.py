@@ -34,7 +34,7 @@ from core.files.urdf.writer import write_urdf
 from core.files.xacro.reader import read_xacro
 from core.model import Finding, Model
 from core.model.model import needed
-from core.model.validation import model as plausibility
+from core.model.validation.model import check as check_model
 
 
 class Format(NamedTuple):
@@ -170,7 +170,7 @@ def _by_id(format: str) -> Format:
 
 def check(model: Model) -> tuple[Finding, ...]:
     """What is questionable in a model: `core.model.validation.model.check`, and missing mesh files."""
-    return plausibility.check(model, resolve_mesh)
+    return check_model(model, resolve_mesh)
 
 
 # ------------------------------------------------------------------------------------------ writing

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DUST = 1e-14
+ROUNDING_FRACTION = 1e-14
 """Share of the largest entry (at least of one) below which an entry is rounding error and shown as zero."""
 
 
@@ -15,5 +15,5 @@ def without_dust(values: Any) -> NDArray[np.float64]:
     """A copy of an array in which entries that are only rounding errors are zero, and no zero is negative."""
     array = np.array(values, dtype=float)
     finite = np.abs(array[np.isfinite(array)])
-    array[np.abs(array) < DUST * max(1.0, float(finite.max(initial=0.0)))] = 0.0
+    array[np.abs(array) < ROUNDING_FRACTION * max(1.0, float(finite.max(initial=0.0)))] = 0.0
     return array + 0.0

@@ -1,4 +1,17 @@
-"""Forward dynamics: articulated bodies, O(n) (Featherstone, Rigid Body Dynamics Algorithms, table 7.1)."""
+"""Forward dynamics: articulated bodies, O(n) (Featherstone, Rigid Body Dynamics Algorithms, table 7.1).
+
+A link with all that hangs on it, joints free to give way, answers a force as F = I^A A + p^A: with an inertia I^A as
+seen at its handle, the link, and a force p^A of everything that does not depend on A (RBDA 7.1). In the axes of the
+links, λ the parent of link i, X from its axes to those of i:
+
+1. Outward: V_i = X V_λ + S q̇, c_i = Ṡ q̇ + V_i × S q̇. Every link begins alone, I^A = I and p^A = V ×* I V − F^ext.
+2. Inward: U = I^A S, D = Sᵀ U + armature, u = τ − Sᵀ p^A. What of the link's inertia the joint gives away is taken off,
+   I^a = I^A − U D⁻¹ Uᵀ, and the parent gets the rest: I_λ^A += X* I^a X, p_λ^A += X* (p^A + I^a c + U D⁻¹ u).
+3. Outward: A_0 = −g, then A' = X A_λ + c, q̈ = D⁻¹ (u − Uᵀ A'), A_i = A' + S q̈.
+
+D has the size of one joint's freedoms (6 at most), so that each link takes the same work: no matrix of the machine is
+ever made.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +31,7 @@ from core.spatial.scalar import Scalar, is_zero, minus, plus
 
 
 class Outward(NamedTuple):
-    """Of the way out: pose in the parent, velocity, c = Ṡ q̇ + V × S q̇, S, I^A and p^A of the lone link."""
+    """Of the first pass: pose in the parent, velocity, c = Ṡ q̇ + V × S q̇, S, I^A and p^A of the lone link."""
 
     pose: Pose
     velocity: Motion
@@ -29,7 +42,7 @@ class Outward(NamedTuple):
 
 
 class Inward(NamedTuple):
-    """Of the way in: U = I^A S, factors of D = Sᵀ U, u = τ − Sᵀ p^A."""
+    """Of the inward pass: U = I^A S, factors of D = Sᵀ U, u = τ − Sᵀ p^A."""
 
     U: tuple[Force, ...]
     D: Factors
@@ -75,7 +88,7 @@ def passed_on(
         W = _times_inverse(U, D)
         for k in range(len(U)):
             inertia = inertia.without(U[k], W[k])
-        if is_zero(armature):
+        if is_zero(armature):  # I^a S = 0 in exact arithmetic: literal zeros make the trace shorter
             inertia = inertia.blind(S)
         for factor, column in zip(solve(D, u), U, strict=True):
             force = force + column.scaled(factor)
@@ -122,6 +135,7 @@ def aba(
         for i, resistance in enumerate(passive_forces(tree, q, v, run)):
             if resistance is not None:
                 torques[i] = tuple(run(minus, t, r) for t, r in zip(torques[i], resistance, strict=True))
+    # outward: velocities, and every link alone
     outs: list[Outward] = []
     handles: list[Handle] = []
     for i, link in enumerate(tree.links):
@@ -131,6 +145,7 @@ def aba(
         for pull in (pulls[i], external[i] if external else None):
             force = force if pull is None else run(Force.__sub__, force, pull)
         handles.append(Handle(outs[i].inertia, force))
+    # inward: handle i has collected all that hangs on link i, since links behind it have larger numbers
     ins: list[Inward] = [None] * len(tree.links)  # type: ignore[list-item]
     for i in range(len(tree.links) - 1, -1, -1):
         link, out = tree.links[i], outs[i]
@@ -143,6 +158,7 @@ def aba(
 
 
 def _accelerations(tree: Tree, outs: list[Outward], ins: list[Inward], run: Runner) -> list[Scalar]:
+    """The last pass, outward."""
     ground = base_acceleration(tree.gravity)
     spatial: list[Motion] = []
     result: list[Scalar] = [0.0] * tree.nv

@@ -1,4 +1,16 @@
-"""Mass matrix: composite rigid bodies (Featherstone, Rigid Body Dynamics Algorithms, table 6.2)."""
+"""Mass matrix: composite rigid bodies (Featherstone, Rigid Body Dynamics Algorithms, table 6.2).
+
+Column i of M holds the joint forces that accelerate joint i alone by 1, from rest and without gravity. All links behind
+joint i then move as one rigid body, and the joints before it only hold:
+
+1. Inward: I_i^c = I_i + Σ over the children of X* I_j^c X, the inertia of the link and all behind it in one piece.
+2. F = I_i^c S_i, the force on that piece; M_ii = S_iᵀ F + armature.
+3. F is carried from link to link to the ground; at every joint j before i, M_ji = M_ij = S_jᵀ F. Pairs of joints on
+   different branches stay zero.
+
+Long machines do 1 in the same way, but bring S and F of every joint into world axes once (`screws`): M_ij = S_i · F_j
+needs no carrying then.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +72,7 @@ def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
             composite[link.parent] = run(gathered, X, composite[i], composite[link.parent])
         if link.law.nv == 0:
             continue
+        # the block of joint i, then F on its path to the ground
         F = run(momenta, composite[i], S)
         _enter(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
         j = i

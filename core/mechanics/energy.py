@@ -1,4 +1,9 @@
-"""Kinetic and potential energy."""
+"""Kinetic and potential energy.
+
+Kinetic energy is ½ V · I V over the links, V from link to link outward as in `core.mechanics.rnea`, and
+½ armature q̇² of the rotors; potential energy is −m g · c of weights (−m μ/r in a point field) and ½ k |q − rest|² of
+joint springs.
+"""
 
 from __future__ import annotations
 

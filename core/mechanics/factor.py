@@ -1,4 +1,8 @@
-"""Factorisation M = L D Lᵀ over scalars, for the small matrices inside recursions (Golub and Van Loan, 4.1.2)."""
+"""Factorisation M = L D Lᵀ over scalars, for the small matrices inside recursions (Golub and Van Loan, 4.1.2).
+
+d_j = M_jj − Σ_{k<j} L_jk² d_k and L_ij = (M_ij − Σ_{k<j} L_ik L_jk d_k)/d_j, column by column: no square roots, and
+the quotients 1/d_j are taken once. Then L z = b forward, z ← z/d, Lᵀ x = z backward.
+"""
 
 from __future__ import annotations
 

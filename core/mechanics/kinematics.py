@@ -1,6 +1,8 @@
 """Positions of links and frames, and their Jacobians.
 
-J of a frame F has rows [ω; v]: angular velocity, and velocity of F's origin, in world axes (RBDA 4.3, Siciliano 3.1).
+Poses go outward, X_WL = X_WP X_PL(q) from parent to child. J of a frame F has rows [ω; v]: angular velocity, and
+velocity of F's origin, in world axes (RBDA 4.3, Siciliano 3.1). Its columns are the motions S of the joints between F
+and the ground, brought to F's origin; joints elsewhere have zeros.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Forces that are not motion: the joints' own passive forces, and a point field of gravity."""
+"""Forces that are not motion: the joints' own passive forces, and gravity.
+
+Uniform gravity needs no force: the ground accelerates upward instead (`base_acceleration`). A point field differs from
+body to body, so it pulls at the centre of mass of each, and the pulls of a link's bodies become one wrench.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ def passive(
     law: Any,
     damping: Scalar,
     friction: Scalar,
-    slip: float,
+    slip_speed: float,
     stiffness: Scalar,
     rest: Scalars,
     q: Scalars,
@@ -30,18 +34,18 @@ def passive(
     springs = law.spring(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     return tuple(
         plus(
-            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, sign(speed, slip))),
+            plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, sign(speed, slip_speed))),
             times(stiffness, spring),
         )
         for speed, spring in zip(v, springs, strict=True)
     )
 
 
-def sign(speed: Scalar, slip: float) -> Scalar:
-    """sign(v), or v / √(v² + slip²)."""
-    if slip == 0.0:
+def sign(speed: Scalar, slip_speed: float) -> Scalar:
+    """sign(v), regularised where slip_speed > 0: v / √(v² + slip_speed²)."""
+    if slip_speed == 0.0:
         return apply("sign", speed)
-    return over(speed, sqrt(plus(times(speed, speed), slip * slip)))
+    return over(speed, sqrt(plus(times(speed, speed), slip_speed * slip_speed)))
 
 
 def resists(link: Link) -> bool:
@@ -53,7 +57,17 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
     """The passive force of each link's joint; None where there is none."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     return [
-        run(passive, link.law, link.damping, link.friction, link.slip, link.stiffness, link.rest, own_q[i], own_v[i])
+        run(
+            passive,
+            link.law,
+            link.damping,
+            link.friction,
+            link.slip_speed,
+            link.stiffness,
+            link.rest,
+            own_q[i],
+            own_v[i],
+        )
         if resists(link)
         else None
         for i, link in enumerate(tree.links)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-_SMALL = 1e-4
+SERIES_ANGLE = 1e-4
 """Angle (rad) below which series replace quotients; the next term is then below 1e-17."""
 
 
@@ -87,7 +87,7 @@ def between(kind: str, q0: Array, q1: Array) -> Array:
 def _shift(turn: Array, shift: Array) -> Array:
     """V v with V = 1 + (1 − cos φ)/φ² [ω]× + (φ − sin φ)/φ³ [ω]×²."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
-    small = angle < _SMALL
+    small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
     first = np.where(small, 0.5 - angle**2 / 24.0, (1.0 - np.cos(safe)) / safe**2)
     second = np.where(small, 1.0 / 6.0 - angle**2 / 120.0, (safe - np.sin(safe)) / safe**3)
@@ -98,7 +98,7 @@ def _shift(turn: Array, shift: Array) -> Array:
 def _unshift(turn: Array, shift: Array) -> Array:
     """V⁻¹ v with V⁻¹ = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
     angle = np.linalg.norm(turn, axis=-1, keepdims=True)
-    small = angle < _SMALL
+    small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
     factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
     once = np.cross(turn, shift)

@@ -1,4 +1,4 @@
-"""Momentum of all moving bodies."""
+"""Momentum of all moving bodies: Σ X* I V, each link's own brought to the world's origin and axes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,14 @@
 """Inverse dynamics: recursive Newton–Euler (Featherstone, Rigid Body Dynamics Algorithms, table 5.1).
 
-In link axes: V_i = X V_λ + S q̇, A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇, F_i = I A_i + V_i ×* I V_i − F_i^ext,
-then from the tips: τ_i = Sᵀ F_i, F_λ += X* F_i. Gravity is an upward acceleration of the ground.
+All in the axes of the links, λ the parent of link i, X from its axes to those of i:
+
+1. Outward, from the ground to the tips: V_i = X V_λ + S q̇ and A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇. The ground is
+   accelerated upward by −g, so that every A_i contains gravity (RBDA 5.3).
+2. What each link needs for that motion: F_i = I A_i + V_i ×* I V_i − F_i^ext (Newton and Euler's equations).
+3. Inward, from the tips to the ground: joint i carries what its link and all links behind need, so τ_i = Sᵀ F_i, to
+   which rotor, springs, damping and friction of the joint add, and then F_λ += X* F_i.
+
+Following joints load their leaders by their ratio (principle of virtual work).
 """
 
 from __future__ import annotations
@@ -21,7 +28,7 @@ from core.spatial.scalar import Scalar, plus, times
 
 
 class Outward(NamedTuple):
-    """What the way out leaves for the way in."""
+    """What the outward pass leaves for the inward one."""
 
     pose: Pose
     velocity: Motion
@@ -86,6 +93,7 @@ def rnea(
     ground = (ZERO, base_acceleration(tree.gravity) if gravity else ZERO)
     pulls = attractions(tree, q, run) if gravity else [None] * len(tree.links)
     resisting = passive_forces(tree, q, v, run) if resist else [None] * len(tree.links)
+    # outward: motion, and the force for it, of every link
     outs: list[Outward] = []
     forces: list[Force] = []
     for i, link in enumerate(tree.links):
@@ -95,6 +103,7 @@ def rnea(
         for pull in (pulls[i], external[i] if external else None):
             force = force if pull is None else run(Force.__sub__, force, pull)
         forces.append(force)
+    # inward: what joint i carries is complete, since links behind it have larger numbers
     torques: list[Scalar] = [0.0] * tree.nv
     for i in range(len(tree.links) - 1, -1, -1):
         link = tree.links[i]

@@ -66,7 +66,7 @@ class Link:
     armature: Scalar = 0.0
     damping: Scalar = 0.0
     friction: Scalar = 0.0
-    slip: float = 0.0
+    slip_speed: float = 0.0
     """Speed (rad/s or m/s) over which friction turns round; 0: at once."""
     stiffness: Scalar = 0.0
     rest: tuple[Scalar, ...] = ()

@@ -33,7 +33,7 @@ SHARE = 0.35
 """Radius of the sphere on which they lie, as a share of the way to the pose asked for."""
 BACK = (0.5, 0.25, 0.125)
 """Shares of the radius at which a branch must still be there."""
-NEAR = 0.3
+SAME_BRANCH_FRACTION = 0.3
 """Way from the expected pose, as a share of the radius there, beyond which it is another branch."""
 LONGEST = 0.3
 """Longest step while closing on a sphere, as a share of its radius."""
@@ -159,7 +159,7 @@ def _back(closure: Closure, q: Array, displacement: Array) -> Array | None:
         if closer is None:
             return None
         last = closure.mech.difference(q, closer) / closure.units
-        if np.linalg.norm(last - expected) > NEAR * np.linalg.norm(expected):
+        if np.linalg.norm(last - expected) > SAME_BRANCH_FRACTION * np.linalg.norm(expected):
             return None
     return np.asarray(last / np.linalg.norm(last))
 

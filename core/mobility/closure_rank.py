@@ -18,16 +18,16 @@ from core.constraints.axis_orientation import oriented, wrong_orientation
 from core.constraints.minimum_norm import size_of
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
+from core.numerics.tolerances import RANK_TOLERANCE
 
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
-SURE = 1e-5
-"""Singular values above this part of the largest are none that vanish."""
-DUST = 1e-9
-"""Singular values below this part of the largest vanish."""
+RANK_GAP = 1e-5
+"""Part of the largest singular value above which none vanishes. All below RANK_TOLERANCE vanish; between the two the
+widest gap decides."""
 FLOOR = 1e-13
 """What rounding leaves of a zero, relative to the largest singular value."""
 STEPS = (0.35, 0.2, 0.1, 0.05, 0.02, 0.005)
@@ -55,7 +55,7 @@ def rank_of(singular: NDArray[Any]) -> int:
     if not len(singular) or singular[0] < 1e-12:
         return 0
     s = np.append(np.maximum(singular / singular[0], FLOOR), FLOOR)
-    least, most = int(np.sum(s > SURE)), int(np.sum(s > DUST))
+    least, most = int(np.sum(s > RANK_GAP)), int(np.sum(s > RANK_TOLERANCE))
     return max(range(least, most + 1), key=lambda k: s[k - 1] / s[k] if k else 0.0)
 
 
@@ -76,9 +76,9 @@ def touching(
     for _ in range(MOST_TOUCHES):
         if size < 1e-15:
             break
-        step = _towards(jacobian(q), r, DUST)
+        step = _towards(jacobian(q), r, RANK_TOLERANCE)
         trial = moved(q, step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300)))
-        trial = moved(trial, _towards(jacobian(trial), residual(trial), SURE))
+        trial = moved(trial, _towards(jacobian(trial), residual(trial), RANK_GAP))
         r_trial = residual(trial)
         if not np.linalg.norm(r_trial) < 0.9 * size:
             break
@@ -228,7 +228,7 @@ class Closure:
         """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""
         displacement = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
         trial, gap = self.closed(self.moved(q, displacement))
-        if not gap < position_solver.ACCEPTABLE:
+        if not gap < position_solver.ACCEPTED_GAP:
             return None
         gone = self.mech.difference(q, trial) / self.units
         forward = float(gone @ (displacement / self.units)) / length

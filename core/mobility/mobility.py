@@ -176,11 +176,11 @@ def _closed(closure: Closure, q: Array) -> Array:
     if not closure.rows:
         return q
     pose, gap = closure.closed(q)
-    if gap < position_solver.ACCEPTABLE:
+    if gap < position_solver.ACCEPTED_GAP:
         return pose
     flags = np.zeros(closure.mech.nv, dtype=bool)
     pose, gap = position_solver.close_from(closure.oriented, q, 1.0 / closure.units, flags)
-    if not gap < position_solver.ACCEPTABLE:
+    if not gap < position_solver.ACCEPTED_GAP:
         raise failures.assembly_error(closure.mech, pose, closure.p, closure.t, drivers=False)
     return pose
 

@@ -3,8 +3,8 @@
 Gauss–Newton in a trust region, in weighted coordinates (Moré, Sorensen 1983; Nocedal and Wright, Numerical
 Optimization, 4.3 and 10.3): each step minimises |G W⁻¹ y + r|² within |y| ≤ Δ with y = W·step, so heavy coordinates
 move last; Δ follows the ratio of actual to predicted reduction. Limits are kept by freezing the coordinates that would
-leave them. Where that ends in a dead end, the gap is closed gradually (homotopy r(q) = (1 − s) r(q₀)), and then tried
-again from positions ever farther away.
+leave them. Where that ends at a minimum of |r| that is no root (a toggle position, say: all links in a line), the gap
+is closed gradually (homotopy r(q) = (1 − s) r(q₀)), and then tried again from positions ever farther away.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-TOLERANCE = 1e-11
+SOLVED_GAP = 1e-11
 """Gap (m, rad) below which a loop counts as closed."""
-ACCEPTABLE = 1e-8
+ACCEPTED_GAP = 1e-8
 """Gap that is still accepted when no further step helps."""
 MAX_STEPS = 80
 PATIENCE = 8
 """Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""
-HOPELESS = 1e-3
+HOPELESS_FRACTION = 1e-3
 """Part of the squared gap: a step that promises less, though one of its length might close a tenth of the gap, is at a
-dead end."""
+minimum that is no root."""
 LONGEST_STEP = 0.5
 """Longest step of a coordinate (rad or m)."""
 FIRST_RADIUS = 1.0
 """Trust radius at the start, in weighted coordinates."""
-GOOD, BAD = 0.75, 0.25
+GOOD_RATIO, BAD_RATIO = 0.75, 0.25
 """Shares of the predicted reduction above which the trust region grows, below which it shrinks."""
-SMALLEST = 1e-14
+REDUNDANT_FRACTION = 1e-14
 """Part of the largest eigenvalue of G Gᵀ below which one counts as zero: a redundant constraint."""
 
-STAGES = 0.25
+FIRST_STAGE = 0.25
 """First stage of the homotopy, as a share of the gap."""
 SHORTEST_STAGE = 1.0 / 64.0
 
@@ -66,9 +66,9 @@ class Problem(NamedTuple):
 
 
 def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """As `close`; at a dead end (all links in a line, say) gradually, then from positions ever farther from q."""
+    """As `close`; at a minimum that is no root gradually, then from positions ever farther from q."""
     best, gap = _fitting(problem, *close(problem, q, weights, fixed))
-    if gap < ACCEPTABLE:
+    if gap < ACCEPTED_GAP:
         return best, gap
     tries: list[Callable[[], tuple[Array, float]]] = [lambda: gradually(problem, q, weights, fixed)]
     rng = np.random.default_rng(len(weights))
@@ -80,14 +80,14 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
         trial, trial_gap = _fitting(problem, *attempt())
         if trial_gap < gap:
             best, gap = trial, trial_gap
-        if gap < ACCEPTABLE:
+        if gap < ACCEPTED_GAP:
             break
     return best, gap
 
 
 def _fitting(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
     """The gap of a position where a joint is the wrong way round is half a turn."""
-    return (q, gap) if not gap < ACCEPTABLE or problem.fits(q) else (q, np.pi)
+    return (q, gap) if not gap < ACCEPTED_GAP or problem.fits(q) else (q, np.pi)
 
 
 def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
@@ -95,7 +95,7 @@ def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple
     start = problem.residual(q)
     if not np.isfinite(start).all():
         return q, np.inf
-    done, stage = 0.0, STAGES
+    done, stage = 0.0, FIRST_STAGE
     while done < 1.0 and stage >= SHORTEST_STAGE:
         goal = min(1.0, done + stage)
         left = (1.0 - goal) * start
@@ -128,7 +128,7 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
     G: Array | None = None
     for k in range(MAX_STEPS):
         gap = float(np.max(np.abs(r), initial=0.0))
-        if gap < TOLERANCE or not np.isfinite(gap) or radius < 1e-12:
+        if gap < SOLVED_GAP or not np.isfinite(gap) or radius < 1e-12:
             break
         if k % PATIENCE == PATIENCE - 1:
             if gap > 0.5 * before:
@@ -142,16 +142,16 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
         square, square_trial = float(r @ r), float(r_trial @ r_trial)
         left = r + G @ step
         predicted = square - float(left @ left)
-        if predicted < HOPELESS * square and 0.01 * square < radius**2 * float(np.sum((G / weights) ** 2)):
+        if predicted < HOPELESS_FRACTION * square and 0.01 * square < radius**2 * float(np.sum((G / weights) ** 2)):
             break
         ratio = (square - square_trial) / predicted if predicted > 0.0 else -1.0
-        if ratio < BAD:
+        if ratio < BAD_RATIO:
             radius = 0.25 * length
-        elif ratio > GOOD:
+        elif ratio > GOOD_RATIO:
             radius = max(radius, 2.0 * length)
         if square_trial < square:
             q, r, G = trial, r_trial, None
-        elif gap < ACCEPTABLE:
+        elif gap < ACCEPTED_GAP:
             break
     return q, float(np.max(np.abs(r), initial=0.0))
 
@@ -188,7 +188,7 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     if not np.isfinite(square).all():  # sizes whose squares are no numbers
         return np.zeros(C.shape[1])
     s, V = np.linalg.eigh(square)
-    kept = s > SMALLEST * max(float(s[-1]), 1e-300)
+    kept = s > REDUNDANT_FRACTION * max(float(s[-1]), 1e-300)
     s, V = s[kept], V[:, kept]
     b = V.T @ target
     mu = 0.0

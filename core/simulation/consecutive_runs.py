@@ -13,7 +13,7 @@ import numpy as np
 
 from core.mechanism import Mechanism
 from core.simulation import setup
-from core.simulation.equations.compiled_equations import Assembly
+from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.run.run import Run
 from core.simulation.setup import Array
 from core.simulation.simulator import Job
@@ -43,7 +43,7 @@ class Slices:
         chosen = setup.settings(mech, h, "rk54", None, rtol, atol, h, 0.0, parameters, none, max_steps)
         p = mech.parameter_values(parameters)
         y = setup.start_state(mech, q, v, p)
-        self._job = Job(mech, chosen, Assembly(mech, none, p, y), y)
+        self._job = Job(mech, chosen, CompiledEquations(mech, none, p, y), y)
         self._numbers, self._counts = self._job.state.numbers.copy(), self._job.state.counts.copy()
 
     def go(self, y: Array, start: float, h: float, u: Array) -> Run:
@@ -52,12 +52,12 @@ class Slices:
         y fulfils what holds the machine. Raises SimulationError when the motion cannot go on.
         """
         began, job = time.perf_counter(), self._job
-        work = job.state
-        work.numbers[:], work.counts[:] = self._numbers, self._counts
-        work.numbers[[TIME, END, LIMIT]] = start, start + h, h
-        work.times[:] = start, start + h
-        work.y[:] = work.new[:] = y
-        job.assembly.u[:] = u
+        state = job.state
+        state.numbers[:], state.counts[:] = self._numbers, self._counts
+        state.numbers[[TIME, END, LIMIT]] = start, start + h, h
+        state.times[:] = start, start + h
+        state.y[:] = state.new[:] = y
+        job.equations.u[:] = u
         piece, happened = job.piece(0, 2)
         error = None
         if job.watched:

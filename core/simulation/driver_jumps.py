@@ -21,7 +21,7 @@ MOST = 4096
 MOST_INTERVALS = 512
 """Of those at whose ends the position bends more than elsewhere."""
 HALVINGS = 60
-LEAST = 1e-6
+LEAST_JUMP = 1e-6
 """Smallest change of position (rad or m) that counts as a jump."""
 JUMPING = {"step", "sign", "floor", "ceil", "if", *COMPARISONS}
 """Functions and comparisons that may jump."""
@@ -66,7 +66,7 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
     at = position(times)
     bends = np.abs(np.diff(at, 2, prepend=at[0], append=at[-1]))  # large before and after a jump
     bends = np.where(np.isfinite(bends), bends, 0.0)
-    suspects = np.flatnonzero(bends > max(0.5 * LEAST, 3.0 * float(np.median(bends))))
+    suspects = np.flatnonzero(bends > max(0.5 * LEAST_JUMP, 3.0 * float(np.median(bends))))
     intervals = np.unique(np.clip(np.concatenate([suspects - 1, suspects]), 0, count - 1))
     for k in intervals[:MOST_INTERVALS]:
         early, late = times[k], times[k + 1]
@@ -77,7 +77,7 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
             first, half, last = position(np.array([early, middle, late]))
             early, late = (early, middle) if abs(half - first) > abs(last - half) else (middle, late)
         first, last = position(np.array([early, late]))
-        if abs(last - first) > LEAST:
+        if abs(last - first) > LEAST_JUMP:
             return float(late), float(abs(last - first))
     return None
 

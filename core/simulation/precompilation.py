@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 import numba
 
 from core.codegen import object_cache
+from core.numerics import tolerances
 from core.simulation.simulator import warm_up, warm_up_loops
 
 POLITENESS = 5
@@ -43,7 +44,8 @@ def mark() -> Path | None:
     place = object_cache.folder()
     if place is None:
         return None
-    texts = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
+    rooms = Path(__file__).parent, Path(tolerances.__file__).parent
+    texts = b"".join(path.read_bytes() for room in rooms for path in sorted(room.rglob("*.py")))
     name = f"{numba.__version__}\n{llvm.get_host_cpu_name()}\n".encode() + texts
     return place / f"integrators-{hashlib.sha256(name).hexdigest()[:16]}"
 

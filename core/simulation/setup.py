@@ -28,9 +28,9 @@ LONGEST_OUTPUT = 0.02
 """Seconds between two samples of a long run with a variable step: motions that people follow keep their form."""
 MOST_SAMPLES = 20_000
 """Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
-CLOSED = 1e-6
-"""Gap (m, rad) of a position that is closed: runs begin there also where it lies beyond limits, which do not act."""
-HELD = 1e6
+START_GAP = 1e-6
+"""Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
+GIVEN_SPEED_WEIGHT = 1e6
 """Unwillingness of speeds that were given by name to change when others are made consistent with them."""
 MOST_NUMBERS = 400_000_000
 """Numbers a run may hold (3 GB)."""
@@ -196,8 +196,8 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     q = mech.integrate(q, np.zeros(mech.nv))
     if mech.constrained:
         held = list(v0) if isinstance(v0, Mapping) else [n for n, x in zip(mech.v_names, v, strict=True) if x != 0.0]
-        weights = {_joint_of(mech, name): HELD for name in held} if len(held) < mech.nv else {}
-        closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < CLOSED
+        weights = {_joint_of(mech, name): GIVEN_SPEED_WEIGHT for name in held} if len(held) < mech.nv else {}
+        closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
         q, v = mech.assemble(q, v, p=given, weights=weights, t=t, limits=not closed)
     return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
 

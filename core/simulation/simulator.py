@@ -15,7 +15,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Joint, Model
 from core.simulation import setup
 from core.simulation.driver_jumps import refuse_jumps
-from core.simulation.equations.compiled_equations import Assembly
+from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.entry_points import sampled_accelerations
 from core.simulation.equations.joint_forces import Torque
 from core.simulation.methods.registry import begun
@@ -26,7 +26,7 @@ from core.simulation.stepping.step_state import (
     ACCEPTED,
     BUDGET,
     CALLS,
-    COLLAPSED,
+    DRIFTED,
     FACTORISATIONS,
     FINE,
     JACOBIANS,
@@ -37,10 +37,10 @@ from core.simulation.stepping.step_state import (
     SAMPLE,
     SELF,
     SHORTEST,
+    STEP_UNDERFLOW,
     TIME,
-    TORN,
 )
-from core.simulation.toggle_positions import RACING, DeadEnd, dead_end, racing
+from core.simulation.toggle_positions import RACING_SPEED, TogglePosition, racing, toggle_position
 
 PIECE = 0.05
 """Seconds of work between two looks at progress and cancel."""
@@ -113,7 +113,8 @@ def simulate(
     p = mech.parameter_values(parameters)
     y = setup.start_state(mech, q0, v0, p, start, x0)
     refuse_jumps(mech, chosen)
-    job = Job(mech, chosen, Assembly(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.adaptive), y)
+    equations = CompiledEquations(mech, torque, p, y, closed_forms, chosen.rule.implicit, chosen.rule.adaptive)
+    job = Job(mech, chosen, equations, y)
     job.prepared = time.perf_counter() - began
     recorder = None
     if file is not None:
@@ -140,10 +141,10 @@ def _never() -> bool:
 class Job:
     """A run in the making."""
 
-    def __init__(self, mech: Mechanism, chosen: Settings, assembly: Assembly, y: Array) -> None:
-        self.mech, self.chosen, self.assembly = mech, chosen, assembly
-        self.begun = begun(assembly, chosen, y)
-        self.state = self.begun.work
+    def __init__(self, mech: Mechanism, chosen: Settings, equations: CompiledEquations, y: Array) -> None:
+        self.mech, self.chosen, self.equations = mech, chosen, equations
+        self.begun = begun(equations, chosen, y)
+        self.state = self.begun.state
         self.pieces: list[Run] = []
         self.budget = FIRST_STEPS
         self.prepared = 0.0
@@ -194,21 +195,21 @@ class Job:
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """The next samples, and what happened (0: nothing)."""
-        mech, work, place = self.mech, self.state, int(self.state.addresses[SELF])
+        mech, state, place = self.mech, self.state, int(self.state.addresses[SELF])
         out = np.empty((count, mech.nq + mech.nv + mech.nx))
-        work.counts[BUDGET] = min(self.budget, STEPS)
+        state.counts[BUDGET] = min(self.budget, STEPS)
         happened = (advance_adaptive if self.chosen.rule.adaptive else advance_fixed)(place, out)
-        out = out[: int(work.counts[SAMPLE]) - first]
-        times = work.times[first : first + len(out)]
+        out = out[: int(state.counts[SAMPLE]) - first]
+        times = state.times[first : first + len(out)]
         a, tau = np.empty((len(out), mech.nv)), np.empty((len(out), mech.nv))
-        with self.assembly.released():
-            bad = sampled_accelerations(self.assembly.system.place, times, out, a, self.assembly.u, tau)
-        slid = work.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
-        if len(slid) and len(out):  # along borders of conditions accelerations are those of the steps
+        with self.equations.released():
+            bad = sampled_accelerations(self.equations.system.place, times, out, a, self.equations.u, tau)
+        slid = state.slid[first : first + len(out), mech.nq : mech.nq + mech.nv]
+        if len(slid) and len(out):  # on switching surfaces accelerations are those of the steps
             a = np.where(np.isfinite(slid), slid, a)
             slid[:] = np.nan
         if bad and happened in (FINE, PAUSED):
-            work.numbers[TIME], happened = times[-1], NOT_FINITE
+            state.numbers[TIME], happened = times[-1], NOT_FINITE
         last = mech.nq + mech.nv
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         piece = Run(mech, self.chosen, times, q, v, a, tau, Statistics(), x)
@@ -242,15 +243,15 @@ class Job:
         t = float(self.state.numbers[TIME])
         at = f"At t = {t:.6g} s "
         worst = self.component()
-        unstable = self.unstable() if happened in (NOT_FINITE, TORN) else None
+        unstable = self.unstable() if happened in (NOT_FINITE, DRIFTED) else None
         if unstable is not None:
             return unstable
-        culprit = self.undefined_formula() if happened in (NOT_FINITE, COLLAPSED, TORN) else ""
+        culprit = self.undefined_formula() if happened in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else ""
         differing = self.differing(t, self.state.y) if self.watched and not culprit else None
         if differing is not None:
             return differing
         runaway = None if culprit else racing(self.mech, self.p, t)
-        closed = None if culprit or happened not in (NOT_FINITE, COLLAPSED, TORN) else self.dead_end(t)
+        closed = None if culprit or happened not in (NOT_FINITE, STEP_UNDERFLOW, DRIFTED) else self.toggle_position(t)
         if runaway is not None:
             remedy = "Its function may have a pole here: end the run earlier, or change the function."
             error = SimulationError(at + f"it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
@@ -260,10 +261,10 @@ class Job:
             error = SimulationError(at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
         elif happened == NOT_FINITE:
             error = SimulationError(at + "the accelerations are no finite numbers.", where=worst, remedy=self.reason())
-        elif happened == COLLAPSED:
+        elif happened == STEP_UNDERFLOW:
             remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight."
             error = SimulationError(at + "the step became too small.", where=worst, remedy=remedy)
-        elif happened == TORN:
+        elif happened == DRIFTED:
             loops = ", ".join(f"'{loop.cut}'" for loop in self.mech.loops)
             remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
             error = SimulationError(at + "the loop does not close any more.", where=f"joint {loops}", remedy=remedy)
@@ -319,7 +320,7 @@ class Job:
         if self.chosen.rule.adaptive:
             return None
         for piece in self.pieces:
-            fast = np.abs(piece.v).max(axis=1, initial=0.0) > RACING
+            fast = np.abs(piece.v).max(axis=1, initial=0.0) > RACING_SPEED
             if fast.any():
                 time = float(piece.time[np.argmax(fast)])
                 step = f"{self.chosen.step:.6g} s" if self.chosen.step else "this length"
@@ -330,17 +331,17 @@ class Job:
                 return error
         return None
 
-    def dead_end(self, t: float) -> DeadEnd | None:
+    def toggle_position(self, t: float) -> TogglePosition | None:
         """What no longer closes, and the pose; see `core.simulation.toggle_positions`."""
         p = self.mech.parameter_values(self.chosen.parameters or None)
         for y in (self.state.y, *(piece.q[-1] for piece in reversed(self.pieces[-2:]) if len(piece.time))):
-            found = dead_end(self.mech, np.array(y[: self.mech.nq]), p, t)
+            found = toggle_position(self.mech, np.array(y[: self.mech.nq]), p, t)
             if found is not None:
                 return found
         return None
 
     @staticmethod
-    def closed_no_further(at: str, found: DeadEnd) -> SimulationError:
+    def closed_no_further(at: str, found: TogglePosition) -> SimulationError:
         """The message for loops at their end; it names the driver that goes on."""
         drivers = " and ".join(f"'{name}'" for name in found.drivers)
         what = f"{at}the loop cannot close any further, at {found.pose}"

@@ -40,7 +40,11 @@ def _with_cut(
     tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _in_tree(name, mech)]
     G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])
-    wanted = [np.zeros(len(G)), *(np.array(prescribed[name]) for name in cut), rows[len(rows) - sum(map(len, tree)) :] @ v]
+    wanted = [
+        np.zeros(len(G)),
+        *(np.array(prescribed[name]) for name in cut),
+        rows[len(rows) - sum(map(len, tree)) :] @ v,
+    ]
     return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=1e-10)[0]
 
 

@@ -11,22 +11,21 @@ from numpy.typing import NDArray
 from core.constraints.redundant_drivers import amount_text, demanded, unit
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
+from core.numerics.tolerances import OPEN_GAP, RANK_TOLERANCE
 
 Array = NDArray[np.float64]
-OPEN = 1e-7
-"""Gap (m, rad) of a loop that has come open."""
-REDUNDANT, LOST = 1e-9, 2e-3
-"""Parts of the largest singular value of the closure's Jacobian between which a direction is being lost: below the
-first one constraints are redundant everywhere."""
-RACING = 1e4
+LOST_FRACTION = 2e-3
+"""Part of the largest singular value of the constraints' Jacobian below which a direction is being lost; below
+RANK_TOLERANCE constraints are redundant everywhere."""
+RACING_SPEED = 1e4
 """Speed (rad/s, m/s) that no machine has: a driver's function has a pole."""
 SHOWN = 3
 """Coordinates that describe a pose."""
-PART = 0.1
+TAKING_FRACTION = 0.1
 """Share in the direction that is being lost, of the largest one, from which on a driver counts as the reason."""
 
 
-class DeadEnd(NamedTuple):
+class TogglePosition(NamedTuple):
     """What no longer closes."""
 
     where: str
@@ -37,7 +36,7 @@ class DeadEnd(NamedTuple):
     """Names of the drivers that go on all the same."""
 
 
-def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
+def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosition | None:
     """What no longer closes at q, or just about; None if all does."""
     rows = mech._program.constraint_rows
     if not rows or not np.isfinite(q).all():
@@ -49,8 +48,8 @@ def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
     if not (np.isfinite(gaps).all() and np.isfinite(G).all()):
         return None
     left, sizes, _ = np.linalg.svd(G, full_matrices=False)
-    lost = np.flatnonzero((sizes > REDUNDANT * sizes[0]) & (sizes < LOST * sizes[0]))
-    if np.max(np.abs(gaps)) > OPEN:
+    lost = np.flatnonzero((sizes > RANK_TOLERANCE * sizes[0]) & (sizes < LOST_FRACTION * sizes[0]))
+    if np.max(np.abs(gaps)) > OPEN_GAP:
         worst = int(np.argmax(np.abs(gaps)))
     elif len(lost):
         worst = int(np.argmax(np.abs(left[:, lost[0]])))
@@ -58,9 +57,9 @@ def dead_end(mech: Mechanism, q: Array, p: Array, t: float) -> DeadEnd | None:
         return None
     driven = [i for i, row in enumerate(rows) if row.collection == "drivers"]
     share = np.abs(left[driven, lost[0]]) if len(lost) else np.ones(len(driven))
-    taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > PART * np.max(share)]
+    taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > TAKING_FRACTION * np.max(share)]
     where = _name(mech, rows[worst].collection, rows[worst].element)
-    return DeadEnd(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
+    return TogglePosition(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
 
 
 def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
@@ -68,7 +67,7 @@ def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
     speeds = np.abs(demanded(mech, mech.neutral(), None, p, t)[1]) if mech._program.constraint_rows else np.zeros(0)
     driven = [(speeds[i], row) for i, row in enumerate(mech._program.constraint_rows) if row.collection == "drivers"]
     fastest, row = max(driven, key=lambda pair: pair[0], default=(0.0, None))
-    if row is None or not fastest > RACING:
+    if row is None or not fastest > RACING_SPEED:
         return None
     return f"driver '{row.element}'", amount_text(fastest, unit(mech, row), "/s")
 

@@ -1,7 +1,8 @@
 """Which numbers of a robot become symbols, and what they are called.
 
 Names are those of the field: a2, d3 for lengths, m2, the centre of mass r2x, r2y, r2z, the inertia I2xx … of link 2,
-g for gravity. Numbers of a file that stand for multiples of π or for simple fractions are recognised within `NEAR`.
+g for gravity. Numbers of a file that stand for multiples of π or for simple fractions are recognised within
+`RECOGNITION_TOLERANCE`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from core.model.formula.expression import names as names_in
 from core.model.formula.expression import parse
 from core.model.formula.formula_fields import formulas_in
 
-NEAR = 5e-5
+RECOGNITION_TOLERANCE = 5e-5
 """Relative difference within which a number is taken for a multiple of π or a simple fraction."""
 LARGEST_SIMPLE = 16
 """Largest denominator of a fraction that is recognised as simple."""
@@ -40,7 +41,7 @@ def angle_of(value: float) -> tuple[float, str] | None:
     """The multiple of π/12 that an angle near it stands for; None if there is none."""
     twelfths = 12.0 * value / math.pi
     whole = round(twelfths)
-    if whole == 0 or abs(twelfths - whole) > NEAR * abs(whole):
+    if whole == 0 or abs(twelfths - whole) > RECOGNITION_TOLERANCE * abs(whole):
         return None
     fraction = Fraction(whole, 12)
     top = {1: "π", -1: "-π"}.get(fraction.numerator, f"{fraction.numerator}π")
@@ -52,7 +53,7 @@ def fraction_of(value: float) -> tuple[float, str] | None:
     fraction = Fraction(value).limit_denominator(LARGEST_SIMPLE)
     if not fraction or fraction.denominator in (1, 2, 4, 5, 8, 10, 16):
         return None
-    if abs(float(fraction) - value) > NEAR * abs(value):
+    if abs(float(fraction) - value) > RECOGNITION_TOLERANCE * abs(value):
         return None
     return float(fraction), f"{fraction.numerator}/{fraction.denominator}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from core.elements.added_inertia import add_inertia
@@ -19,30 +20,39 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.momentum import momentum
 from core.mechanics.rnea import rnea
 from core.mechanics.runner import Runner, inline
+from core.mechanics.tree import Tree
 from core.spatial.scalar import Scalar, minus, plus
 from core.spatial.vector import Vector3
-from core.traces.friction_regularisation import SLIP, slipping
 
 if TYPE_CHECKING:
     from core.traces.tracer import Tracer
+
+SLIP_SPEED = 1e-3
+"""Speed (rad/s or m/s) over which Coulomb friction turns round in simulations; a joint that sticks creeps below it."""
+
+
+def regularised(tree: Tree) -> Tree:
+    """The tree with friction · v / √(v² + slip_speed²)."""
+    return replace(tree, links=tuple(replace(link, slip_speed=SLIP_SPEED) for link in tree.links))
+
 
 Inputs = Mapping[str, list[Any]]
 Scalars = Sequence[Scalar]
 
 
 def force_state(
-    tracer: Tracer, x: Inputs, run: Runner = inline, slip: float = 0.0, elements: Elements | None = None
+    tracer: Tracer, x: Inputs, run: Runner = inline, slip_speed: float = 0.0, elements: Elements | None = None
 ) -> ForceState:
     """What force elements see."""
     elements = tracer.elements if elements is None else elements
     kinematics = KinematicState(elements.machine.tree, x["q"], x.get("v"), run)
     states = x.get("x") or ()
     signals = Signals(elements, tracer.numbers.values, kinematics, x.get("t") or (0.0,), states)
-    return ForceState(kinematics, signals, states[: tracer.nx], states[tracer.nx :], slip)
+    return ForceState(kinematics, signals, states[: tracer.nx], states[tracer.nx :], slip_speed)
 
 
 def acting(
-    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, slip: bool = False, unmerged: bool = False
+    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, regularise: bool = False, unmerged: bool = False
 ) -> Loads | None:
     """What the force elements exert; None if there are none."""
     elements = tracer.unmerged_elements if unmerged else tracer.elements
@@ -50,7 +60,7 @@ def acting(
     masses = elements.added_inertia if "u" in x else ()
     if not (forces or masses):
         return None
-    seen = force_state(tracer, x, run, SLIP if slip else 0.0, elements)
+    seen = force_state(tracer, x, run, SLIP_SPEED if regularise else 0.0, elements)
     loads = loads_of(forces, seen)
     if masses:
         kinematics = KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"])
@@ -69,11 +79,11 @@ def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list
 
 
 def inverse(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """τ; u: accelerations."""
-    tree = slipping(tracer.tree) if slip else tracer.tree
-    loads = acting(tracer, x, run, resist=resist, slip=slip)
+    tree = regularised(tracer.tree) if regularise else tracer.tree
+    loads = acting(tracer, x, run, resist=resist, regularise=regularise)
     if loads is None:
         return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
     torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
@@ -81,10 +91,10 @@ def inverse(
 
 
 def bias(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """h: the forces that produce no acceleration."""
-    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, slip=slip)
+    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, regularise=regularise)
 
 
 def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
@@ -94,18 +104,18 @@ def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sca
 
 
 def forward(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, slip: bool = False
+    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """Accelerations."""
-    tree = slipping(tracer.tree) if slip else tracer.tree
+    tree = regularised(tracer.tree) if regularise else tracer.tree
     if not (tree.coupled or tracer.elements.added_inertia):
-        loads = acting(tracer, x, run, resist=resist, slip=slip)
+        loads = acting(tracer, x, run, resist=resist, regularise=regularise)
         if loads is None:
             return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
         forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
         return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    h = bias(tracer, x, "", run, resist=resist, slip=slip)
+    h = bias(tracer, x, "", run, resist=resist, regularise=regularise)
     remaining = run(_differences, tuple(x["u"]), tuple(h))
     M = mass_matrix(tracer, x, "", run)
     rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
@@ -150,8 +160,8 @@ def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Sc
     return [number for element in tracer.elements.named_forces for number in element.observed(s)]
 
 
-def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Arguments of the conditions in the formulas of forces and drivers."""
+def event_indicators(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+    """Arguments of the comparisons in the formulas of forces and drivers: where one changes its sign, an event is."""
     seen, forces = force_state(tracer, x), {force.name: force for force in tracer.elements.named_forces}
 
     def value(name: str) -> Scalar:
@@ -160,5 +170,5 @@ def conditions(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[
         which, force = name.removeprefix(OF_FORCE).split(" ", 1)
         return cast(Observed, forces[force].observed(seen))._asdict()[which]
 
-    formulas = map(formula_of, tracer.elements.latches.arguments)
+    formulas = map(formula_of, tracer.elements.mode_variables.indicators)
     return [formula(tuple(map(value, formula.names))) for formula in formulas]

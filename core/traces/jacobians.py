@@ -31,7 +31,7 @@ def slopes(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     own = list((x.get("x") or [])[: tracer.nx])
     x_rate = states(tracer, {**x, "x": [*own, *[0.0] * tracer.nx]}, "") if own else []
     seen = {**x, "x": [*own, *x_rate]} if own else x
-    balance, drift = column(inverse(tracer, seen, "", slip=True)), ca.SX(0, 1)
+    balance, drift = column(inverse(tracer, seen, "", regularise=True)), ca.SX(0, 1)
     if x.get("l"):
         G = speed_jacobian(tracer, x["q"])
         balance = balance - G.T @ column(list(x["l"]))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Inputs = Mapping[str, list[Any]]
 
-DUST = 1e-9
+NEGLIGIBLE_DAMPING = 1e-9
 """Damping below this part of all damping counts as none."""
 SUPPORT = 1e-12
 """Part of all stiffness that is added, so that a direction in which nothing happens gives zero and not 0/0."""
@@ -48,12 +48,12 @@ def _sums(tracer: Tracer, s: ForceState) -> ca.SX:
     return column([as_symbol(total) for total in totals])
 
 
-def _time_rates(t: list[Any], latches: int) -> ca.SX:
-    """d/dt of the time argument: 1, then of every signal its rate, second rate, and nothing; of latches nothing."""
+def _time_rates(t: list[Any], modes: int) -> ca.SX:
+    """d/dt of the time argument: 1, then of every signal its rate, second rate, and 0; of mode variables 0."""
     rates_ = [1.0] if t else []
-    for k in range(1, len(t) - latches, 3):
+    for k in range(1, len(t) - modes, 3):
         rates_ += [t[k + 1], t[k + 2], 0.0]
-    return column([*rates_, *[0.0] * latches])
+    return column([*rates_, *[0.0] * modes])
 
 
 class Balance:
@@ -79,7 +79,7 @@ class Balance:
         if self.series:
             D += along(f, states, self.stretching)
         if x.get("t"):
-            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.latches))
+            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.modes))
         return ca.densify(D)
 
     def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -90,7 +90,7 @@ class Balance:
         if C.nnz() == 0:
             return D, ca.densify(ca.jacobian(D, self.of_w)), unit
         C = ca.densify(C)
-        small = DUST * ca.trace(C) + 1e-30
+        small = NEGLIGIBLE_DAMPING * ca.trace(C) + 1e-30
         P = small * ca.solve(C + small * unit, unit)
         J = -(unit - P) @ C + P @ ca.jacobian(D, self.of_w)
         return (unit - P) @ self.f + P @ D, ca.densify(J), P

@@ -23,7 +23,7 @@ ABSENT, SINGLE, TABLE = 0, 1, 2
 class Entry(NamedTuple):
     """A function and the memory it works in: arguments one behind the other, then (at `result`) what it gives."""
 
-    words: NDArray[np.int64]
+    record: NDArray[np.int64]
     """(kind, address, table, rows, places, count, result): result counts entries of `memory`."""
     memory: Array
     keep: Any
@@ -58,7 +58,7 @@ def entry(mech: Mechanism, function: str, p: Array) -> Entry:
         before = sum(code.table.inputs[:-1])
         workspace[before : before + len(p)] = p
         table, rows, places, count = code._table_arguments()
-        words = [TABLE, code.library.address("run"), table, rows, places, count, result]
-        return Entry(np.array(words, dtype=np.int64), np.concatenate([workspace, np.zeros(max(count, 1))]), code)
+        record = [TABLE, code.library.address("run"), table, rows, places, count, result]
+        return Entry(np.array(record, dtype=np.int64), np.concatenate([workspace, np.zeros(max(count, 1))]), code)
     reason = mech._program.failures.get(function, "unknown reason")
     raise SimulationError(f"There is no machine code of {function}: {reason}.", remedy="Report this with the model.")

@@ -25,10 +25,10 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "inverse_dynamics_ideal": lambda *a: dynamics.inverse(*a, resist=False),
     "forward_dynamics": dynamics.forward,
     "forward_dynamics_ideal": lambda *a: dynamics.forward(*a, resist=False),
-    "forward_dynamics_slip": lambda *a: dynamics.forward(*a, slip=True),
+    "forward_dynamics_regularised": lambda *a: dynamics.forward(*a, regularise=True),
     "bias": dynamics.bias,
     "bias_ideal": lambda *a: dynamics.bias(*a, resist=False),
-    "bias_slip": lambda *a: dynamics.bias(*a, slip=True),
+    "bias_regularised": lambda *a: dynamics.bias(*a, regularise=True),
     "gravity": dynamics.gravity,
     "energy": dynamics.energy,
     "momentum": dynamics.momentum_of,
@@ -46,7 +46,7 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "settle": junctions.settle,
     "junctions": junctions.balance_jacobian,
     "slopes": slopes,
-    "conditions": dynamics.conditions,
+    "event_indicators": dynamics.event_indicators,
     "balance": junctions.at_rest,
 }
 """Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""

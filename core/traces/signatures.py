@@ -14,13 +14,13 @@ Shapes = dict[str, tuple[str, tuple[int, ...]]]
 """Function → (arguments, shape)."""
 
 
-_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_slip", "center"}
+_CHECKED = {"forward_dynamics", "forward_dynamics_ideal", "forward_dynamics_regularised", "center"}
 _LOADED = {
     "inverse_dynamics",
     "forward_dynamics",
     "bias",
-    "forward_dynamics_slip",
-    "bias_slip",
+    "forward_dynamics_regularised",
+    "bias_regularised",
     "wrenches",
     "energy",
 }
@@ -70,8 +70,8 @@ def _of_forces(tracer: Tracer) -> Shapes:
         "forward_dynamics_ideal": ("qvu", (nv,)),
         "bias": ("qv", (nv,)),
         "bias_ideal": ("qv", (nv,)),
-        "forward_dynamics_slip": ("qvu", (nv,)),
-        "bias_slip": ("qv", (nv,)),
+        "forward_dynamics_regularised": ("qvu", (nv,)),
+        "bias_regularised": ("qv", (nv,)),
         "gravity": ("q", (nv,)),
         "energy": ("qv", (2,)),
         "momentum": ("qv", (6,)),
@@ -83,7 +83,7 @@ def _of_forces(tracer: Tracer) -> Shapes:
         "junctions": ("qvxt", (3 * len(tracer.elements.junctions),) * 2),
         "balance": ("qvxt", (3 * len(tracer.elements.junctions), 1 + 3 * len(tracer.elements.junctions))),
         "forces": ("qvxt", (tracer.observed,)),
-        "conditions": ("qvxt", (len(tracer.elements.latches.numbers),)),
+        "event_indicators": ("qvxt", (len(tracer.elements.mode_variables.numbers),)),
         "slopes": ("qvulxt", (nq + nv + tracer.nx, nq + nv + rows + tracer.nx)),
     }
 

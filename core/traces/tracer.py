@@ -56,7 +56,7 @@ _IN_ONE_PIECE = {
     "stretched",
     "sensor",
     "slopes",
-    "conditions",
+    "event_indicators",
 }
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
@@ -95,7 +95,9 @@ class Tracer:
     @cached_property
     def clock(self) -> Clock:
         """What depends on time, and how."""
-        return clock_of(self.topology.model, called_by_forces(self.topology.model), len(self.elements.latches.numbers))
+        return clock_of(
+            self.topology.model, called_by_forces(self.topology.model), len(self.elements.mode_variables.numbers)
+        )
 
     @cached_property
     def constraints(self) -> ConstraintReader:

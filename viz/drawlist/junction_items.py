@@ -32,10 +32,10 @@ def in_balance(mech: Mechanism, q: ArrayLike, p: Any = None) -> dict[str, Array]
 
 def junctions(mech: Mechanism, q: ArrayLike, p: Any = None, x: Mapping[str, float] | None = None) -> dict[str, Array]:
     """(4, 4) world ← junction: where the states x by name say; those they do not tell, in balance at q."""
-    told = where(mech, x or {})
-    if len(told) == len(mech.model.expanded.junctions):
-        return told
-    return {**in_balance(mech, q, p), **told}
+    given = where(mech, x or {})
+    if len(given) == len(mech.model.expanded.junctions):
+        return given
+    return {**in_balance(mech, q, p), **given}
 
 
 def where(mech: Mechanism, x: Mapping[str, float]) -> dict[str, Array]:

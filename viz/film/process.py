@@ -34,12 +34,12 @@ def film(
     work = context.Process(target=_work, args=(there, footage, os.fspath(path), fps, size, look), daemon=True)
     work.start()
     there.close()
-    told = False
+    asked_to_stop = False
     try:
         while True:
-            if not told and cancelled is not None and cancelled():
+            if not asked_to_stop and cancelled is not None and cancelled():
                 here.send("cancel")
-                told = True
+                asked_to_stop = True
             if not here.poll(LOOK_EVERY):
                 continue
             kind, value = here.recv()
@@ -62,7 +62,7 @@ def film(
 
 
 def _work(wire: Connection, footage: Footage, path: str, fps: Any, size: tuple[int, int], look: LookName) -> None:
-    """In the other process: draw, tell how far it is; stop when told, or when the first process is gone."""
+    """In the other process: draw, tell how far it is; stop when asked_to_stop, or when the first process is gone."""
 
     def progress(part: float) -> None:
         with contextlib.suppress(OSError):

@@ -37,7 +37,7 @@ def read(form: g.ShapeFile) -> vtkPolyData:
 def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
     """The shape, its points scaled along x, y, z; rods and balls are not."""
     parts = [swept(_apart(np.array(line) * scale), thickness) for line in shape.lines]
-    parts += [_polygon(np.array(way) * scale) for way in shape.polygons]
+    parts += [_polygon(np.array(corners) * scale) for corners in shape.polygons]
     for point in np.array(shape.points).reshape(-1, 3) * scale:
         parts.append(moved(mesh(g.Sphere(POINT * thickness)), shifted(*point)))
     return joined(parts)

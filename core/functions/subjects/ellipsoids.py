@@ -96,7 +96,7 @@ def _dimension(poses: Any, frame: str, part: str) -> int:
 
 def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
     """At which poses the frame cannot move in every direction of its space, and in which not; '' if at none."""
-    from core.analysis.manipulability import RANK_TOLERANCE
+    from core.numerics.tolerances import RANK_TOLERANCE
 
     places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] <= RANK_TOLERANCE * max(e.singular)]
     if not places:

@@ -66,8 +66,9 @@ def jacobian(context: Context, frame: str, axes: str) -> Result:
     """
     import numpy as np
 
-    from core.analysis.manipulability import RANK_TOLERANCE, independent_speeds
+    from core.analysis.manipulability import independent_speeds
     from core.functions.rounding import without_dust
+    from core.numerics.tolerances import RANK_TOLERANCE
 
     mech = context.mech
     chosen, follow = independent_speeds(mech, context.q, context.p)

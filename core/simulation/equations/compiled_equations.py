@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 ORDER = (
     "torque",
     "rate",
-    "forward_dynamics_slip",
+    "forward_dynamics_regularised",
     "mass_matrix",
-    "bias_slip",
+    "bias_regularised",
     "constraint_residual",
     "constraint_jacobian",
     "constraint_bias",
@@ -35,10 +35,10 @@ ORDER = (
     "settle",
     "slopes",
     "torque_slopes",
-    "conditions",
-    "torque_conditions",
+    "event_indicators",
+    "torque_event_indicators",
 )
-"""Functions in the order of `System.words`."""
+"""Functions in the order of `System.entries`."""
 NOTHING = nullcontext()
 
 
@@ -57,7 +57,7 @@ def _places(mech: Mechanism, function: str) -> tuple[int, int]:
 
 def _found(tracer: Tracer, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
-    arguments = tracer.signature("bias_slip" if function == "reduced" else function).arguments
+    arguments = tracer.signature("bias_regularised" if function == "reduced" else function).arguments
     starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
     found = {word: int(start) for word, start in zip(arguments, starts, strict=False)}
     return found.get("x", -1), found.get("t", -1)
@@ -83,8 +83,8 @@ def _wanted(mech: Mechanism, slopes: bool) -> Mapping[str, bool]:
         "rate": bool(_quaternions(mech)),
         "mass_matrix": matrix or slopes,
         "slopes": slopes,
-        "forward_dynamics_slip": not matrix,
-        "bias_slip": matrix,
+        "forward_dynamics_regularised": not matrix,
+        "bias_regularised": matrix,
         "constraint_residual": rows,
         "constraint_jacobian": rows,
         "constraint_bias": rows,
@@ -103,7 +103,7 @@ def _quaternions(mech: Mechanism) -> list[int]:
     ]
 
 
-class Assembly:
+class CompiledEquations:
     """The compiled equations of one run; keeps the memory they work in.
 
     y : (n,) where the run begins; closed_forms: whether loops may use them; slopes: whether the exact Jacobian is
@@ -118,7 +118,7 @@ class Assembly:
         y: Array,
         closed_forms: bool = True,
         slopes: bool = False,
-        switches: bool = False,
+        events: bool = False,
     ) -> None:
         if mech._needs_mass_matrix and mech._program.tracer.very_long:
             raise SimulationError(
@@ -126,19 +126,19 @@ class Assembly:
                 remedy="Cut it into smaller machines.",
             )
         wanted = _wanted(mech, slopes)
-        self.latches = len(mech._program.tracer.elements.latches.numbers)
-        wanted = {**wanted, "conditions": switches and self.latches > 0}
+        self.modes = len(mech._program.tracer.elements.mode_variables.numbers)
+        wanted = {**wanted, "event_indicators": events and self.modes > 0}
         constant = joint_forces.constant(mech, torque)
         self.entries: dict[str, Entry] = {
             name: entry(mech, name, p) if needed else absent() for name, needed in wanted.items()
         }
-        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_conditions"] = absent()
-        self.switches = self.latches if switches else 0
-        """Conditions at which steps may end."""
+        self.entries["torque"] = self.entries["torque_slopes"] = self.entries["torque_event_indicators"] = absent()
+        self.indicators = self.modes if events else 0
+        """Event indicators at whose roots steps may end."""
         if constant is None:
-            if switches and (count := len(joint_forces.latches_of(mech, torque).numbers)):
-                self.entries["torque_conditions"] = joint_forces.conditions(mech, torque, p)
-                self.switches += count
+            if events and (count := len(joint_forces.mode_variables_of(mech, torque).numbers)):
+                self.entries["torque_event_indicators"] = joint_forces.event_indicators(mech, torque, p)
+                self.indicators += count
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
@@ -155,9 +155,9 @@ class Assembly:
         program = mech._program
         rows, chosen = len(program.constraint_rows), [self.entries[name] for name in ORDER]
         begins = [int(x) for x in np.cumsum([0, *(len(each.memory) for each in chosen)])]
-        words = np.array(
+        entries = np.array(
             [
-                [*self.entries[name].words, begin, *_places(mech, name)]
+                [*self.entries[name].record, begin, *_places(mech, name)]
                 for name, begin in zip(ORDER, begins[:-1], strict=True)
             ],
             dtype=np.int64,
@@ -177,7 +177,7 @@ class Assembly:
                 mech._needs_mass_matrix,
                 np.array(_quaternions(mech), dtype=np.int64),
                 u,
-                words,
+                entries,
                 memory,
                 np.zeros(room_for(mech.nq, mech.nv, rows)),
                 np.zeros(max(rows, 1), dtype=np.int64),
@@ -188,26 +188,26 @@ class Assembly:
                 np.zeros(program.tracer.clock.size),
                 np.zeros(2 * mech.nx),
                 np.full(1 + independent**2, np.nan),
-                self.latches,
+                self.modes,
                 *mech.splines(p)[:3],
             )
         )
-        self._latches = [self.system.now[len(self.system.now) - self.latches :]] if self.latches else []
+        self._mode_memory = [self.system.now[len(self.system.now) - self.modes :]] if self.modes else []
         for name in ("torque", "torque_slopes"):
-            if self.entries[name].words[0] and self.switches > self.latches:
+            if self.entries[name].record[0] and self.indicators > self.modes:
                 first = begins[ORDER.index(name)] + 1 + mech.nq + mech.nv
-                self._latches.append(memory[first : first + self.switches - self.latches])
-        at = begins[0] + int(chosen[0].words[-1])
-        self.u = memory[at : at + mech.nv] if chosen[0].words[0] else u
+                self._mode_memory.append(memory[first : first + self.indicators - self.modes])
+        at = begins[0] + int(chosen[0].record[-1])
+        self.u = memory[at : at + mech.nv] if chosen[0].record[0] else u
         """(nv,) joint forces, those evaluated last."""
 
     def released(self) -> AbstractContextManager[None]:
-        """Conditions as they are, for evaluations beside the steps."""
-        return self._set_aside() if self._latches else NOTHING
+        """Mode variables free, for evaluations beside the steps."""
+        return self._set_aside() if self._mode_memory else NOTHING
 
     @contextmanager
     def _set_aside(self) -> Iterator[None]:
-        held = [(array, array.copy()) for array in self._latches]
+        held = [(array, array.copy()) for array in self._mode_memory]
         for array, _ in held:
             array[:] = 0.0
         self.system.last[0] = np.nan

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from core.numerics.tolerances import INDEPENDENT_ROW, OPEN_GAP
 from core.simulation.equations.system import (
     BIAS,
     DRIFT,
+    DRIFTED,
     FINE,
     FIRST,
     GAP,
@@ -27,7 +29,6 @@ from core.simulation.equations.system import (
     SECOND,
     SETTLE,
     THIRD,
-    TORN,
     evaluate,
     load_system,
     normalise,
@@ -39,17 +40,14 @@ from core.simulation.equations.system import (
 )
 from core.simulation.stepping.compilation import address_of, inserted, native, view
 
-RANK = 1e-10
-"""Rows whose squared remainder is below this part of the largest row's count as redundant."""
-DUST = 1e-14
+NEGLIGIBLE_PIVOT = 1e-14
 """Pivots of M below this part of their own diagonal entry count as zero."""
-CLOSED = 1e-12
-"""Gap (m, rad) at which projection stops."""
-OPEN = 1e-7
-"""Gap that is an error when projection cannot lower it."""
+CLOSED_GAP = 1e-12
+"""Residual (m, rad) at which projection stops."""
 PROJECTIONS = 12
-LEAP = 1e-4
-"""Error (of 1 + |q|) of a position before projection with which it might be closed on another branch."""
+BRANCH_JUMP_ERROR = 1e-4
+"""Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
+branch."""
 VECTORS = 4
 """Vectors of `System.room`, of max(nq, nv, rows) each; the coefficients of the rows (rows, rows)
 follow, then ρ."""
@@ -85,7 +83,7 @@ def cholesky(A: Any, n: int) -> Any:
     if A is not positive definite."""
     for j in range(n):
         d = A[j * n + j]
-        least = DUST * d
+        least = NEGLIGIBLE_PIVOT * d
         for k in range(j):
             d -= A[j * n + k] * A[j * n + k]
         if not d > least:
@@ -195,7 +193,7 @@ def factor_rows(place: int, q: Any) -> Any:
                 square += Y[k] * Y[k]
             if square > best:
                 best, pivot = square, i
-        if not best > RANK * largest:
+        if not best > INDEPENDENT_ROW * largest:
             return j
         s.order[j], s.order[pivot] = s.order[pivot], s.order[j]
         chosen = s.order[j] * n
@@ -297,7 +295,7 @@ def close(place: int, q: Any) -> Any:
     before = np.inf
     for _ in range(PROJECTIONS):
         largest = gap(place, q, wanted)
-        if largest < CLOSED or not largest < before:
+        if largest < CLOSED_GAP or not largest < before:
             break
         before = largest
         for i in range(n):
@@ -335,7 +333,7 @@ def remove_normal(place: int, rank: int, v: Any, stage: int, moving: bool) -> No
 def settle(place: int, q: Any, v: Any, x: Any) -> None:
     """Junctions to where the forces at them are in balance."""
     s = load_system(place)
-    if s.words[SETTLE, KIND] == 0:
+    if s.entries[SETTLE, KIND] == 0:
         return
     for _ in range(PROJECTIONS):
         for i in range(s.nx):
@@ -347,7 +345,7 @@ def settle(place: int, q: Any, v: Any, x: Any) -> None:
         step, longest = result(place, SETTLE, s.nx), 0.0
         for i in range(s.nx):
             longest = max(longest, abs(step[i]))
-        if not longest > CLOSED:
+        if not longest > CLOSED_GAP:
             return
         for i in range(s.nx):
             x[i] += step[i]
@@ -363,13 +361,13 @@ def project_free(place: int, t: float, y: Any) -> None:
 
 
 @native
-def leaps(place: int, q: Any, error: Any) -> Any:
+def jumps_branch(place: int, q: Any, error: Any) -> Any:
     """Whether a step went so far that its position is too uncertain to be projected."""
     s = load_system(place)
     largest = 0.0
     for i in range(min(s.nq, len(error))):
         largest = max(largest, abs(error[i]) / (1.0 + abs(q[i])))
-    return not largest <= LEAP
+    return not largest <= BRANCH_JUMP_ERROR
 
 
 @native
@@ -378,20 +376,20 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
     that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
     theirs. A large error of position stays large: where drivers leave nothing free, steps would grow beyond all bounds.
-    Returns FINE, NOT_FINITE or TORN."""
+    Returns FINE, NOT_FINITE or DRIFTED."""
     s = load_system(place)
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(place, q)
     tick(place, t)
-    if leaps(place, q, error):
-        return TORN
+    if jumps_branch(place, q, error):
+        return DRIFTED
     largest, rank = close(place, q)
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
         remove_normal(place, rank, error[: s.nq], FIRST, False)
-    remove_normal(place, rank, v, SECOND, s.words[MOVING, KIND] != 0)
+    remove_normal(place, rank, v, SECOND, s.entries[MOVING, KIND] != 0)
     if len(error) > 0:
         remove_normal(place, rank, error[s.nq : s.nq + s.nv], SECOND, False)
     settle(place, q, v, y[s.nq + s.nv :])
-    return FINE if largest < OPEN else TORN
+    return FINE if largest < OPEN_GAP else DRIFTED

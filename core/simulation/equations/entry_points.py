@@ -89,7 +89,7 @@ def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
     return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
 
 
-INCREMENT = 1e-8
+INCREMENT_FRACTION = 1e-8
 """Relative change of a state by which derivatives are taken where there is no trace of them."""
 
 
@@ -103,7 +103,7 @@ def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
         return NOT_FINITE
     for j in range(n):
         kept = state[j]
-        state[j] = kept + INCREMENT * max(abs(kept), 1.0)
+        state[j] = kept + INCREMENT_FRACTION * max(abs(kept), 1.0)
         step = state[j] - kept
         happened = call_entry(s.derivative, place, t, y, address_of(g))
         state[j] = kept

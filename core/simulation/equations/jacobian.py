@@ -78,8 +78,8 @@ def traced(place: int, rank: int, t: float, y: Any, a: Any) -> None:
         put(place, SLOPES, nq + 2 * nv, held)
     put_rest(place, SLOPES)
     evaluate(place, SLOPES)
-    if s.words[TORQUE_SLOPES, KIND] != 0:
-        s.memory[s.words[TORQUE_SLOPES, BASE]] = t
+    if s.entries[TORQUE_SLOPES, KIND] != 0:
+        s.memory[s.entries[TORQUE_SLOPES, BASE]] = t
         put(place, TORQUE_SLOPES, SECOND, y[: nq + nv])
         evaluate(place, TORQUE_SLOPES)
 
@@ -137,7 +137,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
         return False
     rank = factor_rows(place, y[:nq]) if m > 0 else 0
     traced(place, rank, t, y, a)
-    tall, forced = n + m, s.words[TORQUE_SLOPES, KIND] != 0
+    tall, forced = n + m, s.entries[TORQUE_SLOPES, KIND] != 0
     by_y, by_u, L = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0), result(place, MASS, nv * nv)
     if forced:
         by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))

@@ -14,9 +14,9 @@ from core.codegen import llvm_ir
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
-from core.elements.mode_variables import Latches
+from core.elements.mode_variables import ModeVariables
 from core.elements.sensors import readings_of
-from core.elements.signals import LATCH
+from core.elements.signals import MODE_NAME
 from core.errors import ExpressionError, ModelError
 from core.mechanics.kinematic_state import KinematicState
 from core.model import SENSOR_KINDS
@@ -148,10 +148,10 @@ def _finite(name: str, value: Any) -> float:
     return number
 
 
-def latches_of(mech: Mechanism, torque: Torque) -> Latches:
-    """Conditions in the formulas of joint forces."""
+def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:
+    """Mode variables of the formulas of joint forces."""
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
-    return Latches(map(parse, texts), environment(mech.model.expanded.parameters, _values(mech)))
+    return ModeVariables(map(parse, texts), environment(mech.model.expanded.parameters, _values(mech)))
 
 
 def _values(mech: Mechanism) -> dict[str, float]:
@@ -159,7 +159,7 @@ def _values(mech: Mechanism) -> dict[str, float]:
 
 
 def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of the formulas: (t, q, v, latches, p) → (nv,).
+    """Machine code of the formulas: (t, q, v, modes, p) → (nv,).
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
@@ -168,39 +168,39 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array)
 
 
 def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of their derivatives: (t, q, v, latches, p) → (nq + nv, nv), by q and v."""
+    """Machine code of their derivatives: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
     inputs, forces, _ = _traced(mech, torque)
     return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
-def conditions(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of the arguments of their conditions: (t, q, v, latches, p) → (conditions,)."""
-    inputs, _, arguments = _traced(mech, torque)
-    return _entry(inputs, arguments, p)
+def event_indicators(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
+    """Machine code of their event indicators: (t, q, v, modes, p) → (indicators,)."""
+    inputs, _, indicators = _traced(mech, torque)
+    return _entry(inputs, indicators, p)
 
 
 def _traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
-    """((t, q, v, latches, p), forces, arguments of conditions) as symbols."""
-    latches = latches_of(mech, torque)
+    """((t, q, v, modes, p), forces, event indicators) as symbols."""
+    modes = mode_variables_of(mech, torque)
     t, q, v, m, parameters = (
         symbols(name, n)
-        for name, n in (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(latches.numbers)), ("p", len(mech.p_names)))
+        for name, n in (("t", 1), ("q", mech.nq), ("v", mech.nv), ("m", len(modes.numbers)), ("p", len(mech.p_names)))
     )
     given = dict(zip(mech.p_names, parameters, strict=True))
     known = {**environment(mech.model.expanded.parameters, given), **names_of(mech, t[0], q, v)}
-    held = {**known, **{f"{LATCH}{k}": x for k, x in enumerate(m)}}
+    held = {**known, **{f"{MODE_NAME}{k}": x for k, x in enumerate(m)}}
     forces: list[Any] = [0.0] * mech.nv
     given_forces = torque.forces(mech, known) if isinstance(torque, Law) else torque
     for name, value in given_forces.items():
         try:
             forces[mech.v_names.index(name)] = (
-                evaluate(latches.latched(parse(value)), held) if isinstance(value, str) else value
+                evaluate(modes.with_modes(parse(value)), held) if isinstance(value, str) else value
             )
         except ExpressionError as error:
             raise error.at(where=f"torque of '{name}'") from None
-    arguments = [evaluate(node, known) for node in latches.arguments]
+    indicators = [evaluate(node, known) for node in modes.indicators]
     inputs = [column(list(x)) for x in (t, q, v, m, parameters)]
-    return inputs, ca.densify(column(forces)), ca.densify(column(arguments))
+    return inputs, ca.densify(column(forces)), ca.densify(column(indicators))
 
 
 def _entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:

@@ -5,8 +5,8 @@ branch: v = Φ v_i, Φᵀ M Φ a_i = Φᵀ (τ − M b − h), a = Φ a_i + b; l
 drivers stay as rows G Φ a_i = −(Ġ v + G b). After a step the dependent coordinates are set: nothing is iterated.
 
 Near poses where two branches meet, Φ is a quotient of small numbers. Where the motion itself is regular there (a
-parallelogram in line), the accelerations are taken from a little before and behind; elsewhere (a dead point of what was
-chosen to be independent) the multipliers of the cut joints carry the machine through.
+parallelogram in line), the accelerations are taken from a little before and behind; elsewhere (a toggle position of
+what was chosen to be independent) the multipliers of the cut joints carry the machine through.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from core.numerics.tolerances import INDEPENDENT_ROW
 from core.simulation.equations.constrained import back_substitute, cholesky, forward_substitute, project_free
 from core.simulation.equations.system import (
     BASE,
@@ -38,19 +39,17 @@ from core.simulation.equations.system import (
 from core.simulation.equations.unconstrained import begin, finish, joint_forces
 from core.simulation.stepping.compilation import native, scratch
 
-SURE, NEAR, STEEP = 0.3, 1e-4, 5.0
-"""Closed forms are used where the sine of the worst of them is above SURE, or above NEAR while speeds are raised less
-than STEEP: nearer to a dead point of what is independent a step of fixed length would be far off."""
-AHEAD = 2e-3
-"""Way (rad or m) to the poses from which a regular motion is taken where it cannot be evaluated."""
+REGULAR_SINE, DOUBLE_SINE, STEEP_RATIO = 0.3, 1e-4, 5.0
+"""Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above DOUBLE_SINE while the
+largest ratio of dependent to independent speeds is below STEEP_RATIO: nearer to a toggle position of what is
+independent a step of fixed length would be far off."""
+BYPASS_STEP = 2e-3
+"""Distance (rad or m) to the poses from which a regular motion is taken where it cannot be evaluated."""
 
 GOOD, DOUBLE, NONE = 0, 1, 2
 """How a pose is: well; two branches meet; no solution, or speeds are raised too much."""
 
-
-RANK = 1e-10
-"""As in `core.simulation.equations.constrained`."""
-ROUNDING = 1e-24
+ROUNDING_FRACTION = 1e-24
 """Part of its squared size below which a row that is left holds already by the closed forms: the rest is rounding."""
 
 
@@ -61,7 +60,7 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
     s = load_system(place)
     if s.last[0] != t:
         return False
-    w = s.words[REDUCED]
+    w = s.entries[REDUCED]
     first, closed = w[BASE], w[BASE] + w[RESULT]
     for i in range(s.nq):
         if q[i] != s.memory[first + i] and q[i] != s.memory[closed + i]:
@@ -91,10 +90,10 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     size = s.nq + 2 * s.nv + n * s.nv + n * n + n + 3
     r = result(place, REDUCED, size)
     reach, sine, gain = r[size - 3], r[size - 2], r[size - 1]
-    if reach > 0.0 and (sine > SURE or (sine > NEAR and gain < STEEP)):
+    if reach > 0.0 and (sine > REGULAR_SINE or (sine > DOUBLE_SINE and gain < STEEP_RATIO)):
         s.last[0] = t
         return GOOD
-    return DOUBLE if sine <= NEAR else NONE
+    return DOUBLE if sine <= DOUBLE_SINE else NONE
 
 
 @native
@@ -164,7 +163,7 @@ def hold(place: int, t: float, L: Any, own: Any) -> None:
             for i in range(n):
                 row[i] -= part * before[i]
         square = dot(row, row)
-        if square > RANK * largest:
+        if square > INDEPENDENT_ROW * largest:
             change = (target - dot(row, own)) / square
             for i in range(n):
                 own[i] += change * row[i]
@@ -180,7 +179,7 @@ def along(line: Any, spans: Any, nv: int, row: Any) -> Any:
         span = spans[i * nv : (i + 1) * nv]
         row[i] = dot(line, span)
         whole += dot(line, line) * dot(span, span)
-    return dot(row, row) > ROUNDING * whole
+    return dot(row, row) > ROUNDING_FRACTION * whole
 
 
 @native
@@ -206,7 +205,7 @@ def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
     for k in range(s.nv):
         a[k] = 0.0
     for part in range(4):
-        step = (AHEAD if part < 2 else 2.0 * AHEAD) / largest * (1.0 if part % 2 == 0 else -1.0)
+        step = (BYPASS_STEP if part < 2 else 2.0 * BYPASS_STEP) / largest * (1.0 if part % 2 == 0 else -1.0)
         for k in range(s.nq):
             point[k] = q[k] + step * qdot[k]
         normalise(place, point)

@@ -19,9 +19,9 @@ from core.simulation.stepping.compilation import (
     view,
 )
 
-FINE, NOT_FINITE, TORN, UNSUITABLE = 0, 2, 4, -1
-"""What a call says: all is well; a result is not a finite number; a loop does not close any more; the equations do not
-apply here."""
+FINE, NOT_FINITE, DRIFTED, UNSUITABLE = 0, 2, 4, -1
+"""What a call says: all is well; a result is not a finite number; loops have drifted open; the equations do not apply
+here."""
 
 
 _numbers: Any = np.arange(16)
@@ -40,16 +40,16 @@ _numbers: Any = np.arange(16)
     SETTLE,
     SLOPES,
     TORQUE_SLOPES,
-    CONDITIONS,
-    TORQUE_CONDITIONS,
+    INDICATORS,
+    TORQUE_INDICATORS,
 ) = _numbers
-"""Rows of `System.words`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
+"""Rows of `System.entries`: u(t, q, v), q̇, a, M, h, residuals of the closure, G, Ġ v − f̈, the equations in
 independent speeds (`core.closed_forms.closed_forms.Layout`), ẋ, −ḟ, the step that settles junctions,
-`core.traces.jacobians`, derivatives of u by q and v, arguments of the conditions in forces and in u.
+`core.traces.jacobians`, derivatives of u by q and v, event indicators of forces and of u.
 NumPy integers: for each literal one Numba would compile its callers anew."""
 FIRST, SECOND, THIRD = _numbers[:3]
 KIND, ADDRESS, TABLE, ROWS, PLACES, COUNT, RESULT, BASE, OF_X, OF_T = range(10)
-"""Columns of `System.words`: those of `core.traces.native_entry.Entry.words`, where the entry's memory begins, and
+"""Columns of `System.entries`: those of `core.traces.native_entry.Entry.record`, where the entry's memory begins, and
 where in it x and time go (−1: nowhere)."""
 
 
@@ -75,7 +75,7 @@ class System(NamedTuple):
     """(k,) first entries of the quaternions in q."""
     u: Any
     """(nv,) constant joint forces."""
-    words: Any
+    entries: Any
     """(16, 10)"""
     memory: Any
     """Of all entries, one behind the other."""
@@ -98,8 +98,8 @@ class System(NamedTuple):
     """(2 nx,) x and ẋ, as `put_states` left them."""
     last: Any
     """(1 + independent²,) time at which the reduced equations were evaluated last (NaN: none); factor of their mass."""
-    latches: int
-    """Conditions in forces, whose latches stand at the end of `now`."""
+    modes: int
+    """Number of mode variables in forces; they stand at the end of `now`."""
     points: Any
     """(signals + 1,) where the points of each recorded signal begin."""
     times: Any
@@ -114,7 +114,7 @@ _KINDS = {
     "by_matrix": numba.boolean,
     "quaternions": _I1,
     "u": _F1,
-    "words": _I2,
+    "entries": _I2,
     "memory": _F1,
     "room": _F1,
     "order": _I1,
@@ -147,7 +147,7 @@ def stored(value: Any) -> tuple[Any, Any]:
 def evaluate(place: int, function: int) -> Any:
     """Call an entry on its memory; false if a result that must be finite is not."""
     s = load_system(place)
-    w = s.words[function]
+    w = s.entries[function]
     base = address_of(s.memory) + 8 * w[BASE]
     if w[KIND] == 1:
         return call_single(w[ADDRESS], base) == 0
@@ -159,7 +159,7 @@ def evaluate(place: int, function: int) -> Any:
 def put(place: int, function: int, offset: int, x: Any) -> None:
     """x into the arguments of an entry."""
     s = load_system(place)
-    at = s.words[function, BASE] + offset
+    at = s.entries[function, BASE] + offset
     for i in range(len(x)):
         s.memory[at + i] = x[i]
 
@@ -168,7 +168,7 @@ def put(place: int, function: int, offset: int, x: Any) -> None:
 def result_place(place: int, function: int) -> Any:
     """Address of an entry's result."""
     s = load_system(place)
-    return address_of(s.memory) + 8 * (s.words[function, BASE] + s.words[function, RESULT])
+    return address_of(s.memory) + 8 * (s.entries[function, BASE] + s.entries[function, RESULT])
 
 
 @inserted
@@ -181,7 +181,7 @@ def result(place: int, function: int, count: int) -> Any:
 def put_rest(place: int, function: int) -> None:
     """x, ẋ and time into the arguments of an entry that takes them."""
     s = load_system(place)
-    w = s.words[function]
+    w = s.entries[function]
     if w[OF_X] >= 0:
         put(place, function, w[OF_X], s.own)
     if w[OF_T] >= 0:

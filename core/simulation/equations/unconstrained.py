@@ -41,9 +41,9 @@ def begin(place: int, t: float, y: Any) -> Any:
 def forces_place(place: int, t: float, y: Any) -> Any:
     """Address of u, evaluated if it changes."""
     s = load_system(place)
-    if s.words[TORQUE, KIND] == 0:
+    if s.entries[TORQUE, KIND] == 0:
         return address_of(s.u)
-    s.memory[s.words[TORQUE, BASE]] = t
+    s.memory[s.entries[TORQUE, BASE]] = t
     put(place, TORQUE, SECOND, y[: s.nq + s.nv])
     evaluate(place, TORQUE)
     return result_place(place, TORQUE)

@@ -14,7 +14,6 @@ import numpy as np
 from core.simulation.stepping.compilation import native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
-    COLLAPSED,
     DELAY,
     END,
     FINE,
@@ -26,6 +25,7 @@ from core.simulation.stepping.step_state import (
     RAISED,
     REJECTED,
     STEP,
+    STEP_UNDERFLOW,
     SWITCHED,
     TAKEN,
     TIME,
@@ -34,7 +34,7 @@ from core.simulation.stepping.step_state import (
     copy,
     derivative,
     first_step,
-    load_work,
+    load_state,
     note_failure,
     project,
     refused,
@@ -46,10 +46,10 @@ MOST_ORDER = 12
 DIFFERENCES = MOST_ORDER + 2
 """Φ_0 … Φ_13."""
 HIGHEST = 19
-"""Place in `Work.counts`: order at most."""
+"""Place in `StepState.counts`: order at most."""
 NEXT, WRONG, ROOM, REACHED = DIFFERENCES, *range(2 * DIFFERENCES, 2 * DIFFERENCES + 3)
 ROWS = 2 * DIFFERENCES + 3
-"""Rows of `Work.k`: Φ(n); Φ(n + 1); error; room; the end of the step that was taken, wherever it is cut."""
+"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; room; the end of the step that was taken, wherever it is cut."""
 
 
 def coefficients() -> tuple[Any, Any, Any]:
@@ -63,9 +63,9 @@ def coefficients() -> tuple[Any, Any, Any]:
 
 
 @native
-def products(work: int, h: float, count: int, out: Any) -> None:
+def products(state: int, h: float, count: int, out: Any) -> None:
     """∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h, of j = 0 … count − 1: h g_j."""
-    w = load_work(work)
+    w = load_state(state)
     for j in range(count):
         out[j] = 0.0
     for m in range(w.A.shape[1]):
@@ -77,9 +77,9 @@ def products(work: int, h: float, count: int, out: Any) -> None:
 
 
 @native
-def predict(work: int, h: float, order: int, g: Any) -> None:
+def predict(state: int, h: float, order: int, g: Any) -> None:
     """y_{n+1} from `order` differences into w.new; Φ*_j(n) = β_j Φ_j(n) into the rows of the next differences."""
-    w = load_work(work)
+    w = load_state(state)
     n = len(w.y)
     copy(w.y, w.new)
     beta = 1.0
@@ -96,9 +96,9 @@ def predict(work: int, h: float, order: int, g: Any) -> None:
 
 
 @native
-def differences(work: int, f: Any, order: int, out: Any) -> Any:
+def differences(state: int, f: Any, order: int, out: Any) -> Any:
     """Φ_order(n + 1) into out, with f in place of f_{n+1}: f − Σ_{j<order} Φ*_j(n)."""
-    w = load_work(work)
+    w = load_state(state)
     for i in range(len(f)):
         x = f[i]
         for j in range(order):
@@ -107,48 +107,48 @@ def differences(work: int, f: Any, order: int, out: Any) -> Any:
 
 
 @native
-def error_with(work: int, f: Any, order: int, weight: float) -> Any:
+def error_with(state: int, f: Any, order: int, weight: float) -> Any:
     """Size of weight · Φ_order(n + 1)."""
-    w = load_work(work)
-    differences(work, f, order, w.k[ROOM])
-    return abs(weight) * scaled_norm(work, w.k[ROOM], w.y, w.new)
+    w = load_state(state)
+    differences(state, f, order, w.k[ROOM])
+    return abs(weight) * scaled_norm(state, w.k[ROOM], w.y, w.new)
 
 
 @native
-def chosen_order(work: int, f: Any, order: int, g: Any, error: float) -> Any:
+def chosen_order(state: int, f: Any, order: int, g: Any, error: float) -> Any:
     """Whether the order should go down: −1, or 0."""
     if order > 2:
-        lower = error_with(work, f, order - 1, g[order - 1] - g[order - 2])
-        lowest = error_with(work, f, order - 2, g[order - 2] - g[order - 3])
+        lower = error_with(state, f, order - 1, g[order - 1] - g[order - 2])
+        lowest = error_with(state, f, order - 2, g[order - 2] - g[order - 3])
         return -1 if max(lower, lowest) <= error else 0
     if order == 2:
-        return -1 if error_with(work, f, 1, g[1] - g[0]) <= 0.5 * error else 0
+        return -1 if error_with(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
     return 0
 
 
 @native
-def attempt(work: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
+def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     """Predict, evaluate, correct, project: (what happened, size of the error). f: the evaluation at the prediction."""
-    w = load_work(work)
-    products(work, h, order + 2, g)
-    predict(work, h, order, g)
-    if not derivative(work, t + h, w.new, f):
+    w = load_state(state)
+    products(state, h, order + 2, g)
+    predict(state, h, order, g)
+    if not derivative(state, t + h, w.new, f):
         return NOT_FINITE, np.inf
-    differences(work, f, order, w.k[ROOM])
+    differences(state, f, order, w.k[ROOM])
     for i in range(len(w.y)):
         w.new[i] += g[order] * w.k[ROOM, i]
         w.k[WRONG, i] = (g[order] - g[order - 1]) * w.k[ROOM, i]
-    happened = project(work, t + h, w.new, w.k[WRONG])
+    happened = project(state, t + h, w.new, w.k[WRONG])
     if happened != FINE:
         return happened, np.inf
-    note_failure(work, w.k[WRONG], w.new)
-    return FINE, scaled_norm(work, w.k[WRONG], w.y, w.new)
+    note_failure(state, w.k[WRONG], w.new)
+    return FINE, scaled_norm(state, w.k[WRONG], w.y, w.new)
 
 
 @native
-def shift(work: int, t: float, f: Any, order: int) -> None:
+def shift(state: int, t: float, f: Any, order: int) -> None:
     """Φ(n + 1) from Φ*(n) and f_{n+1}; the times move on."""
-    w = load_work(work)
+    w = load_state(state)
     n = len(f)
     for i in range(n):
         x = f[i]
@@ -162,9 +162,9 @@ def shift(work: int, t: float, f: Any, order: int) -> None:
 
 
 @native
-def renew(work: int, h: float, order: int, g: Any, error: float, down: int) -> None:
+def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
     """Order and length of the next step (Shampine and Gordon, chapter 7)."""
-    w = load_work(work)
+    w = load_state(state)
     raised = 0
     n = len(w.y)
     upper = 0.0
@@ -173,7 +173,7 @@ def renew(work: int, h: float, order: int, g: Any, error: float, down: int) -> N
     elif down == 0 and order < w.counts[HIGHEST] and w.counts[DELAY] > order:
         for i in range(n):
             w.k[ROOM, i] = w.k[NEXT + order + 1, i]
-        upper = abs(h * w.rows[0, order + 1]) * scaled_norm(work, w.k[ROOM], w.y, w.new)
+        upper = abs(h * w.rows[0, order + 1]) * scaled_norm(state, w.k[ROOM], w.y, w.new)
         if (order == 1 and upper < 0.5 * error) or (order > 1 and upper < error):
             raised = 2
     if raised == 1:
@@ -198,24 +198,24 @@ def renew(work: int, h: float, order: int, g: Any, error: float, down: int) -> N
 
 
 @native
-def start(work: int, t: float) -> Any:
+def start(state: int, t: float) -> Any:
     """Order one, the first difference."""
-    w = load_work(work)
-    if not derivative(work, t, w.y, w.k[0]):
+    w = load_state(state)
+    if not derivative(state, t, w.y, w.k[0]):
         copy(w.k[0], w.failed)
         return NOT_FINITE
     for j in range(len(w.past)):
         w.past[j] = t
     w.counts[ORDER], w.counts[RAISED], w.counts[DELAY] = 1, 1, 0
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(work, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
+        w.numbers[STEP] = first_step(state, t, w.k[0], 2.0, w.k[WRONG], w.k[ROOM])
     return FINE
 
 
 @native
-def multistep(work: int, g: Any, f: Any) -> Any:
+def multistep(state: int, g: Any, f: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     t, end = w.numbers[TIME], w.numbers[END]
     failures, happened = 0, FINE
     while True:
@@ -223,54 +223,54 @@ def multistep(work: int, g: Any, f: Any) -> Any:
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
-            return COLLAPSED if happened == FINE else happened
-        happened, error = attempt(work, t, h, order, g, f)
-        down = chosen_order(work, f, order, g, error) if happened == FINE else 0
+            return STEP_UNDERFLOW if happened == FINE else happened
+        happened, error = attempt(state, t, h, order, g, f)
+        down = chosen_order(state, f, order, g, error) if happened == FINE else 0
         if error <= 1.0:
             break
         failures += 1
         w.counts[REJECTED] += 1
         if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
             return TOO_MANY
-        if refused(work, t, h, happened):
+        if refused(state, t, h, happened):
             w.numbers[STEP], w.counts[USED] = h, NOTHING
             return SWITCHED
         w.counts[RAISED] = 0
         w.counts[ORDER] = 1 if failures >= 3 else order + down
         w.counts[DELAY] = 0
         w.numbers[STEP] = h * (0.5 if happened == FINE else 0.1)
-    if not derivative(work, t + h, w.new, f):
+    if not derivative(state, t + h, w.new, f):
         copy(f, w.failed)
         return NOT_FINITE
-    shift(work, t + h, f, order)
+    shift(state, t + h, f, order)
     copy(w.new, w.k[REACHED])
     w.numbers[TAKEN] = h
     w.counts[ACCEPTED] += 1
     w.counts[DELAY] += 1
     w.counts[USED] = order
-    renew(work, h, order, g, error, down)
+    renew(state, h, order, g, error, down)
     return FINE
 
 
-def step_entry(work: int, t: float, first: int, second: int) -> int:
+def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_work(work)
+    w = load_state(state)
     g, f = scratch(DIFFERENCES + 1), scratch(len(w.y))
     g[:] = 0.0
     happened: int = FINE
     if w.counts[ORDER] == 0:
-        happened = start(work, t)
+        happened = start(state, t)
     else:
         for j in range(w.counts[USED] + 2):
             copy(w.k[NEXT + j], w.k[j])
     if happened == FINE:
-        happened = multistep(work, g, f)
+        happened = multistep(state, g, f)
     return happened
 
 
-def within_entry(work: int, theta: float, out: int, second: int) -> int:
+def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
-    w = load_work(work)
+    w = load_state(state)
     point, h, count = view(out, len(w.y)), w.numbers[TAKEN], w.counts[USED] + 1
     g = scratch(DIFFERENCES + 1)
     g[:] = 0.0
@@ -285,5 +285,5 @@ def within_entry(work: int, theta: float, out: int, second: int) -> int:
     for j in range(count):
         for i in range(len(point)):
             point[i] += g[j] * w.k[NEXT + j, i]
-    result: int = project(work, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    result: int = project(state, w.numbers[TIME] + theta * h, point, w.failed[:0])
     return result

@@ -12,39 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from core.simulation.methods.radau_newton import (
-    CHANGE,
-    COST,
-    DEGREE,
-    DIVERGED,
-    FACTORED,
-    HIGHEST,
-    LOWEST,
-    PRESENT,
-    RENEWED,
-    RIGHT,
-    ROOM,
-    SAME,
-    SCALE,
-    SECOND,
-    STAGE,
-    WRONG,
-    Q,
-    W,
-    Z,
-    block,
-    mix,
-    most_rounds,
-    newton,
-)
-from core.simulation.methods.radau_tables import MOST_STAGES
+from core.simulation.methods.radau_tables import BLOCK, MOST_STAGES
 from core.simulation.methods.stage_systems import HALVED, factorise, solve
 from core.simulation.stepping.compilation import address_of, call_entry, native, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     ATOL,
     CALLS,
-    COLLAPSED,
     END,
     FINE,
     FRESH,
@@ -56,10 +30,12 @@ from core.simulation.stepping.step_state import (
     MOST,
     NOT_FINITE,
     REJECTED,
+    RENEWED,
     ROUNDS,
     RTOL,
     SLIDING,
     STEP,
+    STEP_UNDERFLOW,
     SWITCHED,
     SYSTEM,
     TAKEN,
@@ -68,7 +44,7 @@ from core.simulation.stepping.step_state import (
     copy,
     derivative,
     first_step,
-    load_work,
+    load_state,
     note_failure,
     project,
     refused,
@@ -76,11 +52,24 @@ from core.simulation.stepping.step_state import (
     too_small,
 )
 
-INCREMENT = 1e-8
+_places: Any = 1 + MOST_STAGES * np.arange(6)
+Z, W, F, DW, Q, RIGHT = _places
+SECOND, WRONG, ROOM, CHANGE, SCALE, ROWS = _places[-1] + np.arange(1, 7)
+"""Rows of `StepState.k`: f (0), stages Z, W, F (derivatives of the stages, then ΔZ), ΔW, polynomial, right-hand side,
+its second part, error, room, a derivative, reciprocals of what the tolerances allow.
+NumPy integers, as in `core.simulation.equations.system`."""
+PRESENT, COST, STAGE, DEGREE, HIGHEST, LOWEST, SAME = 19, 20, 22, 23, 24, 25, 26
+"""Places in `StepState.counts`: 1 if the Jacobian was made for the present step; evaluations that a Jacobian takes;
+stages; degree of the polynomial; most and fewest stages; steps taken with these stages."""
+FACTORED = 13
+"""Place in `StepState.numbers`: the step that the factors are for; 0: none."""
+DIVERGED = -1
+
+INCREMENT_FRACTION = 1e-8
 """Relative change of a state for differences."""
-SLOW = 1e-3
+SLOW_RATE = 1e-3
 """Rate of convergence above which the next step gets a new Jacobian."""
-GOAL = 0.2
+GOAL_RATE = 0.2
 """Rate of convergence aimed at: steps are lengthened and shortened for it. It grows with the third power of the step
 where stiff directions turn."""
 SHORTER = 0.7
@@ -95,9 +84,31 @@ error would allow steps so many times longer than convergence does; after more t
 
 
 @native
-def ahead(work: int, theta: float, out: Any) -> None:
+def block(s: int) -> Any:
+    """First row of the coefficients of s stages."""
+    return BLOCK * ((s - 3) // 2)
+
+
+@native
+def mix(state: int, M: Any, source: int, target: int) -> None:
+    """Rows of k times a matrix, into others."""
+    w = load_state(state)
+    s = w.counts[STAGE]
+    first, n = block(s), len(w.y)
+    for i in range(s):
+        out = w.k[target + i]
+        for j in range(n):
+            out[j] = 0.0
+        for m in range(s):
+            x, row = M[first + i, m], w.k[source + m]
+            for j in range(n):
+                out[j] += x * row[j]
+
+
+@native
+def ahead(state: int, theta: float, out: Any) -> None:
     """The polynomial of the step before, less the state at its end, at θ of its length after that end."""
-    w = load_work(work)
+    w = load_state(state)
     power, beyond = 1.0, 1.0 + theta
     for j in range(len(out)):
         out[j] = 0.0
@@ -108,18 +119,18 @@ def ahead(work: int, theta: float, out: Any) -> None:
 
 
 @native
-def differences(work: int, t: float, point: Any) -> Any:
-    """∂f/∂y by differences, along borders of conditions."""
-    w = load_work(work)
+def differences(state: int, t: float, point: Any) -> Any:
+    """∂f/∂y by differences, on switching surfaces."""
+    w = load_state(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]
-    if not derivative(work, t, point, f):
+    if not derivative(state, t, point, f):
         return False
     for j in range(n):
         kept = point[j]
-        point[j] = kept + INCREMENT * max(abs(kept), 1.0)
+        point[j] = kept + INCREMENT_FRACTION * max(abs(kept), 1.0)
         step = point[j] - kept
-        well = derivative(work, t, point, g)
+        well = derivative(state, t, point, g)
         point[j] = kept
         if not well:
             return False
@@ -129,65 +140,159 @@ def differences(work: int, t: float, point: Any) -> Any:
 
 
 @native
-def jacobian(work: int, t: float, point: Any) -> Any:
+def jacobian(state: int, t: float, point: Any) -> Any:
     """∂f/∂y at a point into its place."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[JACOBIANS] += 1
     if w.counts[SLIDING] > 0:
-        return differences(work, t, point)
+        return differences(state, t, point)
     w.counts[CALLS] += w.counts[COST]
     return call_entry(w.addresses[JACOBIAN], w.addresses[SYSTEM], t, address_of(point), address_of(w.square)) == FINE
 
 
 @native
-def renew(work: int, t: float, h: float) -> Any:
+def renew(state: int, t: float, h: float) -> Any:
     """The Jacobian in the middle of the step, where that can be foreseen: stiff directions that turn are then nowhere
     far from it, and Newton's method converges several times faster."""
-    w = load_work(work)
+    w = load_state(state)
     before, middle = w.numbers[LAST_STEP], w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
-        ahead(work, 0.5 * h / before, middle)
+        ahead(state, 0.5 * h / before, middle)
         for j in range(len(w.y)):
             middle[j] += w.y[j]
-        if jacobian(work, t + 0.5 * h, middle):
+        if jacobian(state, t + 0.5 * h, middle):
             return True
-    return jacobian(work, t, w.y)
+    return jacobian(state, t, w.y)
 
 
 @native
-def prepare(work: int, t: float, h: float) -> Any:
+def prepare(state: int, t: float, h: float) -> Any:
     """Jacobian and factors, where the old ones do not fit any more."""
-    w = load_work(work)
+    w = load_state(state)
     if w.counts[RENEWED] == 0:
-        if not renew(work, t, h):
+        if not renew(state, t, h):
             return NOT_FINITE
         w.counts[RENEWED], w.counts[PRESENT], w.numbers[FACTORED] = 1, 1, 0.0
     if w.numbers[FACTORED] != h:
         s = w.counts[STAGE]
         w.numbers[FACTORED] = h
-        if not factorise(work, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
+        if not factorise(state, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
             return DIVERGED
     return FINE
 
 
 @native
-def guess(work: int, h: float) -> None:
+def guess(state: int, h: float) -> None:
     """Z from the polynomial of the step before, W = T⁻¹ Z."""
-    w = load_work(work)
+    w = load_state(state)
     before, s = w.numbers[LAST_STEP], w.counts[STAGE]
     for i in range(s):
         if before > 0.0:
-            ahead(work, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
+            ahead(state, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
         else:
             for j in range(len(w.y)):
                 w.k[Z + i, j] = 0.0
-    mix(work, w.rows, Z, W)
+    mix(state, w.rows, Z, W)
 
 
 @native
-def estimate(work: int, h: float) -> None:
+def newton_change(state: int, h: float) -> None:
+    """ΔW: right-hand sides T⁻¹ F − Λ W / h, then the systems are solved."""
+    w = load_state(state)
+    n, k, s = len(w.y), w.k, w.counts[STAGE]
+    c, first = w.counts[HALVED], block(s)
+    spectrum = w.rows[first + MOST_STAGES]
+    J = w.square[:n]
+    right, found = w.complexes[MOST_STAGES // 2 * n], w.complexes[MOST_STAGES // 2 * n + 1]
+    real = spectrum[0] / h
+    for j in range(n):
+        x = 0.0
+        for m in range(s):
+            x += w.rows[first, m] * k[F + m, j]
+        k[RIGHT, j] = x - real * k[W, j]
+    solve(J, c, real, w.square[n:], w.pivots[0], k[RIGHT], k[DW])
+    for p in range((s - 1) // 2):
+        alpha, beta, a = spectrum[2 * p + 1] / h, spectrum[2 * p + 2] / h, 2 * p + 1
+        for j in range(n):
+            x, y = 0.0, 0.0
+            for m in range(s):
+                x += w.rows[first + a, m] * k[F + m, j]
+                y += w.rows[first + a + 1, m] * k[F + m, j]
+            right[j] = complex(
+                x - alpha * k[W + a, j] - beta * k[W + a + 1, j], y - alpha * k[W + a + 1, j] + beta * k[W + a, j]
+            )
+        solve(J, c, complex(alpha, -beta), w.complexes[p * n : (p + 1) * n], w.pivots[p + 1], right, found)
+        for j in range(n):
+            k[DW + a, j], k[DW + a + 1, j] = found[j].real, found[j].imag
+
+
+@native
+def scaled(state: int, x: Any) -> Any:
+    """Sum of squares of x in units of what the tolerances allow at the beginning of the step."""
+    w = load_state(state)
+    scale, total = w.k[SCALE], 0.0
+    for j in range(len(scale)):
+        e = x[j] * scale[j]
+        total += e * e
+    return total
+
+
+@native
+def evaluate_stages(state: int, t: float, h: float) -> Any:
+    """Derivatives at the stages; false if they are not finite."""
+    w = load_state(state)
+    k, s = w.k, w.counts[STAGE]
+    nodes = w.A[block(s) + MOST_STAGES]
+    for i in range(s):
+        for j in range(len(w.y)):
+            k[ROOM, j] = w.y[j] + k[Z + i, j]
+        if not derivative(state, t + nodes[i] * h, k[ROOM], k[F + i]):
+            return False
+    return True
+
+
+@native
+def most_rounds(s: int) -> Any:
+    """Iterations at most, more for more stages."""
+    return 7 + 5 * (s - 3) // 2
+
+
+@native
+def newton(state: int, t: float, h: float, tolerance: float) -> Any:
+    """The stages Z; (what happened, rate of convergence)."""
+    w = load_state(state)
+    k, n, s = w.k, len(w.y), w.counts[STAGE]
+    most, before, rate = most_rounds(s), 0.0, 0.0
+    for turn in range(most):
+        w.counts[ROUNDS] = turn + 1
+        if not evaluate_stages(state, t, h):
+            return DIVERGED, rate
+        newton_change(state, h)
+        mix(state, w.A, DW, F)
+        size = 0.0
+        for i in range(s):
+            size += scaled(state, k[F + i])
+        size = np.sqrt(size / (s * n))
+        if not size < np.inf:
+            return DIVERGED, rate
+        if turn > 0:
+            rate = size / before
+            if rate >= 1.0 or rate ** (most - turn) / (1.0 - rate) * size > tolerance:
+                return DIVERGED, rate
+        for i in range(s):
+            for j in range(n):
+                k[W + i, j] += k[DW + i, j]
+                k[Z + i, j] += k[F + i, j]
+        if size == 0.0 or (turn > 0 and rate / (1.0 - rate) * size < tolerance):
+            return FINE, rate
+        before = size
+    return DIVERGED, rate
+
+
+@native
+def estimate(state: int, h: float) -> None:
     """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
-    w = load_work(work)
+    w = load_state(state)
     k, s = w.k, w.counts[STAGE]
     first = block(s)
     for j in range(len(w.y)):
@@ -195,13 +300,13 @@ def estimate(work: int, h: float) -> None:
         for i in range(s):
             x += w.A[first + MOST_STAGES + 1, i] * k[Z + i, j]
         k[SECOND, j] = x / h
-    filtered(work, h, k[0])
+    filtered(state, h, k[0])
 
 
 @native
-def filtered(work: int, h: float, f: Any) -> None:
+def filtered(state: int, h: float, f: Any) -> None:
     """(μ/h − J)⁻¹ (f + second part) into the row of the error."""
-    w = load_work(work)
+    w = load_state(state)
     k, n = w.k, len(w.y)
     for j in range(n):
         k[RIGHT, j] = f[j] + k[SECOND, j]
@@ -210,39 +315,39 @@ def filtered(work: int, h: float, f: Any) -> None:
 
 
 @native
-def damp(work: int, t: float, h: float) -> None:
+def damp(state: int, t: float, h: float) -> None:
     """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
-    w = load_work(work)
+    w = load_state(state)
     k = w.k
     for j in range(len(w.y)):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
-    if derivative(work, t, k[ROOM], k[CHANGE]):
-        filtered(work, h, k[CHANGE])
+    if derivative(state, t, k[ROOM], k[CHANGE]):
+        filtered(state, h, k[CHANGE])
 
 
 @native
-def error_of(work: int, t: float, h: float, tried: bool) -> Any:
+def error_of(state: int, t: float, h: float, tried: bool) -> Any:
     """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
-    w = load_work(work)
+    w = load_state(state)
     k = w.k
-    last_stage(work)
-    estimate(work, h)
-    if tried and scaled_norm(work, k[WRONG], w.y, w.new) > 1.0:
-        damp(work, t, h)
-    happened = project(work, t + h, w.new, k[WRONG])
-    note_failure(work, k[WRONG], w.new)
-    return happened, scaled_norm(work, k[WRONG], w.y, w.new)
+    last_stage(state)
+    estimate(state, h)
+    if tried and scaled_norm(state, k[WRONG], w.y, w.new) > 1.0:
+        damp(state, t, h)
+    happened = project(state, t + h, w.new, k[WRONG])
+    note_failure(state, k[WRONG], w.new)
+    return happened, scaled_norm(state, k[WRONG], w.y, w.new)
 
 
 @native
-def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> None:
+def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
     """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
-    w = load_work(work)
+    w = load_state(state)
     s = w.counts[STAGE]
     most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.counts[PRESENT] == 1
     error = max(error, 1e-10)
     allowed = error**power
-    converging = np.cbrt(GOAL / rate) if rate > 0.0 else LARGEST
+    converging = np.cbrt(GOAL_RATE / rate) if rate > 0.0 else LARGEST
     factor = SAFETY * (2.0 * most + 1.0) / (2.0 * most + w.counts[ROUNDS]) * allowed
     if w.numbers[LAST_ERROR] > 0.0:
         factor *= min(1.0, h / w.numbers[LAST_STEP] * (w.numbers[LAST_ERROR] / error) ** -power)
@@ -251,7 +356,7 @@ def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> No
         factor = min(1.0, factor)
     if present:
         factor = min(factor, max(SHORTER, converging))
-    worn = w.counts[ROUNDS] > 2 and rate > SLOW
+    worn = w.counts[ROUNDS] > 2 and rate > SLOW_RATE
     if not worn and 1.0 <= factor < KEPT:
         factor = 1.0
     w.counts[RENEWED], w.counts[PRESENT] = 0 if worn else 1, 0
@@ -259,17 +364,17 @@ def accept(work: int, h: float, error: float, rate: float, rejected: bool) -> No
     w.numbers[STEP], w.numbers[TAKEN] = h * factor, h
     w.counts[ACCEPTED] += 1
     w.counts[DEGREE] = s
-    mix(work, w.P, Z, Q)
+    mix(state, w.P, Z, Q)
     w.counts[SAME] += 1
     if not rejected and w.counts[SAME] > STEADY:
-        choose_order(work, allowed, converging, present)
+        choose_order(state, allowed, converging, present)
 
 
 @native
-def choose_order(work: int, allowed: float, converging: float, present: bool) -> None:
+def choose_order(state: int, allowed: float, converging: float, present: bool) -> None:
     """More stages where the error alone shortens steps, fewer where convergence does. Arguments: by how much the error
     and the convergence of Newton's method would let the step grow; whether with a Jacobian made for the step."""
-    w = load_work(work)
+    w = load_state(state)
     s = w.counts[STAGE]
     change = 0
     if converging > UP * allowed and s < w.counts[HIGHEST]:
@@ -283,19 +388,19 @@ def choose_order(work: int, allowed: float, converging: float, present: bool) ->
 
 
 @native
-def shrink(work: int, h: float, factor: float) -> Any:
+def shrink(state: int, h: float, factor: float) -> Any:
     """A step was refused; false if there may be no more."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[REJECTED] += 1
     w.numbers[STEP] = h * factor
     return w.counts[REJECTED] + w.counts[ACCEPTED] < w.counts[MOST]
 
 
 @native
-def shorter(work: int, happened: int, error: float, refusals: int) -> Any:
+def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
     """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
     are of no use."""
-    w = load_work(work)
+    w = load_state(state)
     factor = 0.5 if happened != FINE else SMALLEST
     if happened == FINE and error < np.inf:
         factor = max(SMALLEST, SAFETY * error ** (-1.0 / (w.counts[STAGE] + 1.0)))
@@ -305,17 +410,28 @@ def shorter(work: int, happened: int, error: float, refusals: int) -> Any:
 
 
 @native
-def last_stage(work: int) -> None:
+def last_stage(state: int) -> None:
     """Where the last stage stands, into w.new."""
-    w = load_work(work)
+    w = load_state(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.k[Z + w.counts[STAGE] - 1, j]
 
 
 @native
-def implicit_step(work: int, tolerance: float) -> Any:
+def with_new_jacobian(state: int, rate: float) -> float:
+    """By what the step is multiplied where Newton's iteration failed. The Jacobian is made anew: an old one may be to
+    blame; if it was new, the step is too long."""
+    w = load_state(state)
+    w.counts[RENEWED] = 0
+    if w.counts[PRESENT] == 0:
+        return 1.0
+    return min(0.5, max(0.3, np.cbrt(GOAL_RATE / rate))) if rate > 0.0 else 0.5
+
+
+@native
+def implicit_step(state: int, tolerance: float) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     t, end = w.numbers[TIME], w.numbers[END]
     rejected, refusals, happened = w.counts[ACCEPTED] == 0, 0, FINE
     for j in range(len(w.y)):
@@ -325,58 +441,54 @@ def implicit_step(work: int, tolerance: float) -> Any:
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
-            return COLLAPSED if happened in (FINE, DIVERGED) else happened
-        happened = prepare(work, t, h)
+            return STEP_UNDERFLOW if happened in (FINE, DIVERGED) else happened
+        happened = prepare(state, t, h)
         rate = 0.0
         if happened == FINE:
-            guess(work, h)
-            happened, rate = newton(work, t, h, tolerance)
+            guess(state, h)
+            happened, rate = newton(state, t, h, tolerance)
         if happened == FINE:
-            happened, error = error_of(work, t, h, rejected)
+            happened, error = error_of(state, t, h, rejected)
             if happened == FINE and error <= 1.0:
-                accept(work, h, error, rate, rejected)
+                accept(state, h, error, rate, rejected)
                 return FINE
             refusals += 1
-            factor = shorter(work, happened, error, refusals)
-        elif w.counts[PRESENT] == 0:
-            w.counts[RENEWED], factor = 0, 1.0  # an old Jacobian may be to blame
+            factor = shorter(state, happened, error, refusals)
         else:
-            w.counts[RENEWED], factor = 0, 0.5
-            if rate > 0.0:
-                factor = min(0.5, max(0.3, np.cbrt(GOAL / rate)))
+            factor = with_new_jacobian(state, rate)
         rejected = True
-        if not shrink(work, h, factor):
+        if not shrink(state, h, factor):
             return TOO_MANY
         if happened != FINE:
-            last_stage(work)
-        if refused(work, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
+            last_stage(state)
+        if refused(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
             w.numbers[STEP], w.counts[RENEWED], w.numbers[LAST_STEP] = h, 0, 0.0
             return SWITCHED
 
 
-def step_entry(work: int, t: float, first: int, second: int) -> int:
+def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step."""
-    w = load_work(work)
+    w = load_state(state)
     if w.counts[FRESH] == 0:
-        if not derivative(work, t, w.y, w.k[0]):
+        if not derivative(state, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
         w.counts[FRESH] = 1
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(work, t, w.k[0], w.counts[STAGE] + 1.0, w.k[ROOM], w.k[WRONG])
+        w.numbers[STEP] = first_step(state, t, w.k[0], w.counts[STAGE] + 1.0, w.k[ROOM], w.k[WRONG])
     tolerance = max(1e-15 / w.numbers[RTOL], min(0.03, np.sqrt(w.numbers[RTOL])))
-    result: int = implicit_step(work, tolerance)
+    result: int = implicit_step(state, tolerance)
     return result
 
 
-def within_entry(work: int, theta: float, out: int, second: int) -> int:
+def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     point = view(out, len(w.y))
     for j in range(len(w.y)):
         x = 0.0
         for m in range(w.counts[DEGREE] - 1, -1, -1):
             x = (x + w.k[Q + m, j]) * theta
         point[j] = w.y[j] + x
-    result: int = project(work, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
+    result: int = project(state, w.numbers[TIME] + theta * w.numbers[TAKEN], point, w.failed[:0])
     return result

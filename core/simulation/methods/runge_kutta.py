@@ -10,19 +10,19 @@ import numpy as np
 from core.simulation.stepping.compilation import merged, native, scratch, view
 from core.simulation.stepping.step_state import (
     ACCEPTED,
-    COLLAPSED,
     END,
     ERROR,
     FINE,
     FRESH,
-    LATCHED,
     LIMIT,
+    MODES_FIXED,
     MOST,
     NOT_FINITE,
     REJECTED,
     SAMPLE,
     STAGES,
     STEP,
+    STEP_UNDERFLOW,
     STEPS,
     SWITCHED,
     TAKEN,
@@ -31,7 +31,7 @@ from core.simulation.stepping.step_state import (
     copy,
     derivative,
     first_step,
-    load_work,
+    load_state,
     note_failure,
     project,
     refused,
@@ -70,20 +70,20 @@ def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> No
 
 
 @native
-def stages(work: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
+def stages(state: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
     """Stages first … last − 1 into w.k; `point` is the last point they were taken at."""
-    w = load_work(work)
+    w = load_state(state)
     for i in range(first, last):
         add_rows(w.k, w.A[i], i, h, w.y, point)
-        if not derivative(work, t + w.rows[1, i] * h, point, w.k[i]):
+        if not derivative(state, t + w.rows[1, i] * h, point, w.k[i]):
             return False
     return True
 
 
 @native
-def error_of(work: int, h: float, e: Any, e_low: Any) -> None:
+def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
     """The error estimates of a step, (n,) each."""
-    w = load_work(work)
+    w = load_state(state)
     e[:] = 0.0
     e_low[:] = 0.0
     add_rows(w.k, w.rows[2], w.counts[STAGES], h, e, e)
@@ -91,20 +91,20 @@ def error_of(work: int, h: float, e: Any, e_low: Any) -> None:
 
 
 @native
-def weighed(work: int, e: Any, e_low: Any) -> Any:
+def weighed(state: int, e: Any, e_low: Any) -> Any:
     """Size of the error in units of what is allowed (Hairer II.10.1 where there are two estimates)."""
-    w = load_work(work)
-    high, low = scaled_norm(work, e, w.y, w.new), scaled_norm(work, e_low, w.y, w.new)
-    note_failure(work, e, w.new)
+    w = load_state(state)
+    high, low = scaled_norm(state, e, w.y, w.new), scaled_norm(state, e_low, w.y, w.new)
+    note_failure(state, e, w.new)
     if high == 0.0:
         return 0.0
     return high * high / np.sqrt(high * high + 0.01 * low * low)
 
 
 @native
-def accept(work: int, h: float, error: float, rejected: int) -> None:
+def accept(state: int, h: float, error: float, rejected: int) -> None:
     """Note an accepted step and choose the next."""
-    w = load_work(work)
+    w = load_state(state)
     power = 1.0 / w.counts[STEPS]
     factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.numbers[ERROR], 1e-4) ** BETA
     w.numbers[STEP] = h * min(max(factor, SMALLEST_FACTOR), 1.0 if rejected else LARGEST_FACTOR)
@@ -114,9 +114,9 @@ def accept(work: int, h: float, error: float, rejected: int) -> None:
 
 
 @native
-def embedded_step(work: int, e: Any, e_low: Any) -> Any:
+def embedded_step(state: int, e: Any, e_low: Any) -> Any:
     """One accepted step from w.y to w.new, on the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     t, end = w.numbers[TIME], w.numbers[END]
     rejected, happened = 0, FINE
     while True:
@@ -124,22 +124,22 @@ def embedded_step(work: int, e: Any, e_low: Any) -> Any:
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
         if too_small(t, h):
-            return COLLAPSED if happened == FINE else happened
-        happened = FINE if stages(work, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
+            return STEP_UNDERFLOW if happened == FINE else happened
+        happened = FINE if stages(state, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:
-            error_of(work, h, e, e_low)
-            happened = project(work, t + h, w.new, e)
+            error_of(state, h, e, e_low)
+            happened = project(state, t + h, w.new, e)
         if happened == FINE:
-            error = weighed(work, e, e_low)
+            error = weighed(state, e, e_low)
         if error <= 1.0:
-            accept(work, h, error, rejected)
+            accept(state, h, error, rejected)
             return FINE
         rejected = 1
         w.counts[REJECTED] += 1
         if w.counts[REJECTED] + w.counts[ACCEPTED] >= w.counts[MOST]:
             return TOO_MANY
-        if refused(work, t, h, happened):
+        if refused(state, t, h, happened):
             return SWITCHED
         shrink = SMALLEST_FACTOR
         if error < np.inf:
@@ -147,30 +147,30 @@ def embedded_step(work: int, e: Any, e_low: Any) -> Any:
         w.numbers[STEP] = h * shrink
 
 
-def step_entry(work: int, t: float, first: int, second: int) -> int:
+def step_entry(state: int, t: float, first: int, second: int) -> int:
     """One step with its continuous extension."""
-    w = load_work(work)
+    w = load_state(state)
     n = len(w.y)
     e, e_low = scratch(n), scratch(n)
     if w.counts[FRESH] == 0:
-        if not derivative(work, t, w.y, w.k[0]):
+        if not derivative(state, t, w.y, w.k[0]):
             copy(w.k[0], w.failed)
             return NOT_FINITE
         w.counts[FRESH] = 1
     if w.numbers[STEP] <= 0.0:
-        w.numbers[STEP] = first_step(work, t, w.k[0], float(w.counts[STEPS]), e, e_low)
-    happened: int = embedded_step(work, e, e_low)
+        w.numbers[STEP] = first_step(state, t, w.k[0], float(w.counts[STEPS]), e, e_low)
+    happened: int = embedded_step(state, e, e_low)
     if happened != FINE:
         return happened
     h, extra = w.numbers[TAKEN], len(w.A)
-    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[LATCHED] == 1):
-        happened = FINE if stages(work, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
+    if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[MODES_FIXED] == 1):
+        happened = FINE if stages(state, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
     return happened
 
 
-def within_entry(work: int, theta: float, out: int, second: int) -> int:
+def within_entry(state: int, theta: float, out: int, second: int) -> int:
     """The point at t + θ h from the continuous extension, on the manifold."""
-    w = load_work(work)
+    w = load_state(state)
     n, h = len(w.y), w.numbers[TAKEN]
     point = view(out, n)
     S, m = w.P.shape
@@ -181,5 +181,5 @@ def within_entry(work: int, theta: float, out: int, second: int) -> int:
             weight = (weight + w.P[i, j]) * theta
         for j in range(n):
             point[j] += h * weight * w.k[i, j]
-    result: int = project(work, w.numbers[TIME] + theta * h, point, w.failed[:0])
+    result: int = project(state, w.numbers[TIME] + theta * h, point, w.failed[:0])
     return result

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from core.simulation.stepping.compilation import address_of, call_entry, scratch
-from core.simulation.stepping.step_state import CALLS, IMPULSE, SYSTEM, TAKEN, copy, load_work
+from core.simulation.stepping.step_state import CALLS, IMPULSE, SYSTEM, TAKEN, copy, load_state
 
 
-def impulse_step(work: int, t: float, first: int, second: int) -> int:
+def impulse_step(state: int, t: float, first: int, second: int) -> int:
     """One step of the length w.numbers[TAKEN], in place."""
-    w = load_work(work)
+    w = load_state(state)
     room = scratch(len(w.y) + 1)
     room[0] = w.numbers[TAKEN]
     w.counts[CALLS] += 1

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from core.simulation.stepping.compilation import native
-from core.simulation.stepping.step_state import FACTORISATIONS, load_work
+from core.simulation.stepping.step_state import FACTORISATIONS, load_state
 
 HALVED = 21
-"""Place in `Work.counts`: number of coordinates that are eliminated; 0: none."""
+"""Place in `StepState.counts`: number of coordinates that are eliminated; 0: none."""
 
 
 @native
@@ -113,9 +113,9 @@ def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> No
 
 
 @native
-def factorise(work: int, h: float, spectrum: Any, pairs: int) -> Any:
+def factorise(state: int, h: float, spectrum: Any, pairs: int) -> Any:
     """Factors of μ/h − J and of (α − iβ)/h − J for each pair; false if one is singular. spectrum: μ, α₁, β₁, …"""
-    w = load_work(work)
+    w = load_state(state)
     n, c = len(w.y), w.counts[HALVED]
     J, A = w.square[:n], w.square[n:]
     w.counts[FACTORISATIONS] += 1

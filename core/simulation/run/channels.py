@@ -30,16 +30,14 @@ WHOLE = (
     "momentum.angular",
     "constraint.residual",
 )
-_COMPONENTS = {
-    "position": "xyz",
-    "velocity": "xyz",
-    "omega": "xyz",
-    "acceleration": "xyz",
-    "alpha": "xyz",
-    "linear": "xyz",
-    "angular": "xyz",
-}
+_SINGLE = ("time", "energy.kinetic", "energy.potential", "energy.total", "constraint.residual")
+"""Channels of one column."""
 _WRENCH = ("tx", "ty", "tz", "fx", "fy", "fz")
+_COMPONENTS = {
+    **dict.fromkeys(("position", "velocity", "omega", "acceleration", "alpha", "linear", "angular"), tuple("xyz")),
+    "orientation": ("qx", "qy", "qz", "qw"),
+    "reaction": _WRENCH,
+}
 MAGNITUDES = {"magnitude": tuple("xyz"), "force": _WRENCH[3:], "torque": _WRENCH[:3]}
 """Suffixes of lengths of vectors, and the components they are the lengths of."""
 _OPERATORS = frozenset("+*/^()")
@@ -116,11 +114,7 @@ class Channels:
             return self.elements.table[channel].suffixes
         owner, _, what = channel.rpartition(".")
         if what in _COMPONENTS:
-            return tuple(_COMPONENTS[what])
-        if what == "orientation":
-            return ("qx", "qy", "qz", "qw")
-        if what == "reaction":
-            return _WRENCH
+            return _COMPONENTS[what]
         if what in JOINT[:4] and owner in self.mech.joint_names and cut_coordinates.closes_loop(self.mech, owner):
             info = self.mech.model.expanded.find("joints", owner).info
             return info.coordinates if what == "q" else info.speeds
@@ -295,6 +289,28 @@ class Channels:
         close = close or difflib.get_close_matches(name, self.names, 3, 0.5)
         hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
+
+
+def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
+    """Suffixes of a channel's columns without computing it, as "x", "y", "z" of "tool.position"; () for one column.
+
+    Raises ModelError for a channel that is none.
+    """
+    if channel not in channels.names:
+        raise ModelError(f"There is no channel '{channel}'.")
+    if channel in channels.elements.table:
+        return channels.elements.table[channel].suffixes
+    owner, _, what = channel.rpartition(".")
+    if channel in _SINGLE or what in _COMPONENTS:
+        return () if channel in _SINGLE else _COMPONENTS[what]
+    mech = channels.mech
+    if cut_coordinates.closes_loop(mech, owner):
+        info = mech.model.expanded.find("joints", owner).info
+        names = info.coordinates if what == "q" else info.speeds
+        return names if len(names) > 1 else ()
+    place = mech.joint_q(owner) if what == "q" else mech.joint_v(owner)
+    count = place.stop - place.start
+    return channels.components(channel, count) if count > 1 else ()
 
 
 def _width(column: Array) -> int:

@@ -1,9 +1,9 @@
-"""Positions between the samples of a run: along the shortest way, with loops, constraints and drivers fulfilled.
+"""Positions between the samples of a run: along the shortest path, with loops, constraints and drivers fulfilled.
 
-The way between two samples is straight in the coordinates, so that loops gape on it, the more the further samples lie
+The path between two samples is straight in the coordinates, so that loops gape on it, the more the further samples lie
 apart. From the nearer sample the independent coordinates go to their interpolated values in steps so short that no
 branch is mistaken, and what holds is fulfilled after each. Whole turns make no difference to the pose: they are left
-out on the way and given back at its end.
+out on the path and given back at its end.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from core.closed_forms.closed_forms import closed_forms_of, explicitly_closed
 from core.errors import KinetostatError
 from core.mechanism import Mechanism
+from core.numerics.tolerances import OPEN_GAP
 from core.simulation.setup import Array
 
 if TYPE_CHECKING:
@@ -24,17 +25,15 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]
 """Of samples."""
-CLOSED = 1e-7
-"""Gap (m or rad) below which a position counts as closed: nobody sees it."""
-STEP = 0.25
-"""Largest way of a coordinate (rad or m) between two closings."""
+LONGEST_STEP = 0.25
+"""Longest step of a coordinate (rad or m) between two closings."""
 MOST_STEPS = 100
 """Closings of one position at most: a picture must not wait for more."""
 
 
 def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     """Positions (m, nq) at times (m,), s, inside the run; with the samples (m,) before and after, and the part (m,) of
-    the way between them."""
+    the path between them."""
     count = len(run.time)
     if count < 2:
         none = np.zeros(len(times), dtype=np.intp)
@@ -43,19 +42,19 @@ def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     last = first + 1
     part = np.clip((times - run.time[first]) / (run.time[last] - run.time[first]), 0.0, 1.0)
     mech = run.mech
-    way = np.reshape(mech.difference(run.q[first], run.q[last]), (len(times), mech.nv))
-    q = np.reshape(mech.integrate(run.q[first], way, part), (len(times), mech.nq))
+    displacement = np.reshape(mech.difference(run.q[first], run.q[last]), (len(times), mech.nv))
+    q = np.reshape(mech.integrate(run.q[first], displacement, part), (len(times), mech.nq))
     if mech.constrained:
         _close(run, q, np.where(part < 0.5, first, last), (part > 0.0) & (part < 1.0), times)
     return q, first, last, part
 
 
 def _close(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: Array) -> None:
-    """Replace positions (m, nq) that gape by closed ones, or by the nearer samples where there is no way from them."""
+    """Replace positions (m, nq) that gape by closed ones, or by the nearer samples where none is reached from them."""
     mech, p = run.mech, run.settings.parameters or None
     for k in np.flatnonzero(inside):
         t, sample = float(times[k]), near[k]
-        if _gap(mech, q[k], p, t) > CLOSED:
+        if _gap(mech, q[k], p, t) > OPEN_GAP:
             start, began = run.q[sample], float(run.time[sample])
             try:
                 q[k] = _followed(mech, start, began, q[k], t, p)
@@ -65,22 +64,22 @@ def _close(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: A
 
 def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float, p: dict[str, float] | None) -> Array:
     """(nq,) the closed position at time t whose independent coordinates are those of the goal, on the branch of the
-    start at time began. Raises AssemblyError; the start itself is the answer if the way is too long to be followed."""
+    start at time began. Raises AssemblyError; the start itself is the answer if the path is too long to be followed."""
     whole = _turns(mech, goal - start)
-    if _gap(mech, start + whole, p, began) > CLOSED:  # gears and drivers count turns
+    if _gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
-    way = np.asarray(mech.difference(start, goal - whole))
+    displacement = np.asarray(mech.difference(start, goal - whole))
     forms = closed_forms_of(mech._program)
     if forms.found and not forms.kept_rows:
-        way = np.where(forms.dependent_v, 0.0, way)
-    steps = max(math.ceil(float(np.max(np.abs(way), initial=0.0)) / STEP), 1)
+        displacement = np.where(forms.dependent_v, 0.0, displacement)
+    steps = max(math.ceil(float(np.max(np.abs(displacement), initial=0.0)) / LONGEST_STEP), 1)
     if steps > MOST_STEPS:
         return start
     q = start
     for k in range(1, steps + 1):
-        q = _closed(mech, np.asarray(mech.integrate(q, way / steps)), p, began + (t - began) * k / steps)
+        q = _closed(mech, np.asarray(mech.integrate(q, displacement / steps)), p, began + (t - began) * k / steps)
     counted = q + _turns(mech, goal - q)
-    return counted if _gap(mech, counted, p, t) < CLOSED else q + whole
+    return counted if _gap(mech, counted, p, t) < OPEN_GAP else q + whole
 
 
 def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
@@ -94,7 +93,7 @@ def _gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> flo
     return float(np.max(np.abs(mech.constraint_residual(q, p=p, t=t)), initial=0.0))
 
 
-def _turns(mech: Mechanism, way: Array) -> Array:
-    """(nq,) the whole turns in a way, rad; zero where coordinates are no angles."""
+def _turns(mech: Mechanism, displacement: Array) -> Array:
+    """(nq,) the whole turns in a displacement, rad; zero where coordinates are no angles."""
     angles = [coordinate.dimension == "angle" for coordinate in mech.coordinates]
-    return np.where(angles, 2.0 * math.pi * np.round(way / (2.0 * math.pi)), 0.0)
+    return np.where(angles, 2.0 * math.pi * np.round(displacement / (2.0 * math.pi)), 0.0)

@@ -1,4 +1,4 @@
-"""Runs at other times than their samples, between them along the shortest way; and a pose as a run of one sample."""
+"""Runs at other times than their samples, between them along the shortest path; and a pose as a run of one sample."""
 
 from __future__ import annotations
 

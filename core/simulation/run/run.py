@@ -99,7 +99,7 @@ class Run:
         return self._channels.names
 
     def at(self, time: float) -> Array:
-        """(nq,) the position at a time, between samples along the shortest way with loops closed."""
+        """(nq,) the position at a time, between samples along the shortest path with loops closed."""
         from core.simulation.run.interpolation import between
 
         if not (isinstance(time, Real) and np.isfinite(time)):

@@ -11,7 +11,7 @@ from core.model.formula.text import text_of
 from core.simulation.run.run import Run
 
 
-def void_words(run: Run, name: str) -> str:
+def undefined_words(run: Run, name: str) -> str:
     """Why a channel or formula of a run has no finite number: the first time, the innermost part that has none there,
     and what that part is made of."""
     time = f"t = {float(run.time[0]):.4g} s"

@@ -1,6 +1,6 @@
 """A run in machine code: steps, and samples taken from them.
 
-A run is advanced in pieces: everything that must outlast a piece is in `Work`, so that cutting a run into pieces
+A run is advanced in pieces: everything that must outlast a piece is in `StepState`, so that cutting a run into pieces
 changes nothing in it.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.simulation.stepping.compilation import address_of, call_entry, native
-from core.simulation.stepping.sliding_modes import unheld
+from core.simulation.stepping.sliding_modes import free_modes
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     BETWEEN,
@@ -42,23 +42,23 @@ from core.simulation.stepping.step_state import (
     WITHIN_OF,
     copy,
     derivative,
-    load_work,
+    load_state,
     project,
 )
 
 
 @native
-def note_step(work: int, h: float) -> None:
+def note_step(state: int, h: float) -> None:
     """Keep the longest and the shortest step."""
-    w = load_work(work)
+    w = load_state(state)
     w.numbers[LONGEST] = max(w.numbers[LONGEST], h)
     w.numbers[SHORTEST] = min(w.numbers[SHORTEST], h)
 
 
 @native
-def fixed_step(work: int, t: float, h: float) -> Any:
+def fixed_step(state: int, t: float, h: float) -> Any:
     """One step of a Runge–Kutta method without error estimate."""
-    w = load_work(work)
+    w = load_state(state)
     y, k = w.y, w.k
     for i in range(w.counts[STAGES]):
         for j in range(len(y)):
@@ -66,7 +66,7 @@ def fixed_step(work: int, t: float, h: float) -> Any:
             for m in range(i):
                 x += w.A[i, m] * k[m, j]
             w.new[j] = y[j] + h * x
-        if not derivative(work, t + w.rows[1, i] * h, w.new, k[i]):
+        if not derivative(state, t + w.rows[1, i] * h, w.new, k[i]):
             return False
     for j in range(len(y)):
         x = 0.0
@@ -77,9 +77,9 @@ def fixed_step(work: int, t: float, h: float) -> Any:
 
 
 @native
-def reach_sample(work: int, sample: int) -> Any:
+def reach_sample(state: int, sample: int) -> Any:
     """Equal steps from one sample to the next, none longer than the limit."""
-    w = load_work(work)
+    w = load_state(state)
     begin, end = w.times[sample - 1], w.times[sample]
     parts = max(1, int(np.ceil((end - begin) / w.numbers[LIMIT] - 1e-9)))
     h = (end - begin) / parts
@@ -96,16 +96,16 @@ def reach_sample(work: int, sample: int) -> Any:
             w.numbers[TAKEN] = h
             well = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0) == FINE
         else:
-            well = fixed_step(work, t, h)
+            well = fixed_step(state, t, h)
         if not well:
             copy(w.k[0], w.failed)
             return NOT_FINITE
-        happened = project(work, t + h, w.y, nothing)
+        happened = project(state, t + h, w.y, nothing)
         if happened != FINE:
             return happened
         w.counts[ACCEPTED] += 1
         w.counts[PART] += 1
-        note_step(work, h)
+        note_step(state, h)
     w.numbers[TIME] = end
     w.counts[PART] = 0
     return FINE
@@ -121,13 +121,13 @@ def finite(y: Any) -> Any:
 
 
 @native
-def advance_fixed(work: int, out: Any) -> Any:
+def advance_fixed(state: int, out: Any) -> Any:
     """Go on until `out` (m, n) is full, or the budget of steps is used up."""
-    w = load_work(work)
+    w = load_state(state)
     for row in range(len(out)):
         sample = w.counts[SAMPLE]
         if sample > 0:
-            happened = reach_sample(work, sample)
+            happened = reach_sample(state, sample)
             if happened != FINE:
                 return happened
         if not finite(w.y):
@@ -138,9 +138,9 @@ def advance_fixed(work: int, out: Any) -> Any:
 
 
 @native
-def take_step(work: int) -> Any:
+def take_step(state: int) -> Any:
     """One step of the method; its end is in w.new, samples may be taken from it."""
-    w = load_work(work)
+    w = load_state(state)
     t = w.numbers[TIME]
     if w.counts[ACCEPTED] + w.counts[REJECTED] >= w.counts[MOST]:
         return TOO_MANY
@@ -155,17 +155,17 @@ def take_step(work: int) -> Any:
     if happened != FINE:
         return happened
     reach, end = w.numbers[REACH], w.numbers[END]
-    note_step(work, reach - t)
+    note_step(state, reach - t)
     w.numbers[REACH] = end if reach >= end - 1e-14 * abs(end) else reach
     w.counts[BETWEEN] = 1
     return FINE
 
 
 @native
-def advance_adaptive(work: int, out: Any) -> Any:
+def advance_adaptive(state: int, out: Any) -> Any:
     """Go on until `out` is full. w.new and w.numbers[REACH] are the end of the step that samples are taken from; none
     is there before the first step: w.counts[BETWEEN] is then 0."""
-    w = load_work(work)
+    w = load_state(state)
     row = 0
     while row < len(out):
         sample = w.counts[SAMPLE]
@@ -181,8 +181,8 @@ def advance_adaptive(work: int, out: Any) -> Any:
                 if happened != FINE:
                     return happened
             if w.counts[SLIDING] > 0 and sample < len(w.slid):
-                derivative(work, time, out[row], w.slid[sample])
-                unheld(work)
+                derivative(state, time, out[row], w.slid[sample])
+                free_modes(state)
             row += 1
             w.counts[SAMPLE] += 1
             continue
@@ -195,7 +195,7 @@ def advance_adaptive(work: int, out: Any) -> Any:
             w.counts[FRESH], w.counts[JUMPED] = 1 if known else 0, 0
             if w.counts[FRESH] == 1:  # the last stage is the first of the next step
                 copy(w.k[w.counts[STAGES] - 1], w.k[0])
-        happened = take_step(work)
+        happened = take_step(state)
         if happened != FINE:
             return happened
     return FINE

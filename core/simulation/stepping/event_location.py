@@ -1,12 +1,21 @@
-"""Conditions in formulas (`core.elements.mode_variables`): where one switches, steps end there.
+"""Events: where an indicator g (`core.elements.mode_variables`) changes its sign, a step ends there.
 
-Steps are taken over conditions as they are. Where one is refused, and conditions differ between its ends, they are held
-at what they are at its beginning: the equations are smooth then, and where an argument changes its sign within the step
-is a root of its continuous extension. The step ends a hair behind it, where the condition has turned over (Hairer,
-Nørsett and Wanner, Solving ODE I, II.6: discontinuities by dense output). With sharp tolerances the same is done with
-steps that were accepted: error estimates see little of a jump near the ends of a step. Methods that look back begin
-anew behind a switch. A condition that turns back at once (a relay, a friction that sticks) is moved along
-(`core.simulation.stepping.sliding_modes`). Fixed steps go over conditions as they are.
+1. Steps are taken with free modes, as if nothing jumped. Most events are then found by the error estimate: the method
+   asks `refused_entry` about a step that it refuses. With tight tolerances `overlooked` asks about accepted steps, too:
+   error estimates see little of a jump near the ends of a step.
+2. If indicators differ in sign between the ends of that step, it is taken once more with every mode variable fixed at
+   the side of the step's beginning (`fix_modes`): the equations are smooth then, and so are the indicators.
+3. The first sign change is sought on the continuous extension: signs are compared at the ends of `PARTS` parts of the
+   step, and in the first part with a change each indicator's root is found by the Illinois method (`first_event`;
+   Hairer, Nørsett and Wanner, Solving ODE I, II.6, discontinuities by dense output).
+4. The step is cut a trifle behind the root (`stop`), so that the indicator has its new sign at the end.
+5. Its mode variable turns over and stays fixed for one step more, which so finds out whether the motion is driven back;
+   if not, all modes are free again (`conclude`). Methods that look back begin anew behind an event.
+6. An event in the first 1e-10 s of a step turns its mode over and takes the step again, for several may happen at once;
+   one that goes on turning there (a relay, a friction that sticks) makes the machine slide on the surface g = 0
+   (`turn_over`, `core.simulation.stepping.sliding_modes`). What does not end even so is stepped over with free modes.
+
+Fixed steps go over events with free modes.
 """
 
 from __future__ import annotations
@@ -15,16 +24,16 @@ from typing import Any
 
 from core.simulation.stepping.compilation import address_of, call_entry, native
 from core.simulation.stepping.sliding_modes import (
-    BORDER,
     HIGH,
     LOW,
     MODE,
+    SLIDES,
     VALUE,
-    conditions,
-    hold,
+    free_modes,
+    indicators,
     leave,
     looked,
-    unheld,
+    set_modes,
 )
 from core.simulation.stepping.step_state import (
     ACCEPTED,
@@ -36,12 +45,13 @@ from core.simulation.stepping.step_state import (
     JUMPED,
     LAST_ERROR,
     LAST_STEP,
-    LATCHED,
+    MODES_FIXED,
     NOT_FINITE,
     PLAIN,
     PROJECTED,
     REACH,
     REJECTED,
+    RENEWED,
     RTOL,
     SELF,
     SLIDING,
@@ -57,66 +67,66 @@ from core.simulation.stepping.step_state import (
     begin_anew,
     copy,
     derivative,
-    load_work,
+    load_state,
     take_back,
 )
 
-ALONE = 100
-"""Steps without latches after conditions that turned back at once."""
-NEAR = 1e-10
-"""Length of a step (s, relative to times above 1 s) below which a condition turns back at once."""
-HAIR, TRIES = 1e-13, 8
-"""Part of a step by which it ends behind a root, more each time until the condition has turned over; and how often."""
-AHEAD = 1e-6
-"""Part of a step by which is looked ahead from a condition that is at its border."""
+PLAIN_STEPS = 100
+"""Steps with free modes after events that found no end."""
+CHATTER_STEP = 1e-10
+"""s (relative to times above 1 s): an event nearer than this to the beginning of a step is one of the beginning."""
+EVENT_OVERSHOOT, TRIES = 1e-13, 8
+"""Part of a step by which it ends behind a root, more each time until the indicator has its new sign; and how often
+that is tried."""
+LOOK_AHEAD_FRACTION = 1e-6
+"""Part of a step by which is looked ahead to find the side of an indicator that is zero."""
 PARTS = 4
-"""Parts of a held step at whose ends conditions are looked at."""
-SHARP = 1e-6
+"""Parts of a step with fixed modes at whose ends signs of indicators are compared."""
+SHARP_TOLERANCE = 1e-6
 """Relative tolerance from which on accepted steps are looked at, too; with looser ones jumps are errors among others,
 and to find them would take longer than it is worth."""
-ROUNDS = 40
-RENEWED = 18
-"""As in `core.simulation.methods.radau_newton`."""
+MOST_ROUNDS = 40
+"""Of the Illinois method."""
 
 
 @native
-def release(work: int, steps: int) -> None:
-    """Conditions as they are, for some steps at least."""
-    w = load_work(work)
-    w.switches[MODE, :] = 0.0
-    hold(w.addresses[SYSTEM], w.switches[MODE])
-    w.counts[LATCHED], w.counts[SLIDING], w.counts[PLAIN], w.counts[FRESH] = 0, 0, steps, 0
+def release(state: int, steps: int) -> None:
+    """Free modes, for some steps at least."""
+    w = load_state(state)
+    w.events[MODE, :] = 0.0
+    set_modes(w.addresses[SYSTEM], w.events[MODE])
+    w.counts[MODES_FIXED], w.counts[SLIDING], w.counts[PLAIN], w.counts[FRESH] = 0, 0, steps, 0
 
 
 @native
-def latch(work: int, t: float) -> None:
-    """Hold conditions at what they are at the beginning of the step, or just behind it."""
-    w = load_work(work)
-    place, mode, g, later = w.addresses[SYSTEM], w.switches[MODE], w.switches[LOW], w.switches[HIGH]
-    conditions(place, t, w.y, g)
-    h = AHEAD * w.numbers[STEP]
+def fix_modes(state: int, t: float) -> None:
+    """Fix mode variables at the signs of their indicators at the beginning of the step, or just behind it."""
+    w = load_state(state)
+    place, mode, g, later = w.addresses[SYSTEM], w.events[MODE], w.events[LOW], w.events[HIGH]
+    indicators(place, t, w.y, g)
+    h = LOOK_AHEAD_FRACTION * w.numbers[STEP]
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + h * w.k[0, j]
-    if derivative(work, t + h, w.new, w.failed):  # what only begins to move shows in the second order
+    if derivative(state, t + h, w.new, w.failed):  # what only begins to move shows in the second order
         for j in range(len(w.y)):
             w.new[j] += 0.5 * h * (w.failed[j] - w.k[0, j])
-    conditions(place, t + h, w.new, later)
+    indicators(place, t + h, w.new, later)
     for k in range(len(mode)):
         x = later[k] if g[k] == 0.0 else g[k]
         mode[k] = 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
         if g[k] == 0.0:
-            begin_anew(work)
-    hold(place, mode)
-    w.counts[LATCHED], w.counts[TURNED], w.counts[FRESH] = 1, 0, 0
+            begin_anew(state)
+    set_modes(place, mode)
+    w.counts[MODES_FIXED], w.counts[TURNED], w.counts[FRESH] = 1, 0, 0
 
 
 @native
-def passed(work: int, t: float) -> Any:
-    """Whether conditions differ between the ends of the step taken."""
-    w = load_work(work)
-    place, before, after = w.addresses[SYSTEM], w.switches[LOW], w.switches[HIGH]
-    conditions(place, t, w.y, before)
-    conditions(place, t + w.numbers[TAKEN], w.new, after)
+def passed(state: int, t: float) -> Any:
+    """Whether indicators differ in sign between the ends of the step taken."""
+    w = load_state(state)
+    place, before, after = w.addresses[SYSTEM], w.events[LOW], w.events[HIGH]
+    indicators(place, t, w.y, before)
+    indicators(place, t + w.numbers[TAKEN], w.new, after)
     for k in range(len(before)):
         if not before[k] * after[k] > 0.0 and not (before[k] == 0.0 and after[k] == 0.0):
             return True
@@ -124,47 +134,47 @@ def passed(work: int, t: float) -> Any:
 
 
 @native
-def foreseen(work: int, t: float) -> Any:
-    """Whether conditions would differ if the machine went on as at the beginning of a step: what drives back to a
-    border hides it at the end."""
-    w = load_work(work)
+def foreseen(state: int, t: float) -> Any:
+    """Whether indicators would differ in sign if the machine went on as at the beginning of a step: forces that drive
+    back to a surface g = 0 hide it at the end."""
+    w = load_state(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.numbers[TAKEN] * w.k[0, j]
-    return passed(work, t)
+    return passed(state, t)
 
 
 @native
-def overlooked(work: int, t: float) -> Any:
-    """Whether the step taken, that was accepted, should have ended at a condition."""
-    w = load_work(work)
-    return w.numbers[RTOL] <= SHARP and w.counts[PLAIN] == 0 and passed(work, t)
+def overlooked(state: int, t: float) -> Any:
+    """Whether the step taken, that was accepted, should have ended at an event."""
+    w = load_state(state)
+    return w.numbers[RTOL] <= SHARP_TOLERANCE and w.counts[PLAIN] == 0 and passed(state, t)
 
 
-def refused_entry(work: int, t: float, happened: int, second: int) -> int:
-    """1 if a refused step from w.y to w.new may have been refused because of a condition; of held ones, because what is
-    held has no value there."""
-    w = load_work(work)
+def refused_entry(state: int, t: float, happened: int, second: int) -> int:
+    """1 if a refused step from w.y to w.new may have been refused because of an event; with fixed modes, because there
+    formulas have no value on the side that is fixed."""
+    w = load_state(state)
     if w.counts[PLAIN] > 0:
         return 0
-    if w.counts[LATCHED] == 1:
+    if w.counts[MODES_FIXED] == 1:
         return 1 if happened == NOT_FINITE else 0
-    return 1 if passed(work, t) or foreseen(work, t) else 0
+    return 1 if passed(state, t) or foreseen(state, t) else 0
 
 
 @native
-def arguments_within(work: int, theta: float, out: Any) -> None:
-    """Arguments of all conditions at t + θ h of the step taken, without projection."""
-    w = load_work(work)
+def indicators_within(state: int, theta: float, out: Any) -> None:
+    """All indicators at t + θ h of the step taken, without projection."""
+    w = load_state(state)
     projected = w.counts[PROJECTED]
     w.counts[PROJECTED] = 0
     call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0)
     w.counts[PROJECTED] = projected
-    looked(work, w.numbers[TIME] + theta * w.numbers[TAKEN], w.failed, out)
+    looked(state, w.numbers[TIME] + theta * w.numbers[TAKEN], w.failed, out)
 
 
 @native
 def turned(mode: Any, g: Any) -> Any:
-    """Whether a held condition is on its other side."""
+    """Whether an indicator has left the side at which its mode is fixed."""
     least = 0.0
     for k in range(len(mode)):
         least = min(least, mode[k] * g[k])
@@ -172,17 +182,18 @@ def turned(mode: Any, g: Any) -> Any:
 
 
 @native
-def root(work: int, k: int, low: float, high: float, below: float, above: float) -> Any:
-    """θ at which the argument of condition k changes its sign, by the Illinois method, on the far side."""
-    w = load_work(work)
-    g, side = w.switches[VALUE], 0
-    for _ in range(ROUNDS):
+def root(state: int, k: int, low: float, high: float, below: float, above: float) -> Any:
+    """θ at which indicator k changes its sign, on the far side, by the Illinois method: regula falsi that halves the
+    value of an end which was kept twice, so that both ends close in."""
+    w = load_state(state)
+    g, side = w.events[VALUE], 0
+    for _ in range(MOST_ROUNDS):
         if high - low < 1e-13:
             break
         theta = (low * above - high * below) / (above - below)
         if not low < theta < high:
             theta = 0.5 * (low + high)
-        arguments_within(work, theta, g)
+        indicators_within(state, theta, g)
         x = g[k]
         if x == 0.0:
             return theta
@@ -202,39 +213,41 @@ def root(work: int, k: int, low: float, high: float, below: float, above: float)
 
 
 @native
-def first_switch(work: int) -> Any:
-    """(condition, θ) of the first that turns over in the step taken, (−1, 2) if none does."""
-    w = load_work(work)
-    mode, low, high = w.switches[MODE], w.switches[LOW], w.switches[HIGH]
+def first_event(state: int) -> Any:
+    """(k, θ) of the first event in the step taken, (−1, 2) if there is none."""
+    w = load_state(state)
+    mode, low, high = w.events[MODE], w.events[LOW], w.events[HIGH]
     begin, theta, first, which = 0.0, 0.0, 2.0, -1
-    arguments_within(work, 0.0, low)
+    indicators_within(state, 0.0, low)
+    # the first part of the step at whose end a sign has changed: from θ = begin, with `low`, to theta, with `high`
     for part in range(1, PARTS + 1):
         theta = part / PARTS
-        arguments_within(work, theta, high)
+        indicators_within(state, theta, high)
         if turned(mode, high):
             break
         begin = theta
         copy(high, low)
+    # the least root of all that changed in it; what has the wrong sign from the beginning turns over there
     for k in range(len(mode)):
         if mode[k] * high[k] < 0.0:
-            found = root(work, k, begin, theta, low[k], high[k]) if mode[k] * low[k] > 0.0 else begin
+            found = root(state, k, begin, theta, low[k], high[k]) if mode[k] * low[k] > 0.0 else begin
             if found < first:
                 first, which = found, k
     return which, first
 
 
 @native
-def implicit(work: int) -> Any:
+def implicit(state: int) -> Any:
     """Whether the method's continuous extension is less exact than the ends of its steps."""
-    w = load_work(work)
+    w = load_state(state)
     return w.counts[STAGES] == 1 and w.addresses[JACOBIAN] != 0
 
 
 @native
-def again(work: int, h: float) -> Any:
+def again(state: int, h: float) -> Any:
     """The step taken once more, with the length h: continuous extensions of implicit methods are less exact than the
     ends of their steps."""
-    w = load_work(work)
+    w = load_state(state)
     end = w.numbers[END]
     w.numbers[LAST_STEP] = w.numbers[LAST_ERROR] = 0.0
     w.counts[RENEWED], w.numbers[STEP], w.numbers[END] = 0, h, w.numbers[TIME] + h
@@ -246,103 +259,102 @@ def again(work: int, h: float) -> Any:
 
 
 @native
-def cut(work: int, theta: float, h: float) -> Any:
+def cut(state: int, theta: float, h: float) -> Any:
     """The end of the step taken, of length h, at θ into w.failed; (what happened, its length)."""
-    w = load_work(work)
-    if implicit(work):
-        happened = again(work, theta * h)
+    w = load_state(state)
+    if implicit(state):
+        happened = again(state, theta * h)
         copy(w.new, w.failed)
         return happened, w.numbers[TAKEN]
     return call_entry(w.addresses[WITHIN_OF], w.addresses[SELF], theta, address_of(w.failed), 0), theta * h
 
 
 @native
-def stop(work: int, k: int, theta: float) -> Any:
-    """End the step taken at θ or a hair later, where condition k is on its other side; (what happened, length)."""
-    w = load_work(work)
-    h, t, g = w.numbers[TAKEN], w.numbers[TIME], w.switches[VALUE]
-    slope = abs(w.switches[HIGH, k] - w.switches[LOW, k]) * PARTS
-    happened, length, hair = FINE, 0.0, HAIR
+def stop(state: int, k: int, theta: float) -> Any:
+    """End the step taken at θ or a trifle later, where indicator k has its new sign; (what happened, length)."""
+    w = load_state(state)
+    h, t, g = w.numbers[TAKEN], w.numbers[TIME], w.events[VALUE]
+    slope = abs(w.events[HIGH, k] - w.events[LOW, k]) * PARTS
+    happened, length, overshoot = FINE, 0.0, EVENT_OVERSHOOT
     for _ in range(TRIES):
-        happened, length = cut(work, theta, h)
+        happened, length = cut(state, theta, h)
         if happened != FINE:
             break
-        looked(work, t + length, w.failed, g)
-        if w.switches[MODE, k] * g[k] < 0.0 or length < theta * h * (1.0 - 1e-9) or theta >= 1.0:
+        looked(state, t + length, w.failed, g)
+        if w.events[MODE, k] * g[k] < 0.0 or length < theta * h * (1.0 - 1e-9) or theta >= 1.0:
             break
-        if slope > 0.0:
-            hair = max(hair, 2.0 * abs(g[k]) / slope)
-        theta = min(theta + hair, 1.0)
-        hair *= 8.0
+        if slope > 0.0:  # twice the distance at which the indicator, at its rate in this step, reaches zero
+            overshoot = max(overshoot, 2.0 * abs(g[k]) / slope)
+        theta = min(theta + overshoot, 1.0)
+        overshoot *= 8.0
     copy(w.failed, w.new)
     w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR], w.numbers[ERROR] = h, 0.0, 0.0, 1e-4
     w.counts[JUMPED] = 1
-    if implicit(work):
+    if implicit(state):
         w.counts[RENEWED] = 0
-    begin_anew(work)
+    begin_anew(state)
     return happened, length
 
 
 @native
-def turn_over(work: int, k: int) -> None:
-    """A condition that turns over at the very beginning of the step taken, which is taken once more: as several do that
-    switch at the same time. What goes on turning moves along its border; if that does not end it there is nothing to
-    hold."""
-    w = load_work(work)
-    count = w.switches.shape[1]
-    take_back(work)
-    begin_anew(work)
+def turn_over(state: int, k: int) -> None:
+    """An event at the very beginning of the step taken, which is taken once more: as where several happen at the same
+    time. What goes on turning slides on its surface; if that does not end it, modes are set free."""
+    w = load_state(state)
+    count = w.events.shape[1]
+    take_back(state)
+    begin_anew(state)
     w.counts[TURNED] += 1
     if w.counts[TURNED] > 4 * count + 4:
-        release(work, ALONE)
-    elif w.counts[TURNED] > count and w.switches[MODE, k] != BORDER:
-        w.switches[MODE, k] = BORDER
+        release(state, PLAIN_STEPS)
+    elif w.counts[TURNED] > count and w.events[MODE, k] != SLIDES:
+        w.events[MODE, k] = SLIDES
         w.counts[SLIDING] += 1
     else:
-        leave(work, k)
+        leave(state, k)
 
 
 @native
-def conclude(work: int, k: int) -> None:
-    """After a step with held conditions: condition k switched at its end (−1: none). It is held on its other side for
-    the next step, which so finds out whether it is driven back."""
-    w = load_work(work)
+def conclude(state: int, k: int) -> None:
+    """After a step with fixed modes that ended at an event of indicator k (−1: none): mode k is fixed on its other side
+    for the next step, which so finds out whether the motion is driven back."""
+    w = load_state(state)
     w.counts[TURNED] = 0
     if k >= 0:
-        leave(work, k)
-        begin_anew(work)
+        leave(state, k)
+        begin_anew(state)
     elif w.counts[SLIDING] == 0:
-        release(work, 0)
-    unheld(work)
+        release(state, 0)
+    free_modes(state)
 
 
-def step_entry(work: int, t: float, first: int, second: int) -> int:
-    """One step of the method, that ends at a switch if it was refused because of one; REACH is its end."""
-    w = load_work(work)
-    if w.counts[LATCHED] == 1:
-        hold(w.addresses[SYSTEM], w.switches[MODE])
+def step_entry(state: int, t: float, first: int, second: int) -> int:
+    """One step of the method, that ends at an event if it was refused because of one; REACH is its end."""
+    w = load_state(state)
+    if w.counts[MODES_FIXED] == 1:
+        set_modes(w.addresses[SYSTEM], w.events[MODE])
     while True:
         happened: int = call_entry(w.addresses[STEP_OF], w.addresses[SELF], t, 0, 0)
-        if happened == SWITCHED and w.counts[LATCHED] == 0:
-            latch(work, t)
+        if happened == SWITCHED and w.counts[MODES_FIXED] == 0:  # refused because of an event: with fixed modes
+            fix_modes(state, t)
             continue
-        if happened != FINE and w.counts[LATCHED] == 1:
-            begin_anew(work)
-            release(work, ALONE)
+        if happened != FINE and w.counts[MODES_FIXED] == 1:  # not even so: over it with free modes
+            begin_anew(state)
+            release(state, PLAIN_STEPS)
             continue
-        if happened == FINE and w.counts[LATCHED] == 0 and overlooked(work, t):
-            take_back(work)
-            latch(work, t)
+        if happened == FINE and w.counts[MODES_FIXED] == 0 and overlooked(state, t):
+            take_back(state)
+            fix_modes(state, t)
             continue
         length = w.numbers[TAKEN]
-        if happened == FINE and w.counts[LATCHED] == 1:
-            k, theta = first_switch(work)
-            if k >= 0 and theta * length <= NEAR * max(abs(t), 1.0):
-                turn_over(work, k)
+        if happened == FINE and w.counts[MODES_FIXED] == 1:
+            k, theta = first_event(state)
+            if k >= 0 and theta * length <= CHATTER_STEP * max(abs(t), 1.0):
+                turn_over(state, k)
                 continue
             if k >= 0:
-                happened, length = stop(work, k, theta)
-            conclude(work, k)
+                happened, length = stop(state, k, theta)
+            conclude(state, k)
         w.counts[PLAIN] = max(w.counts[PLAIN] - 1, 0)
         w.numbers[REACH] = t + length
         return happened

@@ -65,18 +65,20 @@ class KeptLoops:
         return object_cache.key(made_by, "\n".join((self._name, self._texts, repr(index))))
 
 
-_ROOM = __name__.removesuffix(".stepping.kept_loops")
-_FOLDER = Path(__file__).parents[1]
-"""Name and folder of the room whose texts count: all of `core.simulation`."""
-_IMPORTED = re.compile(rf"^from {re.escape(_ROOM)}([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+_CORE = __name__.removesuffix(".simulation.stepping.kept_loops")
+_FOLDER = Path(__file__).parents[2]
+"""Name and folder of what the rooms stand in whose texts count: `core.simulation` and `core.numerics`."""
+_IMPORTED = re.compile(
+    rf"^from {re.escape(_CORE)}(\.(?:simulation|numerics)\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
+)
 
 
 @cache
 def _text_hash(module: str) -> str:
-    """Of the text of a module of this room and of those it calls: Numba does not see that a function called from
-    another file has changed."""
+    """Of the text of a module of `core.simulation` and of those it calls or takes numbers from: Numba does not see that
+    what stands in another file has changed."""
     texts: set[Path] = set()
-    ahead = [Path(__file__).with_name("compilation.py"), *_files(module.removeprefix(_ROOM), ())]
+    ahead = [Path(__file__).with_name("compilation.py"), *_files(module.removeprefix(_CORE), ())]
     while ahead:
         path = ahead.pop()
         if path not in texts:
@@ -87,13 +89,13 @@ def _text_hash(module: str) -> str:
 
 @cache
 def _imported(path: Path) -> tuple[Path, ...]:
-    """The files of the modules of this room that a file imports."""
+    """The files of the modules of these rooms that a file imports."""
     found = _IMPORTED.findall(path.read_text(encoding="utf-8"))
     return tuple(file for module, names in found for file in _files(module, re.findall(r"\w+", names)))
 
 
 def _files(module: str, names: Sequence[str]) -> list[Path]:
-    """The file of ".stepping.driver"; of a folder those of the names taken from it that are modules."""
+    """The file of ".simulation.stepping.driver"; of a folder those of the names taken from it that are modules."""
     path = _FOLDER.joinpath(*module.split("."))
     own = path.with_suffix(".py")
     return [own] if own.is_file() else [each for name in names if (each := path / f"{name}.py").is_file()]

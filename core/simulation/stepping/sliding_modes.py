@@ -1,9 +1,14 @@
-"""Motion along the border of a condition (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6): friction that
-sticks, a relay that holds its border.
+"""Sliding on a switching surface g = 0 (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6): friction that
+sticks, a relay that keeps its border.
 
-On both sides of the border the forces drive back to it. Between f₋ and f₊ of the sides there is one f₋ + α (f₊ − f₋)
-with 0 ≤ α ≤ 1 that leaves the argument as it is: α g′(f₊) + (1 − α) g′(f₋) = 0. Of several borders all α are found at
-once, which is exact where each condition has a force of its own. Where an α passes 0 or 1 the border is left.
+1. On both sides of the surface the forces drive back to it. `side` evaluates f₋ and f₊ with the mode variable at −1
+   and at +1.
+2. Of all f₋ + α (f₊ − f₋) with 0 ≤ α ≤ 1 one leaves the indicator as it is: ġ(f₋) + α (ġ(f₊) − ġ(f₋)) = 0, with the
+   rate ġ along f by central differences (`changes`).
+3. On several surfaces at once all α are found together: Σ_j (ġ_i(f_j) − ġ_i(f₋)) α_j = −ġ_i(f₋), with f_j where mode j
+   alone is at +1. That is exact where each indicator has a force of its own.
+4. Where an α passes 0 or 1 the surface is left, on the side of that α: α and 1 − α take the place of the indicator in
+   the search for events (`looked`, `leave`).
 """
 
 from __future__ import annotations
@@ -14,13 +19,13 @@ import numpy as np
 
 from core.simulation.equations.system import (
     BASE,
-    CONDITIONS,
     FIRST,
+    INDICATORS,
     KIND,
     NOT_FINITE,
     SECOND,
     TORQUE,
-    TORQUE_CONDITIONS,
+    TORQUE_INDICATORS,
     TORQUE_SLOPES,
     evaluate,
     load_system,
@@ -31,74 +36,75 @@ from core.simulation.equations.system import (
     tick,
 )
 from core.simulation.stepping.compilation import address_of, call_entry, native, scratch, view
-from core.simulation.stepping.step_state import DERIVATIVE, SLIDING, STEP, SYSTEM, copy, load_work
+from core.simulation.stepping.step_state import DERIVATIVE, SLIDING, STEP, SYSTEM, copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
-"""Rows of `Work.switches`: latches, ±1 or BORDER; arguments at the ends of a part of a step, and within it; α."""
-BORDER = 2.0
-"""As a latch: the machine moves along the border."""
-NEARBY = 1e-6
-"""Part of a step over which the change of arguments is looked at."""
+"""Rows of `StepState.events`: mode variables, ±1 or SLIDES; indicators at the ends of a part of a step, and within
+it; α."""
+SLIDES = 2.0
+"""As a mode: the machine slides on the surface."""
+DIFFERENCE_FRACTION = 1e-6
+"""Part of a step over which rates of indicators are differences."""
 
 
 @native
-def conditions(place: int, t: float, y: Any, out: Any) -> None:
-    """Arguments of all conditions at a state into out."""
+def indicators(place: int, t: float, y: Any, out: Any) -> None:
+    """All indicators at a state into out."""
     s = load_system(place)
     last = s.nq + s.nv
     tick(place, t)
-    if s.words[CONDITIONS, KIND] != 0:
+    if s.entries[INDICATORS, KIND] != 0:
         put_states(place, y[: s.nq], y[s.nq : last], y[last:])
-        put(place, CONDITIONS, FIRST, y[:last])
-        put_rest(place, CONDITIONS)
-        evaluate(place, CONDITIONS)
-        copy(result(place, CONDITIONS, s.latches), out[: s.latches])
-    if s.words[TORQUE_CONDITIONS, KIND] != 0:
-        s.memory[s.words[TORQUE_CONDITIONS, BASE]] = t
-        put(place, TORQUE_CONDITIONS, SECOND, y[:last])
-        evaluate(place, TORQUE_CONDITIONS)
-        count = len(out) - s.latches
-        copy(result(place, TORQUE_CONDITIONS, count), out[s.latches :])
+        put(place, INDICATORS, FIRST, y[:last])
+        put_rest(place, INDICATORS)
+        evaluate(place, INDICATORS)
+        copy(result(place, INDICATORS, s.modes), out[: s.modes])
+    if s.entries[TORQUE_INDICATORS, KIND] != 0:
+        s.memory[s.entries[TORQUE_INDICATORS, BASE]] = t
+        put(place, TORQUE_INDICATORS, SECOND, y[:last])
+        evaluate(place, TORQUE_INDICATORS)
+        count = len(out) - s.modes
+        copy(result(place, TORQUE_INDICATORS, count), out[s.modes :])
 
 
 @native
-def hold(place: int, modes: Any) -> None:
-    """Latches as given (count,): ±1, 0 for none."""
+def set_modes(place: int, modes: Any) -> None:
+    """Mode variables as given (count,): ±1, 0: free."""
     s = load_system(place)
-    first = len(s.now) - s.latches
-    for k in range(s.latches):
+    first = len(s.now) - s.modes
+    for k in range(s.modes):
         s.now[first + k] = modes[k]
-    for k in range(s.latches, len(modes)):
-        at = 1 + s.nq + s.nv + k - s.latches
-        s.memory[s.words[TORQUE, BASE] + at] = modes[k]
-        if s.words[TORQUE_SLOPES, KIND] != 0:
-            s.memory[s.words[TORQUE_SLOPES, BASE] + at] = modes[k]
+    for k in range(s.modes, len(modes)):
+        at = 1 + s.nq + s.nv + k - s.modes
+        s.memory[s.entries[TORQUE, BASE] + at] = modes[k]
+        if s.entries[TORQUE_SLOPES, KIND] != 0:
+            s.memory[s.entries[TORQUE_SLOPES, BASE] + at] = modes[k]
     s.last[0] = np.nan  # what was evaluated last was something else
 
 
 @native
-def unheld(work: int) -> None:
-    """Conditions as they are between steps: samples of the last one lie before its switch."""
-    w = load_work(work)
-    none = scratch(w.switches.shape[1])
+def free_modes(state: int) -> None:
+    """Free modes between steps: samples of the last one lie before its event."""
+    w = load_state(state)
+    none = scratch(w.events.shape[1])
     for k in range(len(none)):
         none[k] = 0.0
-    hold(w.addresses[SYSTEM], none)
+    set_modes(w.addresses[SYSTEM], none)
 
 
 @native
-def changes(work: int, t: float, y: Any, f: Any, out: Any) -> None:
-    """Rates of all arguments along f, by central differences."""
-    w = load_work(work)
+def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
+    """Rates of all indicators along f, by central differences."""
+    w = load_state(state)
     n, place = len(y), w.addresses[SYSTEM]
-    h = NEARBY * w.numbers[STEP] if w.numbers[STEP] > 0.0 else NEARBY * NEARBY
+    h = DIFFERENCE_FRACTION * w.numbers[STEP] if w.numbers[STEP] > 0.0 else DIFFERENCE_FRACTION * DIFFERENCE_FRACTION
     point, before = scratch(n), scratch(len(out))
     for j in range(n):
         point[j] = y[j] - h * f[j]
-    conditions(place, t - h, point, before)
+    indicators(place, t - h, point, before)
     for j in range(n):
         point[j] = y[j] + h * f[j]
-    conditions(place, t + h, point, out)
+    indicators(place, t + h, point, out)
     for k in range(len(out)):
         out[k] = (out[k] - before[k]) / (2.0 * h)
 
@@ -126,51 +132,53 @@ def eliminate(D: Any, x: Any, n: int) -> None:
 
 
 @native
-def side(work: int, t: float, y: Any, which: int, out: Any) -> Any:
-    """f with all borders held at −1, but condition `which` at +1 (−1: none)."""
-    w = load_work(work)
-    modes = scratch(w.switches.shape[1])
+def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
+    """f with the modes of all surfaces at −1, but mode `which` at +1 (−1: none)."""
+    w = load_state(state)
+    modes = scratch(w.events.shape[1])
     for k in range(len(modes)):
-        x = w.switches[MODE, k]
-        modes[k] = (1.0 if k == which else -1.0) if x == BORDER else x
-    hold(w.addresses[SYSTEM], modes)
+        x = w.events[MODE, k]
+        modes[k] = (1.0 if k == which else -1.0) if x == SLIDES else x
+    set_modes(w.addresses[SYSTEM], modes)
     return call_entry(w.addresses[DERIVATIVE], w.addresses[SYSTEM], t, address_of(y), address_of(out))
 
 
 @native
-def slide(work: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out, along the borders; α into its row."""
-    w = load_work(work)
-    n, count, along = len(w.y), w.switches.shape[1], scratch(w.switches.shape[1])
-    rows, borders = scratch(n * count), 0
+def slide(state: int, t: float, y: Any, out: Any) -> Any:
+    """ẏ into out, on the surfaces; α into its row."""
+    w = load_state(state)
+    n, count, along = len(w.y), w.events.shape[1], scratch(w.events.shape[1])
+    rows, surfaces = scratch(n * count), 0
     D, share, rate = scratch(count * count), scratch(count), scratch(count)
-    happened = side(work, t, y, -1, out)
-    changes(work, t, y, out, along)
+    happened = side(state, t, y, -1, out)
+    changes(state, t, y, out, along)
     for k in range(count):
-        if w.switches[MODE, k] == BORDER:
-            share[borders] = -along[k]
-            borders += 1
+        if w.events[MODE, k] == SLIDES:
+            share[surfaces] = -along[k]
+            surfaces += 1
+    # column by column: how the mode of each surface changes the rates of all of them
     at = 0
     for k in range(count):
-        if w.switches[MODE, k] == BORDER:
+        if w.events[MODE, k] == SLIDES:
             other = rows[at * n : (at + 1) * n]
-            happened = max(happened, side(work, t, y, k, other))
-            changes(work, t, y, other, rate)
+            happened = max(happened, side(state, t, y, k, other))
+            changes(state, t, y, other, rate)
             row = 0
             for j in range(count):
-                if w.switches[MODE, j] == BORDER:
-                    D[row * borders + at] = rate[j] - along[j]
+                if w.events[MODE, j] == SLIDES:
+                    D[row * surfaces + at] = rate[j] - along[j]
                     row += 1
             at += 1
-    eliminate(D, share, borders)
+    eliminate(D, share, surfaces)
     at = 0
     for k in range(count):
-        if w.switches[MODE, k] == BORDER:
-            w.switches[SHARE, k] = share[at]
+        if w.events[MODE, k] == SLIDES:
+            w.events[SHARE, k] = share[at]
             at += 1
+    # f₋ + Σ α_k (f_k − f₋)
     for j in range(n):
         f = out[j]
-        for k in range(borders):
+        for k in range(surfaces):
             f += share[k] * (rows[k * n + j] - out[j])
         rows[j] = f
     copy(rows[:n], out)
@@ -180,32 +188,32 @@ def slide(work: int, t: float, y: Any, out: Any) -> Any:
     return happened if total == 0.0 else NOT_FINITE
 
 
-def sliding_entry(work: int, t: float, first: int, second: int) -> int:
-    """ẏ into `second` (n,) at the state `first` (n,), along the borders."""
-    n = len(load_work(work).y)
-    happened: int = slide(work, t, view(first, n), view(second, n))
+def sliding_entry(state: int, t: float, first: int, second: int) -> int:
+    """ẏ into `second` (n,) at the state `first` (n,), on the surfaces."""
+    n = len(load_state(state).y)
+    happened: int = slide(state, t, view(first, n), view(second, n))
     return happened
 
 
 @native
-def looked(work: int, t: float, y: Any, out: Any) -> None:
-    """Arguments of all conditions into out; of borders how far α is from 0 and 1."""
-    w = load_work(work)
-    conditions(w.addresses[SYSTEM], t, y, out)
+def looked(state: int, t: float, y: Any, out: Any) -> None:
+    """All indicators into out; of surfaces on which the machine slides how far α is from 0 and 1."""
+    w = load_state(state)
+    indicators(w.addresses[SYSTEM], t, y, out)
     if w.counts[SLIDING] > 0:
-        slide(work, t, y, scratch(len(w.y)))
+        slide(state, t, y, scratch(len(w.y)))
         for k in range(len(out)):
-            if w.switches[MODE, k] == BORDER:
-                out[k] = min(w.switches[SHARE, k], 1.0 - w.switches[SHARE, k])
+            if w.events[MODE, k] == SLIDES:
+                out[k] = min(w.events[SHARE, k], 1.0 - w.events[SHARE, k])
 
 
 @native
-def leave(work: int, k: int) -> None:
-    """Condition k is on its other side; of a border on that where α went."""
-    w = load_work(work)
-    if w.switches[MODE, k] == BORDER:
-        w.switches[MODE, k] = 1.0 if w.switches[SHARE, k] > 0.5 else -1.0
+def leave(state: int, k: int) -> None:
+    """Mode k to its other side; of a surface that is left to that where α went."""
+    w = load_state(state)
+    if w.events[MODE, k] == SLIDES:
+        w.events[MODE, k] = 1.0 if w.events[SHARE, k] > 0.5 else -1.0
         w.counts[SLIDING] -= 1
     else:
-        w.switches[MODE, k] *= -1.0
-    hold(w.addresses[SYSTEM], w.switches[MODE])
+        w.events[MODE, k] *= -1.0
+    set_modes(w.addresses[SYSTEM], w.events[MODE])

@@ -10,36 +10,38 @@ import numpy as np
 
 from core.simulation.stepping.compilation import address_of, call_entry, loader, merged, native, store
 
-FINE, NOT_FINITE, COLLAPSED, TORN, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
-"""What a call says: all is well; a result is not a finite number; the step became too small; a loop does not close
-any more; the limit of steps is reached; the steps of this piece are used up; a step was refused because of a condition
+FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED = 0, 2, 3, 4, 5, 6, 7
+"""What a call says: all is well; a result is not a finite number; the step became too small; loops have drifted
+open; the limit of steps is reached; the steps of this piece are used up; a step was refused because of an event
 (`core.simulation.stepping.event_location`)."""
 
 DERIVATIVE, PROJECT, JACOBIAN, IMPULSE, STEP_OF, WITHIN_OF, SYSTEM, SELF, SWITCH_STEP, REFUSED, SLIDE = range(11)
-"""`Work.addresses`: entries of `core.simulation.equations.entry_points` and of the method; where System and Work are
-stored; entries of `core.simulation.stepping.event_location`, 0 where no conditions are."""
+"""`StepState.addresses`: entries of `core.simulation.equations.entry_points` and of the method; where `System`
+and `StepState` are stored; entries of `core.simulation.stepping.event_location`, 0 where no indicators are."""
 
 TIME, STEP, ERROR, END, LONGEST, SHORTEST, REACH, TAKEN, RTOL, ATOL, LIMIT, LAST_STEP, LAST_ERROR = range(13)
-"""`Work.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
+"""`StepState.numbers`: time; step to try next; error of the last accepted step; end of the run; longest and shortest
 accepted step; end of the step samples are taken from; its length; tolerances; longest step allowed, s; length and
 error of the step before (of methods that look back)."""
 
 ACCEPTED, REJECTED, CALLS, FRESH, SAMPLE, BETWEEN, PART, BUDGET, MOST, STAGES, STEPS = range(11)
-"""`Work.counts`: steps; evaluations; 1 if the first row of `k` holds f(t, y); samples written; 1 while samples are
+"""`StepState.counts`: steps; evaluations; 1 if the first row of `k` holds f(t, y); samples written; 1 while samples are
 taken from a step; fixed steps done since the last sample; steps left in this piece; steps allowed; stages to step;
 power of the error estimate + 1."""
 JACOBIANS, FACTORISATIONS, PROJECTED, ORDER, RAISED, DELAY, ROUNDS = range(11, 18)
-"""More `Work.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
+"""More `StepState.counts`: Jacobians; factorisations; 1 if projection may change the state; state of methods that look
 back: order, 1 while it is being raised, steps until it may change; rounds of the last iteration."""
-LATCHED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
-"""Of switches: 1 while conditions are held; steps to be taken without; 1 if the last step ended at a switch; conditions
-that turned over at the beginning of this one; those along whose borders the machine moves."""
+MODES_FIXED, PLAIN, JUMPED, TURNED, SLIDING = range(27, 32)
+"""Of events: 1 while mode variables are fixed; steps to be taken without; 1 if the last step ended at an event; events
+at the very beginning of this one; switching surfaces on which the machine slides."""
 USED, NOTHING = 18, -2
 """Of methods that look back: order of the step samples are taken from; that there is none to go on from."""
-NUMBERS, COUNTS = 16, 32
+RENEWED = 32
+"""Of implicit methods: 0 if the Jacobian must be taken anew."""
+NUMBERS, COUNTS = 16, 33
 
 
-class Work(NamedTuple):
+class StepState(NamedTuple):
     """All that a run changes, and the coefficients of its method. n: length of y = (q, v)."""
 
     addresses: Any
@@ -66,16 +68,16 @@ class Work(NamedTuple):
     """(2, n) of implicit methods; otherwise empty."""
     times: Any
     """(m,) times of the samples, s."""
-    switches: Any
-    """(6, conditions), see `core.simulation.stepping.sliding_modes`."""
+    events: Any
+    """(6, indicators), see `core.simulation.stepping.sliding_modes`."""
     slid: Any
-    """(m, n) ẏ at samples along borders, other rows not finite; (0, 0) without conditions."""
+    """(m, n) ẏ at samples on switching surfaces, other rows not finite; (0, 0) without indicators."""
 
 
 named_tuple: Any = numba.types.NamedTuple
 _F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 _I1 = numba.int64[::1]
-load_work: Any = loader(
+load_state: Any = loader(
     named_tuple(
         (
             _I1,
@@ -96,7 +98,7 @@ load_work: Any = loader(
             _F2,
             _F2,
         ),
-        Work,
+        StepState,
     )
 )
 
@@ -115,9 +117,9 @@ def stored(value: Any) -> tuple[int, Any]:
 
 
 @merged
-def derivative(work: int, t: float, y: Any, out: Any) -> Any:
+def derivative(state: int, t: float, y: Any, out: Any) -> Any:
     """ẏ into out; false if it is not finite."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[CALLS] += 1
     if w.counts[SLIDING] > 0:
         return call_entry(w.addresses[SLIDE], w.addresses[SELF], t, address_of(y), address_of(out)) == FINE
@@ -125,9 +127,9 @@ def derivative(work: int, t: float, y: Any, out: Any) -> Any:
 
 
 @native
-def project(work: int, t: float, y: Any, error: Any) -> Any:
-    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or TORN."""
-    w = load_work(work)
+def project(state: int, t: float, y: Any, error: Any) -> Any:
+    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or DRIFTED."""
+    w = load_state(state)
     if w.counts[PROJECTED] == 0:
         return FINE
     place = address_of(error) if len(error) > 0 else 0
@@ -142,9 +144,9 @@ def copy(source: Any, target: Any) -> None:
 
 
 @native
-def refused(work: int, t: float, h: float, happened: int) -> Any:
-    """Whether a step from w.y to w.new was refused because of a condition that can be held."""
-    w = load_work(work)
+def refused(state: int, t: float, h: float, happened: int) -> Any:
+    """Whether a step from w.y to w.new was refused because of an event that can be located."""
+    w = load_state(state)
     if w.addresses[REFUSED] == 0:
         return False
     w.numbers[TAKEN] = h
@@ -152,9 +154,9 @@ def refused(work: int, t: float, h: float, happened: int) -> Any:
 
 
 @native
-def take_back(work: int) -> None:
+def take_back(state: int) -> None:
     """The step taken has not been; it is tried again with its length."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[ACCEPTED] -= 1
     w.counts[REJECTED] += 1
     w.numbers[STEP], w.numbers[LAST_STEP], w.numbers[LAST_ERROR] = w.numbers[TAKEN], 0.0, 0.0
@@ -166,18 +168,18 @@ def take_back(work: int) -> None:
 
 
 @native
-def begin_anew(work: int) -> None:
+def begin_anew(state: int) -> None:
     """What was known of the past, and of f at the state, holds no more."""
-    w = load_work(work)
+    w = load_state(state)
     w.counts[FRESH] = 0
     if w.counts[ORDER] > 0:
         w.counts[ORDER], w.numbers[STEP] = 0, 0.0
 
 
 @native
-def scaled_norm(work: int, x: Any, y: Any, new: Any) -> Any:
+def scaled_norm(state: int, x: Any, y: Any, new: Any) -> Any:
     """Root mean square of x in units of what the tolerances allow between y and new."""
-    w = load_work(work)
+    w = load_state(state)
     n = len(x)
     total = 0.0
     for j in range(n):
@@ -187,34 +189,34 @@ def scaled_norm(work: int, x: Any, y: Any, new: Any) -> Any:
 
 
 @native
-def note_failure(work: int, x: Any, new: Any) -> None:
+def note_failure(state: int, x: Any, new: Any) -> None:
     """Keep the entries of an error for the message, in units of what is allowed."""
-    w = load_work(work)
+    w = load_state(state)
     for j in range(len(x)):
         w.failed[j] = x[j] / (w.numbers[ATOL] + w.numbers[RTOL] * max(abs(w.y[j]), abs(new[j])))
 
 
 @native
-def first_step(work: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
+def first_step(state: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
     """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size).
 
     point, other : (n,) room for a state and its derivative
     """
-    w = load_work(work)
+    w = load_state(state)
     n = len(w.y)
     longest = min(w.numbers[LIMIT], w.numbers[END] - t)
     if n == 0:
         return longest
-    d0, d1 = scaled_norm(work, w.y, w.y, w.y), scaled_norm(work, f, w.y, w.y)
+    d0, d1 = scaled_norm(state, w.y, w.y, w.y), scaled_norm(state, f, w.y, w.y)
     h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h = min(h, longest)
     for j in range(n):
         point[j] = w.y[j] + h * f[j]
-    if not derivative(work, t + h, point, other):
+    if not derivative(state, t + h, point, other):
         return min(h, longest)
     for j in range(n):
         other[j] -= f[j]
-    largest = max(d1, scaled_norm(work, other, w.y, w.y) / h)
+    largest = max(d1, scaled_norm(state, other, w.y, w.y) / h)
     h1 = max(1e-6, h * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
     return min(min(100.0 * h, h1), longest)
 

@@ -9,7 +9,7 @@ from benchmarks import problems
 from core.mechanism import Mechanism
 from core.model import Body, Force, Frame, Inertia, Joint, Model, Pose
 from core.simulation import setup, simulate, simulator
-from core.simulation.equations.compiled_equations import Assembly
+from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.methods import registry
 from tests.simulation.methods.test_integrators import arm
 from tests.simulation.published import published_machines as machines
@@ -25,10 +25,10 @@ class Equations:
         self.mech, self.t = Mechanism(model), t
         p = self.mech.parameter_values()
         self.y = setup.start_state(self.mech, q0, v0, p, t)
-        self.assembly = Assembly(self.mech, torque, p, self.y, closed_forms, slopes=True)
+        self.equations = CompiledEquations(self.mech, torque, p, self.y, closed_forms, slopes=True)
         chosen = setup.settings(self.mech, 1.0, "radau5", None, 1e-7, 1e-9, None, t, None, torque, 1000)
-        self.begun = registry.begun(self.assembly, chosen, self.y)
-        self.system = self.assembly.system
+        self.begun = registry.begun(self.equations, chosen, self.y)
+        self.system = self.equations.system
 
     def call(self, address, y, size=0):
         out = np.zeros(max(size, 1))
@@ -38,7 +38,7 @@ class Equations:
 
     def on_manifold(self, y):
         y = y.copy()
-        self.call(self.assembly.project, y)
+        self.call(self.equations.project, y)
         return y
 
     def derivative(self, y):
@@ -46,8 +46,8 @@ class Equations:
 
     def jacobian(self):
         n = len(self.y)
-        J = self.call(self.begun.work.addresses[registry.JACOBIAN], self.y.copy(), n * n).reshape(n, n)
-        assert self.assembly.entries["slopes"].words[0] != 0
+        J = self.call(self.begun.state.addresses[registry.JACOBIAN], self.y.copy(), n * n).reshape(n, n)
+        assert self.equations.entries["slopes"].record[0] != 0
         return J
 
 
@@ -147,7 +147,7 @@ def governor():
     options = {"method": "radau5", "rtol": 1e-6, "atol": 1e-8, "q0": problem.q0, "v0": problem.v0, "output": end}
     exact = simulate(problem.model, end, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulator, "Assembly", lambda *a: Assembly(*a[:5], slopes=False, switches=a[6]))
+        patch.setattr(simulator, "CompiledEquations", lambda *a: CompiledEquations(*a[:5], slopes=False, events=a[6]))
         differences = simulate(problem.model, end, **options)
     return exact, differences
 

@@ -42,7 +42,7 @@ def fixed_order(monkeypatch):
     def choose(order):
         def limited(*arguments, **options):
             started = begun(*arguments, **options)
-            started.work.counts[adams.HIGHEST], started.work.numbers[STEP] = order, 1e-9
+            started.state.counts[adams.HIGHEST], started.state.numbers[STEP] = order, 1e-9
             return started
 
         monkeypatch.setattr(simulator, "begun", limited)

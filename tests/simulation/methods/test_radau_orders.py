@@ -6,7 +6,7 @@ import pytest
 from benchmarks import problems
 from core.model import Body, Gravity, Inertia, Joint, Model, World
 from core.simulation import simulate, simulator
-from core.simulation.methods import radau_newton, radau_tables, stage_systems
+from core.simulation.methods import radau, radau_tables, stage_systems
 from core.simulation.stepping.step_state import LIMIT, STEP
 from tests.simulation.methods.test_integrators import START, G, slope, swing
 from tests.simulation.methods.test_order import stiff_wheel
@@ -72,8 +72,8 @@ def fixed_stages(monkeypatch):
     def choose(s):
         def limited(*arguments, **options):
             started = begun(*arguments, **options)
-            started.work.counts[[radau_newton.STAGE, radau_newton.LOWEST, radau_newton.HIGHEST]] = s
-            started.work.numbers[STEP] = started.work.numbers[LIMIT]
+            started.state.counts[[radau.STAGE, radau.LOWEST, radau.HIGHEST]] = s
+            started.state.numbers[STEP] = started.state.numbers[LIMIT]
             return started
 
         monkeypatch.setattr(simulator, "begun", limited)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.elements.mode_variables import Latches
+from core.elements.mode_variables import ModeVariables
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Force, Frame, Gravity, Joint, Model, Pose, World
 from core.model.formula.expression import parse
@@ -104,13 +104,13 @@ def test_a_condition_of_what_only_its_force_knows(method):
     np.testing.assert_allclose(run["to_other.q"], bounced(run.time, 1.0, 0.4) - 0.1, atol=1e-10)
 
 
-def test_own_names_make_a_latch_for_each_force():
+def test_own_names_make_a_mode_variable_for_each_force():
     law = parse("max(0, 800*(length - 0.3))")
-    assert not Latches([law], ()).numbers  # nobody's
-    assert Latches([law], ("length",)).numbers == {}  # a parameter: no condition that changes
-    assert len(Latches([law], (), {"one": law, "other": law}).numbers) == 2
-    assert len(Latches([law], ("length",), {"one": law}).numbers) == 1  # its own length hides the parameter
-    assert len(Latches([parse("max(0, gap - 0.3)")], ()).numbers) == 1
+    assert not ModeVariables([law], ()).numbers  # nobody's
+    assert ModeVariables([law], ("length",)).numbers == {}  # a parameter: no condition that changes
+    assert len(ModeVariables([law], (), {"one": law, "other": law}).numbers) == 2
+    assert len(ModeVariables([law], ("length",), {"one": law}).numbers) == 1  # its own length hides the parameter
+    assert len(ModeVariables([parse("max(0, gap - 0.3)")], ()).numbers) == 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -250,14 +250,14 @@ def test_a_branch_without_value_beyond_its_border():
     np.testing.assert_allclose(run["guide.q"], bounced(run.time), atol=1e-8)
 
 
-def test_formulas_without_conditions_have_no_latches():
-    none = Latches(map(parse, ("sin(q)*t", "if(heavy > 2, 1, 2)*q", "q == 2", "floor(q)")), {"heavy"})
-    assert not none.arguments
-    some = Latches(map(parse, ("sign(q) + abs(q)", "q > 1 and q > 1", "max(q, t)")), ())
-    assert some.arguments == tuple(map(parse, ("q", "q - 1", "q - t")))
+def test_formulas_without_comparisons_have_no_mode_variables():
+    none = ModeVariables(map(parse, ("sin(q)*t", "if(heavy > 2, 1, 2)*q", "q == 2", "floor(q)")), {"heavy"})
+    assert not none.indicators
+    some = ModeVariables(map(parse, ("sign(q) + abs(q)", "q > 1 and q > 1", "max(q, t)")), ())
+    assert some.indicators == tuple(map(parse, ("q", "q - 1", "q - t")))
 
 
-def test_what_is_asked_beside_a_run_knows_no_latches():
+def test_what_is_asked_beside_a_run_knows_no_modes():
     """Held conditions belong to steps: forces at a state are those of the formula."""
     mech = slider("if(guide > 0.3, 800*(guide - 0.3), 0)")
     assert mech.forward_dynamics([0.4], [0.0], [0.0])[0] == pytest.approx(-40.0)

@@ -1,9 +1,13 @@
 """Machine code of the integrators that is kept on disk: damage never stops a run, and is mended without a word."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from core.simulation.equations import jacobian
+from core.numerics import tolerances
+from core.simulation.equations import constrained, jacobian
+from core.simulation.stepping import kept_loops
 from core.simulation.stepping.compilation import native
 
 
@@ -26,3 +30,7 @@ def test_damaged_code_is_made_anew(tmp_path, monkeypatch, share):
         path.write_bytes(data[: int(len(data) * share)] if share < 1.0 else bytes([data[0] ^ 255]) + data[1:])
     solved()
     solved()
+
+
+def test_code_depends_on_the_text_of_shared_tolerances():
+    assert Path(tolerances.__file__) in kept_loops._imported(Path(constrained.__file__))
