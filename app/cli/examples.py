@@ -37,7 +37,7 @@ def _list(as_json: bool) -> None:
 
 
 def _parts(source: Path) -> Iterator[Path]:
-    """Files of sub-assemblies and recorded traces that an example needs."""
+    """Files of sub-assemblies and recorded signals that an example needs."""
     from core.files import load
 
     model = load(str(source))

@@ -47,7 +47,7 @@ ARROWS = ("force", "torque", "velocity", "acceleration", "omega")
 @click.option("--turn", type=float, default=0.0, metavar="DEGREES", help="Turn the camera, per second of film.")
 @click.option("--look", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours.")
 @click.option("--caption/--no-caption", default=True, show_default=True, help="Show the time in the corner.")
-@click.option("--trace", "traces", multiple=True, metavar="FRAME", help="Draw the path of a body or frame (repeat).")
+@click.option("--trace", "followed", multiple=True, metavar="FRAME", help="Draw the path of a body or frame (repeat).")
 @click.option(
     "--arrows",
     "arrows",
@@ -64,7 +64,7 @@ def command(
     output: str,
     size: tuple[int, int],
     look: Any,
-    traces: tuple[str, ...],
+    followed: tuple[str, ...],
     arrows: tuple[str, ...],
     turn: float,
     **options: Any,
@@ -72,11 +72,15 @@ def command(
     """Film a run (.h5), or a model that is simulated first, with exact frame times and size."""
     run = _run(model_file, options)
     from viz.film.film import shoot
-    from viz.film.run_footage import Tracing, footage
+    from viz.film.run_footage import FollowedPoint, footage
 
     filmed = {name: options[name] for name in ("fps", "speed", "start", "end", "view", "caption")}
     made = footage(
-        run, turn=radians(turn), traces=[Tracing(name) for name in traces], arrows=_wanted(run.model, arrows), **filmed
+        run,
+        turn=radians(turn),
+        paths=[FollowedPoint(name) for name in followed],
+        arrows=_wanted(run.model, arrows),
+        **filmed,
     )
     count = shoot(
         made, output, fps=options["fps"], size=size, look=look, progress=_progress if sys.stderr.isatty() else None

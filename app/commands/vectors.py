@@ -58,7 +58,7 @@ def trace_point(window: Window) -> None:
     pose = session.mech.frame(session.q, ref.name, p=session.p)
     x, y, z = (np.linalg.inv(pose) @ [*place, 1.0])[:3].round(9).tolist()
     scene.tracks.follow_point(ref.name, (x, y, z))
-    scene.trace(*scene.tracks.frames)
+    scene.follow(*scene.tracks.frames)
     window.viewport.run_scene.refresh()
 
 
@@ -147,7 +147,7 @@ COMMANDS = (
     ),
     Command(
         "view.trace_point",
-        "Trace this point",
+        "Path of this point",
         trace_point,
         "context",
         icon="trace",
@@ -159,7 +159,7 @@ COMMANDS = (
         "view.trace_whole",
         "Whole path of a run",
         whole_traces,
-        "View/Traces",
+        "View/Paths",
         icon="trace",
         checked=lambda w: bool(w.settings.value("traces/whole", False)),
         help="Draw the paths of a run's points up to its end, instead of up to the playhead.",

@@ -99,7 +99,7 @@ _MEANT = {
     "assemblies": "The machine of another file, with values of its own for that file's parameters.",
     "junctions": "A point without mass at which forces along lines meet; it stands where they balance.",
     "sensors": "Something measured: distances, angles, velocities, forces; for plots, formulas, drivers.",
-    "forces": "Springs, dampers, and forces by formulas, tables or traces.",
+    "forces": "Springs, dampers, and forces by formulas or tables.",
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
     "drivers": "Moves a joint or a sensor as a function of time; its force is what that needs.",
 }

@@ -213,7 +213,7 @@ _CONSTRAINTS = (
         "Add",
         ("joint",),
         lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
-        "Moves a joint by a formula of time, a table or a recorded trace, from where it is.",
+        "Moves a joint by a formula of time, a table or a recorded signal, from where it is.",
     ),
 )
 

@@ -64,7 +64,7 @@ def _none(vector: tuple[Any, ...]) -> bool:
 
 
 def driver_icon(driver: Driver) -> str:
-    """The drawing of a driver: by formula, table or recorded trace."""
+    """The drawing of a driver: by formula, table or recorded signal."""
     return "driver" if not (driver.times or driver.file) else "driver_table"
 
 

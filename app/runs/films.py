@@ -108,7 +108,7 @@ class Films(QObject):
         if film_settings.overlays:
             shown = run_scene.kinds and dict(run_scene.scale)
             options |= {
-                "traces": run_scene.tracings,
+                "paths": run_scene.followed_points,
                 "arrows": run_scene.wanted,
                 "scales": shown or None,
                 "others": [other.run for other in run_scene.others(source) if not other.faint],

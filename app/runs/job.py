@@ -75,7 +75,7 @@ class Simulation(QObject):
             self.changed.emit()
 
     def suggest(self, values: Mapping[str, Any]) -> None:
-        """RunSettings that suit the machine just opened, as long as it is open: what the person had comes back then."""
+        """Settings that suit the machine just opened, as long as it is open: what the person had comes back then."""
         if values or self._lent:
             own = {**self.run_settings.kept(), **self._lent}
             self._lent = {name: own[name] for name in values}

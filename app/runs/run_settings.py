@@ -63,7 +63,7 @@ class RunSettings:
 
     @staticmethod
     def recalled(data: Any) -> RunSettings:
-        """RunSettings as remembered; what does not fit is left out."""
+        """As remembered; what does not fit is left out."""
         first = RunSettings()
         if not isinstance(data, dict):
             return first

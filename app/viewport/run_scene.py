@@ -16,8 +16,8 @@ from app.document.run_pose import shared_parameters
 from core.errors import KinetostatError
 from core.simulation.run.resampling import at_rest, resampled
 from viz.camera import extent
-from viz.film.film import Trace, drawn
-from viz.film.run_footage import Tracing, names, poses, trace
+from viz.film.film import PointPath, drawn
+from viz.film.run_footage import FollowedPoint, names, path_of, poses
 from viz.look import Colour
 from viz.scene import vectors
 from viz.scene.vectors import KINDS, Wanted
@@ -56,7 +56,7 @@ class RunScene:
         self._drawn: tuple[object, ...] = ()
         self._scaled_for: tuple[object, ...] = ()
         self._places: dict[Run, tuple[float, NDArray[np.float64]]] = {}
-        self._traced: dict[tuple[Run, Tracing], Trace] = {}
+        self._computed_paths: dict[tuple[Run, FollowedPoint], PointPath] = {}
         self._listening = (
             (self.runs.moved, self._moved),
             (self.runs.changed, self._runs_changed),
@@ -140,7 +140,7 @@ class RunScene:
         record = self._record()
         time = self.runs.time
         self._show_vectors(record, time)
-        self._show_traces(record, time)
+        self._show_paths(record, time)
         self._show_ghosts(record, time)
         self._view.update()
 
@@ -180,42 +180,42 @@ class RunScene:
     # ----------------------------------------------------------------------------- ways of points
 
     @property
-    def tracings(self) -> tuple[Tracing, ...]:
+    def followed_points(self) -> tuple[FollowedPoint, ...]:
         """The points whose ways are drawn."""
         whole = bool(self._view.settings.value("traces/whole", False))
         tracks = self._view.scene.tracks
-        return tuple(Tracing(frame, point, whole=whole) for frame, point in tracks.points)
+        return tuple(FollowedPoint(frame, point, whole=whole) for frame, point in tracks.points)
 
-    def _show_traces(self, record: Record | None, time: float) -> None:
+    def _show_paths(self, record: Record | None, time: float) -> None:
         """Of a run the ways are known: they are drawn as it says, not as the playhead happened to be moved."""
         scene = self._view.scene
         if record is None or not scene.tracks.frames:
             self._pause(False)
-            scene.overlays.traces({}, source=SOURCE)
-            self._traced = {}
+            scene.overlays.paths({}, source=SOURCE)
+            self._computed_paths = {}
             return
         self._pause(True)
         shown = [each for each in (record, *self.others(record)) if not each.faint]
         trajectories, kept = {}, {}
         colours: dict[str, Colour] = {}
         for each in shown:
-            for tracing in self.tracings:
-                if tracing.frame not in each.run.mech.frame_names:
+            for point in self.followed_points:
+                if point.frame not in each.run.mech.frame_names:
                     continue
-                key = each.run, tracing
-                kept[key] = self._traced.get(key) or trace(each.run, tracing)
-                name = f"{each.id} {tracing.frame} {tracing.point}"
+                key = each.run, point
+                kept[key] = self._computed_paths.get(key) or path_of(each.run, point)
+                name = f"{each.id} {point.frame} {point.point}"
                 trajectories[name] = drawn(kept[key], time)
                 colours[name] = rgb(each.color) if len(shown) > 1 else "trace"
-        self._traced = kept
-        scene.overlays.traces(trajectories, colours, source=SOURCE)
+        self._computed_paths = kept
+        scene.overlays.paths(trajectories, colours, source=SOURCE)
 
     def _pause(self, paused: bool) -> None:
         """Show the ways that are recorded while something moves, or not."""
         scene = self._view.scene
         if paused != scene.tracks.paused:
             scene.tracks.paused = paused
-            scene.overlays.traces(scene.tracks.trajectories)
+            scene.overlays.paths(scene.tracks.trajectories)
 
     # ----------------------------------------------------------------------------- other runs
 

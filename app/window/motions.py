@@ -53,5 +53,5 @@ class MotionKeeper:
     def _trace_tool(self) -> None:
         """The way of the tool, beside those drawn already."""
         scene = self._view.scene
-        scene.trace(*dict.fromkeys((*scene.tracks.frames, tool_frame(self._view.session.model))))
+        scene.follow(*dict.fromkeys((*scene.tracks.frames, tool_frame(self._view.session.model))))
         self._view.update()

@@ -79,7 +79,7 @@ class Surroundings:
         for frame, (x, y, z) in points:
             if frame in known:
                 scene.tracks.follow_point(frame, (x, y, z))
-        scene.trace(*scene.tracks.frames)
+        scene.follow(*scene.tracks.frames)
 
     def _vectors(self) -> dict[str, Any]:
         shown = self._window.viewport.run_scene

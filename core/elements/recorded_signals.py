@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, near_misses
-from core.files.regular_file import TRACE, content_of, status_of
+from core.files.regular_file import SIGNAL, content_of, status_of
 from core.model import Driver
 
 Array = NDArray[np.float64]
@@ -77,7 +77,7 @@ def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int |
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
     """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
-    status = status_of(path, TRACE)
+    status = status_of(path, SIGNAL)
     return _table(path, status.st_mtime_ns, status.st_size)
 
 
@@ -139,7 +139,7 @@ def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
 
 def _text(path: str) -> str:
     """The file as text, of whichever Unicode. Raises FileError."""
-    data = content_of(path, TRACE)
+    data = content_of(path, SIGNAL)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 

@@ -36,7 +36,9 @@ class Kind:
 MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in files of their own.")
 MESH = Kind("mesh", 250 * MEGABYTE, "Reduce its triangles.")
 PICTURE = Kind("picture", 50 * MEGABYTE, "Reduce its size.")
-TRACE = Kind("trace", 100 * MEGABYTE, "Keep fewer rows or columns.", "Give the path of a CSV or SIMNON file.")
+SIGNAL = Kind(
+    "recorded signal", 100 * MEGABYTE, "Keep fewer rows or columns.", "Give the path of a CSV or SIMNON file."
+)
 TORQUES = Kind("torque file", MEGABYTE, "Choose a torque file.", "Choose another.")
 SHAPE = Kind(
     "shape",

@@ -76,7 +76,7 @@ class Driver(Element):
     """Moves a coordinate of a joint, or a sensor, as a function of time.
 
     The function is a formula in `t`, a table (times, values; cubic splines between, held outside), or a column of a
-    recorded trace (CSV or SIMNON). `motion` says whether it gives position, velocity or acceleration.
+    recorded signal (CSV or SIMNON). `motion` says whether it gives position, velocity or acceleration.
     """
 
     name: str = name()
@@ -87,8 +87,8 @@ class Driver(Element):
     function: Value | None = formula("none", None, "Formula in t and the parameters", states=False)
     times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
     values: tuple[Value, ...] = vector("none", (), "Values of the table (SI)", sizes=(), labels=())
-    file: str = text("File of a recorded trace (CSV or SIMNON)", role="file")
-    column: str = text("Column of the trace; empty: the one of the joint's or sensor's name")
+    file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
+    column: str = text("Column of the file; empty: the one of the joint's or sensor's name")
     description: str = text("Notes")
 
     def validate(self) -> None:

@@ -57,7 +57,7 @@ class Settings:
 
     @property
     def rule(self) -> Method:
-        """The method; that of a recorded trace is no integrator."""
+        """The method; that of a recorded signal is no integrator."""
         return RECORDED if self.method == RECORDED.id else METHODS[self.method]
 
     def times(self) -> Array:

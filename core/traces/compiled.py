@@ -40,13 +40,13 @@ class Evaluation:
 
     def clock(self, t: Any, p: Values = None) -> Array:
         """(…, nt) the time argument of functions at times t: t, then value, rate and second rate of every table and
-        recorded trace; nt = 0 if nothing depends on time."""
+        recorded signal; nt = 0 if nothing depends on time."""
         if not self._program.tracer.clock.size:
             return np.zeros((*np.shape(t), 0))
         return at_times(self.splines(p), t)
 
     def splines(self, p: Values = None) -> Splines:
-        """The tables and recorded traces of drivers at parameter values (n_p,)."""
+        """The tables and recorded signals of drivers at parameter values (n_p,)."""
         row = self.parameter_values(p)
         if row.ndim > 1:
             raise ModelError("Tables take one set of parameter values, not one per state.", where="p")

@@ -33,7 +33,7 @@ FINEST_FPS = 1001
 """Largest denominator of a frame rate: 30000/1001 is television's 29.97."""
 
 
-class Trace(NamedTuple):
+class PointPath(NamedTuple):
     """The way of a point: places (n, 3) in m at times (n,) in s; `whole` shows all of it at once."""
 
     times: Array
@@ -67,7 +67,7 @@ class Footage:
     view: str | camera.View = "iso"
     turn: float = 0.0
     display: Mapping[str, Any] = field(default_factory=dict)
-    traces: Mapping[str, Trace] = field(default_factory=dict)
+    paths: Mapping[str, PointPath] = field(default_factory=dict)
     vectors: Sequence[Sequence[VectorGlyph]] = ()
     ghosts: tuple[Ghost, ...] = ()
     captions: Sequence[str] = ()
@@ -180,7 +180,7 @@ class Stage:
         for k in np.unique(np.linspace(0, len(self.footage.times) - 1, LOOKS_AROUND).astype(int)):
             self._pose(int(k))
             found.append(self.scene.bounds())
-        found += [boxes.of_points(trace.places) for trace in self.footage.traces.values() if len(trace.places)]
+        found += [boxes.of_points(each.places) for each in self.footage.paths.values() if len(each.places)]
         box = boxes.around(found)
         width, height = self.scene.size
         turned = np.arange(12) * np.pi / 6.0 if self.footage.turn else [0.0]
@@ -202,9 +202,9 @@ class Stage:
         self._pose(k)
         scene.view = camera.orbit(self._first, k * footage.turn, 0.0) if footage.turn else self._first
         t = footage.times[k]
-        if footage.traces:
-            trajectories = {name: drawn(trace, t) for name, trace in footage.traces.items()}
-            scene.overlays.traces(trajectories, {name: trace.colour for name, trace in footage.traces.items()})
+        if footage.paths:
+            trajectories = {name: drawn(drawn_path, t) for name, drawn_path in footage.paths.items()}
+            scene.overlays.paths(trajectories, {name: drawn_path.colour for name, drawn_path in footage.paths.items()})
         if footage.vectors:
             scene.overlays.vectors(footage.vectors[k], size=self._size)
         if footage.ellipsoids:
@@ -218,15 +218,15 @@ class Stage:
         self._caption.say(footage.captions[k] if footage.captions else "")
 
 
-def drawn(trace: Trace, t: float) -> Array:
+def drawn(drawn_path: PointPath, t: float) -> Array:
     """(m, 3) the part of a trace that is seen at a time, its end interpolated."""
-    if trace.whole or not len(trace.times):
-        return trace.places
-    k = int(np.searchsorted(trace.times, t, side="right"))
-    if k == 0 or k == len(trace.times):
-        return trace.places[:k]
-    part = (t - trace.times[k - 1]) / (trace.times[k] - trace.times[k - 1])
+    if drawn_path.whole or not len(drawn_path.times):
+        return drawn_path.places
+    k = int(np.searchsorted(drawn_path.times, t, side="right"))
+    if k == 0 or k == len(drawn_path.times):
+        return drawn_path.places[:k]
+    part = (t - drawn_path.times[k - 1]) / (drawn_path.times[k] - drawn_path.times[k - 1])
     if part == 0.0:
-        return trace.places[:k]
-    end = trace.places[k - 1] + part * (trace.places[k] - trace.places[k - 1])
-    return np.vstack([trace.places[:k], end])
+        return drawn_path.places[:k]
+    end = drawn_path.places[k - 1] + part * (drawn_path.places[k] - drawn_path.places[k - 1])
+    return np.vstack([drawn_path.places[:k], end])

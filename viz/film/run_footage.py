@@ -12,7 +12,7 @@ import numpy as np
 from core.errors import ModelError
 from core.simulation.run.resampling import resampled
 from viz.camera import View
-from viz.film.film import Array, Footage, Ghost, Trace, frame_times
+from viz.film.film import Array, Footage, Ghost, PointPath, frame_times
 from viz.look import Colour
 from viz.scene import vectors
 from viz.scene.vectors import Wanted
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tracing:
+class FollowedPoint:
     """A point whose way is drawn: (3,) m in the axes of a body or frame."""
 
     frame: str
@@ -40,7 +40,7 @@ def footage(
     end: float | None = None,
     view: str | View = "iso",
     turn: float = 0.0,
-    traces: Sequence[Tracing] = (),
+    paths: Sequence[FollowedPoint] = (),
     arrows: Iterable[Wanted] = (),
     scales: dict[str, float] | None = None,
     others: Sequence[Run] = (),
@@ -73,7 +73,7 @@ def footage(
         view,
         turn / float(fps),
         display,
-        {f"{each.frame} {k}": trace(run, each) for k, each in enumerate(traces)},
+        {f"{each.frame} {k}": path_of(run, each) for k, each in enumerate(paths)},
         [vectors.glyphs(found, scales or {}, k) for k in range(len(times))] if found else (),
         tuple(Ghost(poses(resampled(other, times)), dict(other.settings.parameters)) for other in others),
         [f"t = {time:.2f} s" for time in times] if caption else (),
@@ -99,16 +99,16 @@ def poses(run: Run) -> Array:
     return np.concatenate([frames, places], axis=1)
 
 
-def trace(run: Run, tracing: Tracing) -> Trace:
+def path_of(run: Run, point: FollowedPoint) -> PointPath:
     """The way of a point over the run."""
-    if tracing.frame not in run.mech.frame_names:
+    if point.frame not in run.mech.frame_names:
         raise ModelError(
-            f"There is no body and no frame '{tracing.frame}' to trace.",
+            f"There is no body and no frame '{point.frame}' to trace.",
             remedy=f"There are: {', '.join(run.mech.frame_names[:12])}.",
         )
-    matrices = run.mech.frame(run.q, tracing.frame, p=dict(run.settings.parameters) or None)
-    places = matrices[:, :3, 3] + matrices[:, :3, :3] @ np.asarray(tracing.point)
-    return Trace(run.time, places, tracing.colour, tracing.whole)
+    matrices = run.mech.frame(run.q, point.frame, p=dict(run.settings.parameters) or None)
+    places = matrices[:, :3, 3] + matrices[:, :3, :3] @ np.asarray(point.point)
+    return PointPath(run.time, places, point.colour, point.whole)
 
 
 def machine_size(run: Run) -> float:

@@ -50,7 +50,7 @@ class Overlays:
         self.model: Model | None = None
         self.items: tuple[Item, ...] = ()
         self._ghosts = Ghosts(renderer, look)
-        self._traces: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
+        self._paths: dict[tuple[str, str], tuple[vtkActor, Colour]] = {}
         self._ellipsoids: list[_EllipsoidActors] = []
         self._arrows = Arrows(front, look)
         self._mass = _actor()
@@ -64,8 +64,8 @@ class Overlays:
         """Show none of them."""
         for source in self._ghosts.sources:
             self.ghosts((), (), source=source)
-        for source in {source for source, _ in self._traces}:
-            self.traces({}, source=source)
+        for source in {source for source, _ in self._paths}:
+            self.paths({}, source=source)
         self.ellipsoids(())
         for source in self._arrows.sources:
             self.vectors((), source=source)
@@ -93,20 +93,20 @@ class Overlays:
 
     # ------------------------------------------------------------------------------- traces
 
-    def traces(
+    def paths(
         self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None, source: str = "trajectories"
     ) -> None:
         """Lines through the (n, 3) places points have been at, by any name."""
-        for key in [key for key in self._traces if key[0] == source and key[1] not in paths]:
-            self.renderer.RemoveActor(self._traces.pop(key)[0])
+        for key in [key for key in self._paths if key[0] == source and key[1] not in paths]:
+            self.renderer.RemoveActor(self._paths.pop(key)[0])
         for name, path in paths.items():
             points = np.asarray(path, dtype=float).reshape(-1, 3)
             colour = (colours or {}).get(name, "trace")
-            actor = self._traces[source, name][0] if (source, name) in self._traces else None
+            actor = self._paths[source, name][0] if (source, name) in self._paths else None
             if actor is None:
                 actor = _actor()
                 self.renderer.AddActor(actor)
-            self._traces[source, name] = actor, colour
+            self._paths[source, name] = actor, colour
             actor.SetVisibility(len(points) > 1)
             if len(points) > 1:
                 actor.GetMapper().SetInputData(polyline(points))
@@ -145,7 +145,7 @@ class Overlays:
         self.look = look
         self._ghosts.paint(look)
         self._arrows.paint(look)
-        for actor, colour in self._traces.values():
+        for actor, colour in self._paths.values():
             _draw_line(actor, look.colour(colour), 2.6)
         for actors in self._ellipsoids:
             actors.paint(look)
@@ -153,7 +153,7 @@ class Overlays:
     @property
     def actors(self) -> list[vtkActor]:
         """Everything shown, for fitting the view."""
-        own = [*self._ghosts.actors, *(actor for actor, _ in self._traces.values()), *self._arrows.actors]
+        own = [*self._ghosts.actors, *(actor for actor, _ in self._paths.values()), *self._arrows.actors]
         return own + [actor for actors in self._ellipsoids for actor in actors.shown]
 
 

@@ -149,20 +149,20 @@ class Scene:
         self.handles.move(poses)
         self._move_mass_center()
         if self.tracks.record(poses, 2e-3 * self._extent):
-            self.overlays.traces(self.tracks.trajectories)
+            self.overlays.paths(self.tracks.trajectories)
 
-    def trace(self, *frames: str) -> None:
+    def follow(self, *frames: str) -> None:
         """Draw the ways of the origins of these bodies and frames from now on; without names, none any more."""
         self.tracks.follow(*frames)
         self.tracks.record(self._poses, 2e-3 * self._extent)
-        self.overlays.traces(self.tracks.trajectories)
+        self.overlays.paths(self.tracks.trajectories)
 
     def _keep_tracks(self, model: Model) -> None:
         """Drop the ways of another machine, and of frames that are gone."""
         if self.tracks.frames:
             same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)
             names = model.expanded.index("frame") if same else {}
-            self.trace(*(name for name in self.tracks.frames if name in names))
+            self.follow(*(name for name in self.tracks.frames if name in names))
 
     def _move_mass_center(self) -> None:
         wanted = self.display.centers_of_mass and self._balance is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.errors import FileError
-from core.files.regular_file import RUN, TRACE, content_of, status_of
+from core.files.regular_file import RUN, SIGNAL, content_of, status_of
 from core.model import Model
 
 MISSING = ""
@@ -93,6 +93,6 @@ def _status(path: Path) -> tuple[int, int, int] | None:
 
 def _digest(path: Path) -> str:
     try:
-        return hashlib.sha256(content_of(path, TRACE)).hexdigest()
+        return hashlib.sha256(content_of(path, SIGNAL)).hexdigest()
     except FileError:
         return MISSING

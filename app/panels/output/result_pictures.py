@@ -72,7 +72,7 @@ def write_result_picture(
         _show_poses(scene, poses, context)
         if isinstance(part, EllipsoidField):
             _show_ellipsoids(scene, part)
-        scene.overlays.traces({str(k): trajectory for k, trajectory in enumerate(trajectories)})
+        scene.overlays.paths({str(k): trajectory for k, trajectory in enumerate(trajectories)})
         if poses.frame:
             scene.range_box.frame(scene.bounds(overlays=True).tolist())
         if ranges:

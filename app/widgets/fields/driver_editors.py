@@ -1,4 +1,4 @@
-"""By what a driver moves: a formula of time, a table of times and values, or a recorded trace."""
+"""By what a driver moves: a formula of time, a table of times and values, or a recorded signal."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from app.preferences.icons import icon
 from app.widgets.fields.choice_editors import Combo
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEdit, known_names
+from app.widgets.fields.recorded_signal_editors import beside, following
 from app.widgets.fields.titles import measure_of
-from app.widgets.fields.trace_editors import beside, following
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Measure, number, read, value_in
 from core.errors import KinetostatError
@@ -33,7 +33,7 @@ from core.model import Driver
 from core.model.fields import Element, Field, FormulaKind, Value, VectorKind
 from core.model.formula.numerals import without_noise
 
-SOURCES = ("Formula", "Table", "Recorded trace")
+SOURCES = ("Formula", "Table", "Recorded signal")
 SAMPLES = 11
 """Rows of the table that a formula is turned into."""
 VISIBLE_ROWS = 8
@@ -104,20 +104,20 @@ class SourceEditor(FieldEditor):
     def _browse(self) -> None:
         assert self.context is not None
         folder = str(Path(self.context.model.origin).parent)
-        dialog = QFileDialog(self, "Choose a recorded trace", folder, TRACES)
+        dialog = QFileDialog(self, "Choose a recorded signal", folder, SIGNALS)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.take)
         dialog.open()
 
     def take(self, path: str) -> None:
-        """Move by a recorded trace from now on."""
+        """Move by a recorded signal from now on."""
         assert self.context is not None
         assert self.driver is not None
         model = self.context.model
         self.attempt(following(self.driver, beside(path, model.origin), model))
 
 
-TRACES = "Recorded traces (*.csv *.txt *.dat *.t *.sim);;All files (*)"
+SIGNALS = "Recorded signals (*.csv *.txt *.dat *.t *.sim);;All files (*)"
 
 
 def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:

@@ -53,7 +53,7 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
     """The editor of a field of an element, from its kind."""
     from app.widgets.fields.driver_editors import SourceEditor, TableOfTimes
     from app.widgets.fields.part_editors import PartEditor
-    from app.widgets.fields.trace_editors import ColumnEditor, TraceFileEditor
+    from app.widgets.fields.recorded_signal_editors import ColumnEditor, RecordedSignalEditor
 
     match field.kind:
         case FormulaKind(states=False):
@@ -71,7 +71,7 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
         case VectorKind(sizes=()):
             return CoordinatesEditor
         case TextKind(role="file"):
-            return TraceFileEditor if owner is Driver else FileEditor
+            return RecordedSignalEditor if owner is Driver else FileEditor
         case TextKind() if field.name == "column" and owner is Driver:
             return ColumnEditor
         case TextKind() if field.name in ("description", "content"):

@@ -106,7 +106,7 @@ FILTERS: dict[type, str] = {
     Mesh: "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)",
     Figures: "Shapes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off *.txt *.m)",
     SubAssembly: "Machines (*.kst *.urdf *.xacro *.xml *.rob *.csv *.toml)",
-    Driver: "Recorded traces (*.csv *.txt *.dat *.sim)",
+    Driver: "Recorded signals (*.csv *.txt *.dat *.sim)",
 }
 """What a file chooser shows first, by the element whose file it is."""
 

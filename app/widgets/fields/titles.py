@@ -71,7 +71,7 @@ _OWN_TITLES = {
         "force": "Force element",
     },
     Constraint: {"a": "From", "b": "To", "axis": "First axis", "value": "Held at", "leader": "Follows joint"},
-    Driver: {"file": "Recorded trace", "times": "Table", "motion": "Gives"},
+    Driver: {"file": "Recorded signal", "times": "Table", "motion": "Gives"},
     Joint: {"given_in": "Given in", "cut": "Cut in a loop"},
 }
 _ROW_TITLES = {"a": "a", "d": "d", "alpha": "α", "theta": "θ", "kind": "Type"}

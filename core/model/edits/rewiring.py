@@ -55,7 +55,7 @@ def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dic
 
 
 def _of_driver(model: Model, driver: Driver, field: str, value: Any) -> dict[str, Any]:
-    """A driver moves a joint or a sensor, by a formula, a table or a trace: choosing one drops the other."""
+    """A driver moves a joint or a sensor, by a formula, a table or a recorded signal: choosing one drops the other."""
     if field == "joint" and value:
         return {"sensor": "", "coordinate": _coordinate(model, value, driver.coordinate)}
     if field == "sensor" and value:

@@ -50,7 +50,7 @@ METHODS: dict[str, Method] = {
         Method("euler", "Explicit Euler, fixed step", 1, False, "For comparison."),
     )
 }
-RECORDED = Method("recorded", "Recorded trace", 0, False, "Read from a file; nothing was integrated.")
+RECORDED = Method("recorded", "Recorded signal", 0, False, "Read from a file; nothing was integrated.")
 """What runs that were read from traces name as their method."""
 
 

@@ -148,7 +148,7 @@ def load(path: str) -> Run:
 
     size = status_of(path, RUN).st_size
     if not holds_hdf5(path):
-        remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded traces."
+        remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded signals."
         raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
     try:
         with _readable(path) as file:

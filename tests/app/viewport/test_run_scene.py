@@ -19,7 +19,7 @@ from core.model import Model, Parameter
 from core.model.edits import edits
 from core.simulation import simulate
 from core.simulation.run.resampling import at_rest
-from viz.film.run_footage import Tracing
+from viz.film.run_footage import FollowedPoint
 from viz.scene.vectors import Wanted, fields
 
 
@@ -44,7 +44,7 @@ def arm(bench):
     bench.session.runs.seek(0.3)
     yield bench
     bench.window.viewport.run_scene.hide_all()
-    bench.view.scene.trace()
+    bench.view.scene.follow()
 
 
 def arrows(bench):
@@ -144,8 +144,8 @@ def test_a_point_of_a_body_is_traced_from_its_context_menu(arm):
     arm.session.select(Ref("bodies", body))
     arm.view.menu_point = (pose @ [0.1, 0.02, 0.03, 1.0])[:3]
     arm.window.run("view.trace_point")
-    (tracing,) = arm.view.run_scene.tracings
-    assert tracing == Tracing(body, pytest.approx((0.1, 0.02, 0.03)))
+    (tracing,) = arm.view.run_scene.followed_points
+    assert tracing == FollowedPoint(body, pytest.approx((0.1, 0.02, 0.03)))
     arm.session.runs.seek(1.0)
     actor = next(v for k, v in arm.view.scene.overlays._traces.items() if k[0] == "runs")[0]
     last = actor.GetMapper().GetInput().GetPoint(actor.GetMapper().GetInput().GetNumberOfPoints() - 1)
@@ -289,7 +289,7 @@ def test_a_film_in_the_making_tells_the_time_left_and_leaves_the_older_one_if_it
 @pytest.mark.parametrize(
     ("collection", "name", "titles"),
     [
-        ("frames", "tip", {"Trace", "Show velocity", "Show acceleration", "Show angular velocity", "Plot"}),
+        ("frames", "tip", {"Path", "Show velocity", "Show acceleration", "Show angular velocity", "Plot"}),
         ("joints", "pin", {"Show force", "Show torque", "Plot"}),
         ("forces", "damper", {"Show force", "Show torque", "Plot"}),
         ("parameters", "d", set()),
@@ -303,7 +303,7 @@ def test_the_tree_offers_ways_vectors_and_curves_of_its_rows(bench, collection, 
     session.select(Ref(collection, name))
     menu = row_menu(bench.window.tree, Node(name, name, ref=Ref(collection, name)))
     shown = {action.text() for action in menu.actions()}
-    offered = {"Trace", "Plot"} | {text for text in shown if text.startswith("Show ")}
+    offered = {"Path", "Plot"} | {text for text in shown if text.startswith("Show ")}
     assert offered & shown == titles
     for action in menu.actions():
         if action.text() == "Plot":

@@ -301,7 +301,7 @@ def test_a_file_that_is_cut_off_is_told_at_once(tmp_path, swing, share):
 
 def test_a_table_is_no_run_and_it_is_said_what_it_is_for(tmp_path, swing):
     swing.save(tmp_path / "run.csv")
-    with pytest.raises(FileError, match="recorded traces"):
+    with pytest.raises(FileError, match="recorded signals"):
         Run.load(tmp_path / "run.csv")
 
 

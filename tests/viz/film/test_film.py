@@ -14,9 +14,9 @@ from core.simulation import simulate
 from core.simulation.run.resampling import at_rest, resampled
 from resources import examples
 from viz import camera
-from viz.film.film import Footage, Stage, Trace, drawn, frame_times, rate, shoot
+from viz.film.film import Footage, PointPath, Stage, drawn, frame_times, rate, shoot
 from viz.film.process import film
-from viz.film.run_footage import Tracing, footage
+from viz.film.run_footage import FollowedPoint, footage
 from viz.film.sequence_footage import footage as sequence_footage
 from viz.pictures.offscreen import offscreen, render
 from viz.placement import matrix
@@ -161,14 +161,14 @@ def test_another_process_films_the_same_and_its_errors_come_back(run, tmp_path):
 
 @pytest.mark.parametrize("turn", [0.0, 6.0])
 def test_the_camera_sees_the_whole_motion_also_while_it_turns(run, turn):
-    made = footage(run, fps=10, turn=turn, traces=[Tracing("coupler_point")])
+    made = footage(run, fps=10, turn=turn, paths=[FollowedPoint("coupler_point")])
     with offscreen(SIZE) as scene:
         stage = Stage(scene, made)
         distances = []
         for k in range(len(made.times)):
             stage.put(k)
             distances.append(scene.view.distance)
-            for place in (*made.poses[k][:, :3, 3], *made.traces["coupler_point 0"].places):
+            for place in (*made.poses[k][:, :3, 3], *made.paths["coupler_point 0"].places):
                 x, y = scene.project(place)
                 assert 0.0 <= x <= SIZE[0]
                 assert 0.0 <= y <= SIZE[1]
@@ -182,22 +182,22 @@ def test_the_camera_sees_the_whole_motion_also_while_it_turns(run, turn):
 def test_a_trace_grows_with_the_time_and_ends_where_the_point_is():
     times = np.linspace(0.0, 1.0, 11)
     places = np.column_stack([times, times**2, np.zeros(11)])
-    trace = Trace(times, places)
-    assert len(drawn(trace, 0.0)) == 1
-    shown = drawn(trace, 0.55)
+    path_of = PointPath(times, places)
+    assert len(drawn(path_of, 0.0)) == 1
+    shown = drawn(path_of, 0.55)
     assert len(shown) == 7
     assert shown[-1] == pytest.approx([0.55, (0.25 + 0.36) / 2, 0.0])
-    assert drawn(trace, 1.0) == pytest.approx(places)
-    assert drawn(trace._replace(whole=True), 0.1) == pytest.approx(places)
+    assert drawn(path_of, 1.0) == pytest.approx(places)
+    assert drawn(path_of._replace(whole=True), 0.1) == pytest.approx(places)
 
 
 def test_a_point_off_the_origin_is_traced_where_it_goes(run):
-    made = footage(run, fps=10, traces=[Tracing("crank", (0.1, 0.2, 0.3))])
-    (trace,) = made.traces.values()
+    made = footage(run, fps=10, paths=[FollowedPoint("crank", (0.1, 0.2, 0.3))])
+    (path_of,) = made.paths.values()
     pose = run.mech.frame(run.q[37], "crank")
-    assert trace.places[37] == pytest.approx((pose @ [0.1, 0.2, 0.3, 1.0])[:3], abs=1e-12)
+    assert path_of.places[37] == pytest.approx((pose @ [0.1, 0.2, 0.3, 1.0])[:3], abs=1e-12)
     with pytest.raises(KinetostatError, match="There is no body and no frame 'nose'"):
-        footage(run, traces=[Tracing("nose")])
+        footage(run, paths=[FollowedPoint("nose")])
 
 
 def test_a_run_between_its_samples(run):

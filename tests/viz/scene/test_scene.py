@@ -341,7 +341,7 @@ def test_overlays_come_and_go(scene: Scene) -> None:
     plain = picture(scene)
     poses = [MECH.poses(MECH.move(MECH.neutral(), {"joint1": x})) for x in (0.8, 1.6)]
     scene.overlays.ghosts(MECH.frame_names, poses)
-    scene.overlays.traces({"tool": np.array([[0, 0, 0.1], [0.5, 0, 0.6], [0, 0.5, 0.6]])})
+    scene.overlays.paths({"tool": np.array([[0, 0, 0.1], [0.5, 0, 0.6], [0, 0.5, 0.6]])})
     scene.overlays.ellipsoids([EllipsoidGlyph((0.3, 0, 0.5), np.eye(3), (0.2, 0.1, 0.05))])
     scene.overlays.vectors([((0, 0, 0.5), (0, 0.4, 0)), ((0, 0, 0), (0, 0, 0))])
     assert len(changed(plain, picture(scene))) > 1000
@@ -379,12 +379,12 @@ def test_ghosts_with_other_parameters_have_other_lengths(scene: Scene) -> None:
 
 def test_ways_of_points_follow_every_movement(scene: Scene) -> None:
     plain = picture(scene)
-    scene.trace("tool")
+    scene.follow("tool")
     for angle in np.linspace(0.0, 1.5, 20):
         pose(scene, joint1=angle, joint2=0.5, joint3=-0.8)
     way = scene.tracks.trajectories["tool"]
     pose(scene, joint2=0.5, joint3=-0.8)
-    scene.trace("tool")
+    scene.follow("tool")
     assert len(way) == 20
     assert np.hypot(*way[:, :2].T) == pytest.approx(np.hypot(*way[0, :2]))  # a circle about z
     assert np.ptp(way[:, 2]) < 1e-9

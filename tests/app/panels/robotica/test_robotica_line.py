@@ -120,7 +120,7 @@ def test_a_trace_that_was_read_is_a_run_and_drawn_as_arms(bench, panel, tmp_path
     assert len(bench.session.runs.items) == 2
     assert not bench.messages("error")
     row = bench.window.simulation_panel.runs.tree.topLevelItem(1)
-    assert row.toolTip(0) == "Recorded trace · 11 samples from 0 to 1 s"
+    assert row.toolTip(0) == "Recorded signal · 11 samples from 0 to 1 s"
     playback = bench.view.playback
     assert playback.active
     assert len(playback._arrays) == 6  # every 0.2 s

@@ -42,8 +42,8 @@ def following(driver: Driver, file: str, model: Model) -> Together:
     return Together(function=None, times=(), values=(), file=file, column=chosen)
 
 
-class TraceFileEditor(FileEditor):
-    """The file of a driver's trace. Another file may have other columns."""
+class RecordedSignalEditor(FileEditor):
+    """The file of a driver's recorded signal. Another file may have other columns."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -63,7 +63,7 @@ class TraceFileEditor(FileEditor):
 
 
 class ColumnEditor(NameEditor):
-    """A column of the trace, chosen from those the file has."""
+    """A column of the recorded signals, chosen from those the file has."""
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         assert isinstance(owner, Driver)

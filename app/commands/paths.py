@@ -10,7 +10,7 @@ from core.analysis.tool_frame import tool_frame
 if TYPE_CHECKING:
     from app.window.window import Window
 
-MENU = "View/Traces"
+MENU = "View/Paths"
 
 
 def _frame(window: Window) -> str:
@@ -25,7 +25,7 @@ def toggle(window: Window) -> None:
     """Follow the frame, or no longer."""
     scene, frame = window.viewport.scene, _frame(window)
     others = [name for name in scene.tracks.frames if name != frame]
-    scene.trace(*others, *(() if frame in scene.tracks.frames else (frame,)))
+    scene.follow(*others, *(() if frame in scene.tracks.frames else (frame,)))
     window.viewport.update()
 
 
@@ -33,20 +33,20 @@ def forget(window: Window) -> None:
     """Begin all ways anew."""
     scene = window.viewport.scene
     scene.tracks.forget()
-    scene.trace(*scene.tracks.frames)
+    scene.follow(*scene.tracks.frames)
     window.viewport.update()
 
 
 def end(window: Window) -> None:
-    """Trace nothing any more."""
-    window.viewport.scene.trace()
+    """Draw no paths any more."""
+    window.viewport.scene.follow()
     window.viewport.update()
 
 
 COMMANDS = (
     Command(
         "view.trace",
-        "Trace",
+        "Path",
         toggle,
         MENU,
         "T",
@@ -58,7 +58,7 @@ COMMANDS = (
     ),
     Command(
         "view.trace_forget",
-        "Begin traces anew",
+        "Begin paths anew",
         forget,
         MENU,
         icon="repeat",
@@ -67,12 +67,12 @@ COMMANDS = (
     ),
     Command(
         "view.trace_end",
-        "Remove all traces",
+        "Remove all paths",
         end,
         MENU,
         icon="clear",
         when=lambda w: bool(w.viewport.scene.tracks.frames),
         context=("scene",),
-        help="Trace nothing any more.",
+        help="Draw no paths any more.",
     ),
 )
