@@ -1,4 +1,4 @@
-"""Commands that draw the ways of points."""
+"""Commands that draw the paths of points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def toggle(window: Window) -> None:
 
 
 def forget(window: Window) -> None:
-    """Begin all ways anew."""
+    """Begin all paths anew."""
     scene = window.viewport.scene
     scene.tracks.forget()
     scene.follow(*scene.tracks.frames)

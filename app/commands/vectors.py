@@ -50,7 +50,7 @@ def _shown(kind: str, of_selection: bool) -> Callable[[Window], bool]:
 
 
 def trace_point(window: Window) -> None:
-    """Draw the way of the point of a body that the context menu was opened on."""
+    """Draw the path of the point of a body that the context menu was opened on."""
     session, scene, place = window.session, window.viewport.scene, window.viewport.menu_point
     ref = session.selection
     if ref is None or place is None:
@@ -68,7 +68,7 @@ def _on_point(window: Window) -> bool:
 
 
 def whole_traces(window: Window) -> None:
-    """Draw the ways of a run's points up to its end, or up to the playhead."""
+    """Draw the paths of a run's points up to its end, or up to the playhead."""
     window.settings.remember("traces/whole", not window.settings.value("traces/whole", False))
 
 

@@ -24,7 +24,7 @@ class Variant(NamedTuple):
     looser: float = 1.0
 
     def of(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Keywords of `simulate` for this way."""
+        """Keywords of `simulate` for this variant."""
         if self == Variant(wanted["method"]):
             return wanted
         rtol = max(wanted["rtol"], min(self.looser * wanted["rtol"], LOOSEST))
@@ -34,7 +34,7 @@ class Variant(NamedTuple):
 
 
 class Draft:
-    """Remembers what each way of computing a run took, and says which is next.
+    """Remembers what each variant of computing a run took, and says which is next.
 
     Ways stand in the order of preference; the first that keeps within the budget is taken, one that was not tried yet
     only if all before it do not, and the quickest if none does.
@@ -51,14 +51,14 @@ class Draft:
 
     @property
     def untried(self) -> Variant | None:
-        """A way that may be quicker than all that were tried; None if one is quick enough."""
+        """A variant that may be quicker than all that were tried; None if one is quick enough."""
         if any(seconds <= BUDGET for seconds in self.took.values()):
             return None
         return next((variant for variant in self.variants if variant not in self.took), None)
 
     @property
     def best(self) -> Variant:
-        """The way to take now."""
+        """The variant to take now."""
         good = next((variant for variant in self.variants if self.took.get(variant, BUDGET + 1.0) <= BUDGET), None)
         return good or min(self.variants, key=lambda variant: self.took.get(variant, float("inf")))
 

@@ -31,7 +31,7 @@ class FilmSettings:
     """What a person wants filmed.
 
     view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run or the sequence
-    overlays : vectors, ways of points and other runs, as the viewport shows them
+    overlays : vectors, paths of points and other runs, as the viewport shows them
     """
 
     path: Path

@@ -158,7 +158,7 @@ class _Worker:
         return run
 
     def _try_variants(self, wanted: _Wanted) -> None:
-        """While nothing is wanted, find a way that is quick enough."""
+        """While nothing is wanted, find a variant that is quick enough."""
         draft = self._draft
         while draft is not None and (variant := draft.untried) is not None and not self._stale:
             if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than

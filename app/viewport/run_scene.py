@@ -1,4 +1,4 @@
-"""What runs show in the scene beside the pose: vectors, the ways of points, other visible runs as ghosts.
+"""What runs show in the scene beside the pose: vectors, the paths of points, other visible runs as ghosts.
 
 Follows the playhead; without a run vectors are those of the present pose, held still by its joint forces.
 """
@@ -177,17 +177,17 @@ class RunScene:
         if before != self.scale:
             self.changed.emit()
 
-    # ----------------------------------------------------------------------------- ways of points
+    # ----------------------------------------------------------------------------- paths of points
 
     @property
     def followed_points(self) -> tuple[FollowedPoint, ...]:
-        """The points whose ways are drawn."""
+        """The points whose paths are drawn."""
         whole = bool(self._view.settings.value("traces/whole", False))
         tracks = self._view.scene.tracks
         return tuple(FollowedPoint(frame, point, whole=whole) for frame, point in tracks.points)
 
     def _show_paths(self, record: Record | None, time: float) -> None:
-        """Of a run the ways are known: they are drawn as it says, not as the playhead happened to be moved."""
+        """Of a run the paths are known: they are drawn as it says, not as the playhead happened to be moved."""
         scene = self._view.scene
         if record is None or not scene.tracks.frames:
             self._pause(False)
@@ -211,7 +211,7 @@ class RunScene:
         scene.overlays.paths(trajectories, colours, source=SOURCE)
 
     def _pause(self, paused: bool) -> None:
-        """Show the ways that are recorded while something moves, or not."""
+        """Show the paths that are recorded while something moves, or not."""
         scene = self._view.scene
         if paused != scene.tracks.paused:
             scene.tracks.paused = paused

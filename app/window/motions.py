@@ -40,7 +40,7 @@ class MotionKeeper:
         if motion.animate:
             self._view.player.play()
         elif motion.trace:
-            runs.seek(float(motion.run.time[-1]))  # the way is drawn up to the playhead
+            runs.seek(float(motion.run.time[-1]))  # the path is drawn up to the playhead
 
     def _plot(self, motion: Motion) -> None:
         """The curves, a plot for each x axis."""
@@ -51,7 +51,7 @@ class MotionKeeper:
         write_motion(motion)
 
     def _trace_tool(self) -> None:
-        """The way of the tool, beside those drawn already."""
+        """The path of the tool, beside those drawn already."""
         scene = self._view.scene
         scene.follow(*dict.fromkeys((*scene.tracks.frames, tool_frame(self._view.session.model))))
         self._view.update()

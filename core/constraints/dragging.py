@@ -47,14 +47,14 @@ def moved(mech: Mechanism, q: Array, values: Mapping[str, float], p: Values, t: 
 
 
 STAGE = 0.3
-"""Longest way (rad or m) of a dragged coordinate between two closings."""
+"""Longest displacement (rad or m) of a dragged coordinate between two closings."""
 SHORTEST = STAGE / 512
 """Way that is no longer halved when the loops cannot follow it."""
 MOST_STAGES = 200
 UNWILLING = 1e3
 """Weight of what is dragged where it gives way, so that it does as little as can be."""
 NEAR_END = 0.05
-"""Longest way (rad or m) of any joint in the last step to a limit."""
+"""Longest displacement (rad or m) of any joint in the last step to a limit."""
 JUMP = 1.5
 """Way of a follower in one stage (rad or m) that means another branch, not a motion."""
 
@@ -106,7 +106,7 @@ def _last_step(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_]
 
 
 def _shorter(refused: Sequence[tuple[float, float]]) -> float:
-    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the way beyond
+    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the displacement beyond
     the end of travel, so two of them tell where that is."""
     stage, gap = refused[-1]
     if len(refused) == 1:

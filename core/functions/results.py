@@ -220,7 +220,7 @@ class Motion(Result):
     """A run to be kept, played or plotted (core.simulation.Run).
 
     curves : (channel along, channel up) to be plotted; aspect : height over width, 0: as it fits;
-    trace : draw the way of the tool; animate : play it; files : pictures of the curves (.png, .svg, .pdf) to write.
+    trace : draw the path of the tool; animate : play it; files : pictures of the curves (.png, .svg, .pdf) to write.
     """
 
     run: Any

@@ -1,4 +1,4 @@
-"""Where ways of motion part: the branches of closed poses that meet at a pose, and how many freedoms each has.
+"""Where branches of motion part: the branches of closed poses that meet at a pose, and how many freedoms each has.
 
 At most poses the closed poses nearby form one smooth manifold. Where they do not (a parallelogram in a line, Wren's
 platform upright, other kinematotropic linkages: Wohlhart 1996, Galletti and Fanghella 2001) branches of different
@@ -38,12 +38,12 @@ SAME_BRANCH_FRACTION = 0.3
 LONGEST = 0.3
 """Longest step while closing on a sphere, as a share of its radius."""
 ALIKE = 0.98
-"""Cosine of two directions of ways that count as one."""
+"""Cosine of two directions of branches that count as one."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A way of motion that leads through a pose.
+    """A branch of motion that leads through a pose.
 
     q : (nq,) a generic pose on it; freedoms : finite ones there; infinitesimal : further ones that end at once
     direction : (nv,) in which it leaves the pose, a unit in the machine's units
@@ -67,7 +67,7 @@ def branch_at(closure: Closure, q: Array) -> Branch:
 
 
 def branches_through(closure: Closure, q: Array, seed: int = 5) -> tuple[Branch, ...]:
-    """The ways of motion that part at a closed pose: those with most freedoms first, of these those that are not shaky.
+    """The branches of motion that part at a closed pose: those with most freedoms first, of these those that are not shaky.
 
     Ways of one freedom are told apart by their directions, others by their freedoms.
     """

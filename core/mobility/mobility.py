@@ -58,14 +58,14 @@ class Redundant:
 class Mobility:
     """What a machine can do, near a pose and at it.
 
-    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where ways of motion of
+    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where branches of motion of
                          different freedom part (kinematotropic linkages), those of the way that has most
     at_pose            : freedoms of the velocities at the pose itself; more than the above at a singular pose
     equations, rank    : scalar constraints of all joints and other elements, and how many of them are independent
     count              : freedoms by Grübler–Kutzbach: 6 per body less the equations
     redundant          : constraints that others already fulfil; proposal: changes that make the machine isostatic
     motions            : free motions at the pose, each moving as few joints as possible
-    singular           : the pose is one where the rank drops or ways of motion part
+    singular           : the pose is one where the rank drops or branches of motion part
     q                  : (nq,) the pose, closed
     """
 
@@ -90,7 +90,7 @@ class Mobility:
     infinitesimal: int = 0
     """Freedoms that exist at generic poses but end at once (a shaky frame)."""
     branch_freedoms: tuple[int, ...] = ()
-    """Freedoms of the ways of motion that part at the pose, most first; empty where there is but one."""
+    """Freedoms of the branches of motion that part at the pose, most first; empty where there is but one."""
 
     @property
     def dof(self) -> int:
@@ -189,7 +189,7 @@ def _closed(closure: Closure, q: Array) -> Array:
 class _Generic:
     """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k).
 
-    ways : freedoms of the ways of motion that part at the pose asked for; empty where there is but one
+    branch_freedoms : freedoms of the branches of motion that part at the pose asked for; empty where there is but one
     """
 
     q: Array
@@ -200,7 +200,7 @@ class _Generic:
 
 
 def _generic(closure: Closure, q: Array) -> _Generic:
-    """A pose of the way of motion through q that has most freedoms."""
+    """A pose of the branch of motion through q that has most freedoms."""
     if not closure.rows:
         return _Generic(q, closure.mech.nv, 0, np.zeros((0, 0)))
     near = [branch_at(closure, pose) for pose in closure.poses_near(q)]

@@ -205,11 +205,11 @@ def _arms(session: Session, run: Run, options: Mapping[str, Any]) -> PoseSequenc
     if not step > 0.0:
         raise ExpressionError(
             f"{step:g} is no step between pictures.",
-            remedy="Write a positive number: seconds, or metres of the tool's way.",
+            remedy="Write a positive number: seconds, or metres of the tool's path.",
         )
     times = _each_distance(run, step) if by_length else _each_time(run, step)
     q = tuple(tuple(map(float, run.at(t))) for t in times)
-    title = f"Arm every {step:g} m of the tool's way" if by_length else f"Arm every {step:g} s"
+    title = f"Arm every {step:g} m of the tool's path" if by_length else f"Arm every {step:g} s"
     return PoseSequence(title=title, q=q, p=(run.settings.parameters,) * len(q))
 
 

@@ -144,14 +144,14 @@ class Skeleton:
         return (GLYPH_BESIDE_SHAPES if 2 * formed > len(self.model.bodies) else 1.0) * self.radius
 
     def _reach(self) -> float:
-        """The longest way from the ground along the links, m."""
+        """The longest path from the ground along the links, m."""
         lengths = {WORLD: 0.0}
         for name in self.driver:
             self._length_to(name, lengths)
         return max([*lengths.values(), *self.lengths()])
 
     def _length_to(self, body: str, lengths: dict[str, float]) -> float:
-        """Length of the way to a body's far end: its carrier's way plus its own longest bar."""
+        """Length of the path to a body's far end: its carrier's plus its own longest bar."""
         path: list[str] = []
         while body not in lengths and body not in path:
             path.append(body)
@@ -176,7 +176,7 @@ class Skeleton:
 
 def route(start: Port, end: Port, slender: float) -> list[Array]:
     """Corner points of a bar between two ports: along the first axis, over the common normal, along the second
-    axis (as Denavit and Hartenberg walk), or straight where that way is long or its corners are not worth it."""
+    axis (as Denavit and Hartenberg walk), or straight where that path is long or its corners are not worth it."""
     p, q = start.point, end.point
     direct = float(np.linalg.norm(q - p))
     corners = [p, *_normal_feet(start, end), q]

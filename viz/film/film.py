@@ -34,7 +34,7 @@ FINEST_FPS = 1001
 
 
 class PointPath(NamedTuple):
-    """The way of a point: places (n, 3) in m at times (n,) in s; `whole` shows all of it at once."""
+    """The path of a point: places (n, 3) in m at times (n,) in s; `whole` shows all of it at once."""
 
     times: Array
     places: Array

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FollowedPoint:
-    """A point whose way is drawn: (3,) m in the axes of a body or frame."""
+    """A point whose path is drawn: (3,) m in the axes of a body or frame."""
 
     frame: str
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -100,7 +100,7 @@ def poses(run: Run) -> Array:
 
 
 def path_of(run: Run, point: FollowedPoint) -> PointPath:
-    """The way of a point over the run."""
+    """The path of a point over the run."""
     if point.frame not in run.mech.frame_names:
         raise ModelError(
             f"There is no body and no frame '{point.frame}' to trace.",

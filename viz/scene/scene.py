@@ -152,13 +152,13 @@ class Scene:
             self.overlays.paths(self.tracks.trajectories)
 
     def follow(self, *frames: str) -> None:
-        """Draw the ways of the origins of these bodies and frames from now on; without names, none any more."""
+        """Draw the paths of the origins of these bodies and frames from now on; without names, none any more."""
         self.tracks.follow(*frames)
         self.tracks.record(self._poses, 2e-3 * self._extent)
         self.overlays.paths(self.tracks.trajectories)
 
     def _keep_tracks(self, model: Model) -> None:
-        """Drop the ways of another machine, and of frames that are gone."""
+        """Drop the paths of another machine, and of frames that are gone."""
         if self.tracks.frames:
             same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)
             names = model.expanded.index("frame") if same else {}

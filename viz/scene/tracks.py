@@ -1,4 +1,4 @@
-"""The ways of points: every movement of the scene adds to them."""
+"""The paths of points: every movement of the scene adds to them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from viz.placement import Array
 
 LONGEST = 4000
-"""Points a way keeps; then its older half loses every other one."""
+"""Points a path keeps; then its older half loses every other one."""
 
 
 Point = tuple[float, float, float]
@@ -48,7 +48,7 @@ class Tracks:
         }
 
     def follow(self, *frames: str) -> None:
-        """Follow the origins of these frames, and points chosen before on them; ways known before stay."""
+        """Follow the origins of these frames, and points chosen before on them; paths known before stay."""
         kept = [key for key in self._trajectories if key[1] != ORIGIN and key[0] in frames]
         own = [
             (name, ORIGIN)
@@ -62,7 +62,7 @@ class Tracks:
         self._trajectories.setdefault((frame, point), [])
 
     def forget(self) -> None:
-        """Begin all ways anew."""
+        """Begin all paths anew."""
         self._trajectories = {key: [] for key in self._trajectories}
 
     def record(self, poses: Mapping[str, ArrayLike], step: float) -> bool:

@@ -54,7 +54,7 @@ def write_result_picture(
 ) -> None:
     """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
 
-    ways : (n, 3) places along lines to draw, m
+    trajectories : (n, 3) places along lines to draw, m
     """
     drawable = [part for part in leaves(result) if isinstance(part, PoseSequence | EllipsoidField)]
     if not drawable:
