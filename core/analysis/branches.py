@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.constraints import assembly
 from core.errors import AssemblyError, ModelError, near_misses
-from core.mobility.closure_rank import Closure, rank_of
+from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.free_motions import free_motions
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
@@ -51,22 +51,22 @@ def branches(
     default: independent ones that leave nothing free. q : the guess, default the rest pose.
     Raises ModelError when more coordinates must be fixed, AssemblyError when nothing closes.
     """
-    closure = Closure(mech, p, t)
+    constraints = PositionConstraints(mech, p, t)
     guess = mech.rest(p) if q is None else assembly.one_state(mech, q)
-    held, guess = _held(mech, closure, fixed, guess)
+    held, guess = _held(mech, constraints, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []
     marks: list[Array] = []
-    mark_of = _Marks(closure)
+    mark_of = _Marks(constraints)
     last = 0
     for k in range(starts):
         step(k, starts)
         trial = guess if k == 0 else _scattered(mech, guess, held, rng)
-        pose, gap = position_solver.close(closure.oriented, trial, 1.0 / closure.units, held)
-        if not gap < position_solver.ACCEPTED_GAP or not closure.problem.fits(pose):
+        pose, gap = position_solver.close(constraints.oriented, trial, 1.0 / constraints.units, held)
+        if not gap < position_solver.ACCEPTED_GAP or not constraints.problem.fits(pose):
             continue
         if not found:
-            _check_held(closure, pose, held)
+            _check_held(constraints, pose, held)
         mark = mark_of(pose)
         if all(np.max(np.abs(mark - other)) > APART for other in marks):
             found.append(_wound(mech, pose, guess))
@@ -80,14 +80,14 @@ def branches(
             where=", ".join(f"coordinate '{name}'" for name in fixed),
             remedy="Give them other values, or hold fewer of them.",
         )
-    return sorted(found, key=lambda pose: float(np.linalg.norm(mech.difference(guess, pose) / closure.units)))
+    return sorted(found, key=lambda pose: float(np.linalg.norm(mech.difference(guess, pose) / constraints.units)))
 
 
 def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: float = 0.0) -> tuple[str, ...]:
     """Coordinates that leave nothing free when they are held: of joints with one coordinate and early ones, if these
     do well."""
-    closure = Closure(mech, p, t)
-    rows = closure.motions(q) / closure.units[:, None]
+    constraints = PositionConstraints(mech, p, t)
+    rows = constraints.motions(q) / constraints.units[:, None]
     plain = _plain(mech)
     several = {c.name for c in mech.coordinates if len(range(mech.nv)[mech.joint_v(c.joint)]) > 1}
     order = sorted(range(mech.nv), key=lambda k: (k not in plain, plain.get(k) in several, k))
@@ -115,11 +115,13 @@ def _plain(mech: Mechanism) -> dict[int, str]:
 
 
 def _held(
-    mech: Mechanism, closure: Closure, fixed: Sequence[str] | Mapping[str, float], guess: Array
+    mech: Mechanism, constraints: PositionConstraints, fixed: Sequence[str] | Mapping[str, float], guess: Array
 ) -> tuple[NDArray[np.bool_], Array]:
     """Flags of the held speeds, and the guess with the given values."""
     guess = guess.copy()
-    names = list(fixed) or list(independent_coordinates(mech, closure.closed(guess)[0], closure.p, closure.t))
+    names = list(fixed) or list(
+        independent_coordinates(mech, constraints.closed(guess)[0], constraints.p, constraints.t)
+    )
     indices = {name: k for k, name in _plain(mech).items()}
     held = np.zeros(mech.nv, dtype=bool)
     for name in names:
@@ -134,12 +136,12 @@ def _held(
     return held, guess
 
 
-def _check_held(closure: Closure, q: Array, held: NDArray[np.bool_]) -> None:
+def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.bool_]) -> None:
     """Raises ModelError if more is free than bodies that turn about their own lines."""
-    N = closure.motions(q)
-    _, sigma, vt = np.linalg.svd((N / closure.units[:, None])[held])
+    N = constraints.motions(q)
+    _, sigma, vt = np.linalg.svd((N / constraints.units[:, None])[held])
     left = N @ vt[rank_of(sigma) :].T
-    moving = [motion for motion in free_motions(closure, q, left) if not motion.idle] if left.shape[1] else []
+    moving = [motion for motion in free_motions(constraints, q, left) if not motion.idle] if left.shape[1] else []
     if moving:
         name = moving[0].joints[0][0]
         count = f"{len(moving)} more coordinate{'s' * (len(moving) > 1)}"
@@ -166,24 +168,24 @@ class _Marks:
     """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
     line the places say all that matters (a leg may stand turned about its own line)."""
 
-    def __init__(self, closure: Closure) -> None:
-        self.closure = closure
-        mech = closure.mech
+    def __init__(self, constraints: PositionConstraints) -> None:
+        self.constraints = constraints
+        mech = constraints.mech
         carriers = mech._program.topology.carriers
-        pairs = mech.joint_poses(mech.rest(), closure.p)
+        pairs = mech.joint_poses(mech.rest(), constraints.p)
         points: dict[str, list[Array]] = {}
         for joint in mech.model.expanded.joints:
             for side, X in zip((joint.parent, joint.child), pairs[joint.name], strict=True):
                 points.setdefault(carriers[side], []).append(X[:3, 3])
         names = [body.name for body in mech.model.expanded.bodies]
-        self.turned = [i for i, name in enumerate(names) if not _on_a_line(points.get(name, []), closure.size)]
+        self.turned = [i for i, name in enumerate(names) if not _on_a_line(points.get(name, []), constraints.size)]
 
     def __call__(self, q: Array) -> Array:
         """The numbers of a pose."""
-        mech, p = self.closure.mech, self.closure.p
+        mech, p = self.constraints.mech, self.constraints.p
         places = [side[:3, 3] for sides in mech.joint_poses(q, p).values() for side in sides]
         turns = mech.poses(q, p)[self.turned, :3, :3]
-        return np.concatenate([np.ravel(places) / self.closure.size, turns.ravel()])
+        return np.concatenate([np.ravel(places) / self.constraints.size, turns.ravel()])
 
 
 def _on_a_line(points: Sequence[Array], size: float) -> bool:

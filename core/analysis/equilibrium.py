@@ -18,7 +18,7 @@ from core.analysis.joint_limits import ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
 from core.constraints import assembly
 from core.errors import SimulationError
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.traces.derivatives import derivatives
@@ -62,13 +62,13 @@ class Equilibrium:
 class _Balance:
     """Loads at poses of a machine, in units of its size."""
 
-    def __init__(self, closure: Closure, tau: Array) -> None:
-        self.closure, self.tau, self.limits = closure, tau, ActiveLimits(closure)
+    def __init__(self, constraints: PositionConstraints, tau: Array) -> None:
+        self.constraints, self.tau, self.limits = constraints, tau, ActiveLimits(constraints)
         self.near: Array | None = None
 
     def states(self, q: Array) -> Array:
         """(nx,) states of force elements; angles count turns from where they were at the pose of before."""
-        return states_at_rest(self.closure, q, self.near)
+        return states_at_rest(self.constraints, q, self.near)
 
     def passed(self, q: Array) -> None:
         """The way goes on from this pose."""
@@ -77,9 +77,11 @@ class _Balance:
 
     def load(self, q: Array) -> Array:
         """(nv,) h(q, 0) − τ."""
-        closure = self.closure
-        still = np.zeros(closure.mech.nv)
-        return np.asarray(closure.mech.bias(q, still, p=closure.p, t=closure.t, x=self.states(q))) - self.tau
+        constraints = self.constraints
+        still = np.zeros(constraints.mech.nv)
+        return (
+            np.asarray(constraints.mech.bias(q, still, p=constraints.p, t=constraints.t, x=self.states(q))) - self.tau
+        )
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
         """(N (nv, k), g (k,))."""
@@ -88,20 +90,20 @@ class _Balance:
 
     def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
         """(multipliers of the closure, forces of the limits that hold, what neither takes) of a load h."""
-        closure = self.closure
-        G = closure.jacobian(q) if closure.rows else np.zeros((0, closure.mech.nv))
+        constraints = self.constraints
+        G = constraints.jacobian(q) if constraints.rows else np.zeros((0, constraints.mech.nv))
         rows = np.concatenate([G, self.limits.rows(q)])
         found = np.asarray(np.linalg.lstsq(rows.T, h, rcond=1e-9)[0], dtype=float)
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
     def stiffness(self, q: Array, N: Array) -> Array:
         """(k, k) of the loads along N, symmetric part and all."""
-        closure, mech = self.closure, self.closure.mech
+        constraints, mech = self.constraints, self.constraints.mech
         h = self.load(q)
         multipliers, pushes, _ = self.balancing(q, h)
         still = np.zeros(mech.nv)
-        state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(closure.t, closure.p)}
-        slopes = derivatives(mech._program)(state, multipliers, closure.p)
+        state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": mech.clock(constraints.t, constraints.p)}
+        slopes = derivatives(mech._program)(state, multipliers, constraints.p)
         return np.asarray(N.T @ balanced(slopes).f_q @ N) - self.limits.bending(q, N, pushes)
 
 
@@ -120,11 +122,11 @@ def equilibrium(
     instead of downhill within the limits
     Raises SimulationError when nothing holds the machine, AssemblyError when it cannot be closed.
     """
-    closure = Closure(mech, p, t)
+    constraints = PositionConstraints(mech, p, t)
     start = mech.rest(p) if q is None else assembly.one_state(mech, q)
     start = start if nearest else mech.clamp(start)
-    pose = np.asarray(mech.assemble(start, p=closure.p, t=t)) if closure.rows else start
-    balance = _Balance(closure, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
+    pose = np.asarray(mech.assemble(start, p=constraints.p, t=t)) if constraints.rows else start
+    balance = _Balance(constraints, np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float))
     pose, steps = _descended(balance, pose, nearest)
     N = balance.limits.motions(pose)
     load = balance.load(pose)
@@ -147,9 +149,9 @@ def equilibrium(
 
 def _linear(mech: Mechanism, q: Array, balance: _Balance) -> Linearisation | None:
     """None where masses are missing."""
-    closure = balance.closure
+    constraints = balance.constraints
     try:
-        return linearise(mech, q, tau=balance.tau, p=closure.p, t=closure.t, near=balance.states(q))
+        return linearise(mech, q, tau=balance.tau, p=constraints.p, t=constraints.t, near=balance.states(q))
     except (SimulationError, np.linalg.LinAlgError):
         return None
 
@@ -166,7 +168,7 @@ def _verdict(stiffness: Array, linear: Linearisation | None) -> str:
 
 
 def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
-    closure = balance.closure
+    constraints = balance.constraints
     scale = _scale(balance, q)
     longest = LONGEST
     for step in range(MAX_STEPS):
@@ -188,18 +190,18 @@ def _descended(balance: _Balance, q: Array, nearest: bool) -> tuple[Array, int]:
         q = q if reached is None else reached
     N, g = balance.gradient(q)
     if np.max(np.abs(g), initial=0.0) > 1e-7 * scale:
-        raise _falls(closure, N, g)
+        raise _falls(constraints, N, g)
     return q, MAX_STEPS
 
 
 def _scale(balance: _Balance, q: Array) -> float:
     """A force to compare with: the largest load, or the weight times the size if the joints carry nothing here."""
-    closure = balance.closure
+    constraints = balance.constraints
     rng = np.random.default_rng(5)
-    units = closure.units
+    units = constraints.units
     loads = [
         np.max(np.abs(balance.load(x) * units), initial=0.0)
-        for x in (q, closure.moved(q, 0.3 * units * rng.normal(size=len(units))))
+        for x in (q, constraints.moved(q, 0.3 * units * rng.normal(size=len(units))))
     ]
     return max(float(np.max(loads)), 1e-12)
 
@@ -238,15 +240,15 @@ def _accepted(
     """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
     before = float(g @ displacement)
     for _ in range(30):
-        trial, gap = balance.limits.closed(balance.closure.moved(q, N @ displacement))
+        trial, gap = balance.limits.closed(balance.constraints.moved(q, N @ displacement))
         if gap < position_solver.ACCEPTED_GAP:
             N_trial, g_trial = balance.gradient(trial)
             if nearest:
                 if np.linalg.norm(g_trial) < np.linalg.norm(g) or np.linalg.norm(g) < 1e-8 * scale:
                     return trial, True
             else:
-                gone = balance.closure.mech.difference(q, trial)
-                after = float(balance.load(trial) @ _tangent(N_trial, gone, balance.closure.units))
+                gone = balance.constraints.mech.difference(q, trial)
+                after = float(balance.load(trial) @ _tangent(N_trial, gone, balance.constraints.units))
                 if after <= OVERSHOOT * abs(before) or abs(before) < 1e-14 * scale:
                     return trial, True
         displacement = 0.5 * displacement
@@ -259,10 +261,10 @@ def _tangent(N: Array, displacement: Array, units: Array) -> Array:
     return np.asarray(N @ (N / units[:, None]).T @ (displacement / units))
 
 
-def _falls(closure: Closure, N: Array, g: Array) -> SimulationError:
+def _falls(constraints: PositionConstraints, N: Array, g: Array) -> SimulationError:
     """Which joint nothing holds."""
-    mech = closure.mech
-    drive = np.abs(N @ g) / closure.units
+    mech = constraints.mech
+    drive = np.abs(N @ g) / constraints.units
     joint = max((c.joint for c in mech.coordinates), key=lambda name: float(np.max(drive[mech.joint_v(name)])))
     return SimulationError(
         "No pose of rest was found: nothing holds the machine there.",

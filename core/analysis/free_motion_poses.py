@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_limits import outside, widened
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
     is only infinitesimal is shown strained: those poses are not closed.
     """
-    closure = Closure(mech, p, t)
+    constraints = PositionConstraints(mech, p, t)
     v = np.asarray(v, dtype=float)
-    v = v / max(float(np.max(np.abs(v / closure.units), initial=0.0)), 1e-300)
+    v = v / max(float(np.max(np.abs(v / constraints.units), initial=0.0)), 1e-300)
     count = max(1, round(amplitude / STEP))
-    there, back = (_along(closure, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
+    there, back = (_along(constraints, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
     if not there and not back:
         strains = np.linspace(0.0, STRAINED, 4)[1:]
         there, back = ([mech.integrate(q, sign * v * s) for s in strains] for sign in (1.0, -1.0))
@@ -40,22 +40,22 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     return np.array(poses)
 
 
-def _along(closure: Closure, q: Array, v: Array, count: int) -> list[Array]:
+def _along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
     """Closed poses along v, each step in the direction of the one before."""
     poses: list[Array] = []
-    mech = closure.mech
+    mech = constraints.mech
     for _ in range(count):
-        trial = closure.follow(q, v, STEP * float(np.linalg.norm(v / closure.units)))
+        trial = constraints.follow(q, v, STEP * float(np.linalg.norm(v / constraints.units)))
         if trial is None or np.max(np.abs(mech.clamp(trial) - trial), initial=0.0) > 1e-9:
             break
-        if outside(mech, widened(mech, q, closure.p), trial, closure.p):
+        if outside(mech, widened(mech, q, constraints.p), trial, constraints.p):
             break
         displacement = mech.difference(q, trial)
-        N = closure.motions(trial)
-        ahead = N @ ((N / closure.units[:, None]).T @ (displacement / closure.units))
+        N = constraints.motions(trial)
+        ahead = N @ ((N / constraints.units[:, None]).T @ (displacement / constraints.units))
         poses.append(trial)
         q = trial
-        size = float(np.max(np.abs(ahead / closure.units), initial=0.0))
+        size = float(np.max(np.abs(ahead / constraints.units), initial=0.0))
         if size < 1e-3 * STEP:
             break
         v = ahead / size

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.cut_limits import CutLimit
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.numerics import position_solver
 
 Array = NDArray[np.float64]
@@ -40,9 +40,9 @@ class ActiveLimit(NamedTuple):
 class ActiveLimits:
     """All limits of a machine's coordinates, and those that hold now."""
 
-    def __init__(self, closure: Closure) -> None:
-        self.closure = closure
-        self.all = tuple(_limits(closure))
+    def __init__(self, constraints: PositionConstraints) -> None:
+        self.constraints = constraints
+        self.all = tuple(_limits(constraints))
         self.active: list[ActiveLimit] = []
         self._near: dict[str, float] = {}
 
@@ -53,7 +53,7 @@ class ActiveLimits:
     def _value(self, limit: ActiveLimit, q: Array) -> float:
         if limit.cut is None:
             return float(q[limit.q])
-        return limit.cut.value(self.closure.mech, q, self.closure.p, self._near.get(limit.name))
+        return limit.cut.value(self.constraints.mech, q, self.constraints.p, self._near.get(limit.name))
 
     def beyond(self, limit: ActiveLimit, q: Array) -> float:
         """How far a position is beyond a limit."""
@@ -63,49 +63,49 @@ class ActiveLimits:
         """(nv, k) free motions that leave no limit that holds."""
         import scipy.linalg
 
-        N = self.closure.motions(q)
+        N = self.constraints.motions(q)
         if not self.active or not N.shape[1]:
             return N
         return np.asarray(N @ scipy.linalg.null_space(self.rows(q) @ N, rcond=1e-9))
 
     def rows(self, q: Array) -> Array:
         """(held, nv) directions in which they push."""
-        closure, unit = self.closure, np.eye(self.closure.mech.nv)
-        rows = [unit[s.v] if s.cut is None else s.cut.row(closure.mech, q, closure.p) for s in self.active]
-        return np.array(rows).reshape(-1, closure.mech.nv)
+        constraints, unit = self.constraints, np.eye(self.constraints.mech.nv)
+        rows = [unit[s.v] if s.cut is None else s.cut.row(constraints.mech, q, constraints.p) for s in self.active]
+        return np.array(rows).reshape(-1, constraints.mech.nv)
 
     def bending(self, q: Array, N: Array, forces: Array) -> Array:
         """(k, k) of the forces of limits that hold, along N: how what they push against turns."""
-        closure = self.closure
+        constraints = self.constraints
         result = np.zeros((N.shape[1], N.shape[1]))
         if any(limit.cut is not None for limit in self.active):
             for j, displacement in enumerate(N.T):
-                step = STEP / max(float(np.linalg.norm(displacement / closure.units)), 1e-300)
+                step = STEP / max(float(np.linalg.norm(displacement / constraints.units)), 1e-300)
                 ahead, behind = (
-                    forces @ self.rows(closure.moved(q, sign * step * displacement)) for sign in (1.0, -1.0)
+                    forces @ self.rows(constraints.moved(q, sign * step * displacement)) for sign in (1.0, -1.0)
                 )
                 result[:, j] = N.T @ (ahead - behind) / (2.0 * step)
         return result
 
     def closed(self, q: Array, *more: ActiveLimit) -> tuple[Array, float]:
         """The closed pose nearest to q against the limits that hold (and more), and the gap left."""
-        closure, held = self.closure, (*self.active, *more)
-        still = np.zeros(closure.mech.nv, dtype=bool)
+        constraints, held = self.constraints, (*self.active, *more)
+        still = np.zeros(constraints.mech.nv, dtype=bool)
         still[[limit.v for limit in held if limit.cut is None]] = True
         cuts = [(limit, limit.cut) for limit in held if limit.cut is not None]
         if not cuts:
-            return closure.closed(q, still)
+            return constraints.closed(q, still)
 
         def residual(q: Array) -> Array:
             gaps = [self._value(limit, q) - limit.value for limit, _ in cuts]
-            return np.concatenate([closure.problem.residual(q), gaps])
+            return np.concatenate([constraints.problem.residual(q), gaps])
 
         def jacobian(q: Array) -> Array:
-            rows = [limit.row(closure.mech, q, closure.p) for _, limit in cuts]
-            return np.concatenate([closure.problem.jacobian(q), rows])
+            rows = [limit.row(constraints.mech, q, constraints.p) for _, limit in cuts]
+            return np.concatenate([constraints.problem.jacobian(q), rows])
 
-        problem = closure.problem._replace(residual=residual, jacobian=jacobian)
-        return position_solver.close(problem, q, 1.0 / closure.units, still)
+        problem = constraints.problem._replace(residual=residual, jacobian=jacobian)
+        return position_solver.close(problem, q, 1.0 / constraints.units, still)
 
     def reached(self, q: Array, trial: Array) -> Array | None:
         """The pose where a step from q to the trial comes to its first limit, which holds from there; the trial if it
@@ -118,7 +118,7 @@ class ActiveLimits:
             before, after = self.beyond(limit, q), self.beyond(limit, trial)
             shares.append(min(1.0, max(0.0, -before) / (after - min(before, 0.0))))
         first = crossed[int(np.argmin(shares))]
-        near = self.closure.moved(q, self.closure.mech.difference(q, trial) * min(shares))
+        near = self.constraints.moved(q, self.constraints.mech.difference(q, trial) * min(shares))
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
@@ -142,8 +142,8 @@ class ActiveLimits:
         return True
 
 
-def _limits(closure: Closure) -> list[ActiveLimit]:
-    mech, result = closure.mech, []
+def _limits(constraints: PositionConstraints) -> list[ActiveLimit]:
+    mech, result = constraints.mech, []
     for coordinate in mech.coordinates:
         own = [c for c in mech.coordinates if c.joint == coordinate.joint]
         speeds = mech.joint_v(coordinate.joint)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from core.constraints import assembly
 from core.constraints.multipliers import singular
 from core.errors import ModelError, near_misses
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
 from core.traces.derivatives import Equations, derivatives
 from core.traces.junctions import NEGLIGIBLE_DAMPING
@@ -111,25 +111,25 @@ def linearise(
     near : (nx,) states of force elements next to which angles count turns, default rest positions
     Raises ModelError when the named coordinates do not determine the rest.
     """
-    closure = Closure(mech, p, t)
-    q = np.asarray(mech.assemble(q, p=closure.p, t=t)) if closure.rows else assembly.one_state(mech, q)
+    constraints = PositionConstraints(mech, p, t)
+    q = np.asarray(mech.assemble(q, p=constraints.p, t=t)) if constraints.rows else assembly.one_state(mech, q)
     v = np.zeros(mech.nv) if v is None else np.asarray(v, dtype=float)
     tau = np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
-    N = closure.motions(q)
-    chosen = _named(mech, coordinates, N) if coordinates else _chosen(closure, N)
+    N = constraints.motions(q)
+    chosen = _named(mech, coordinates, N) if coordinates else _chosen(constraints, N)
     B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
     v = B @ v[chosen] if chosen else np.zeros(mech.nv)
-    x = states_at_rest(closure, q, near)
-    a, multipliers = _motion(closure, q, v, tau, x, B, chosen)
-    state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, closure.p)}
-    slopes, states = held_by_dampers(derivatives(mech._program)(state, multipliers, closure.p), mech.x_names)
+    x = states_at_rest(constraints, q, near)
+    a, multipliers = _motion(constraints, q, v, tau, x, B, chosen)
+    state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(t, constraints.p)}
+    slopes, states = held_by_dampers(derivatives(mech._program)(state, multipliers, constraints.p), mech.x_names)
     slopes, states = _without_counters(mech, slopes, states)
-    A, M = _reduced(closure, slopes, q, B, chosen)
+    A, M = _reduced(constraints, slopes, q, B, chosen)
     eigenvalues, vectors = np.linalg.eig(A) if len(A) else (np.zeros(0, complex), np.zeros((0, 0), complex))
     order = np.lexsort((eigenvalues.imag, np.round(np.abs(eigenvalues), 9)))
     eigenvalues, vectors = eigenvalues[order], vectors[:, order]
     names = tuple(mech.v_names[i] for i in chosen)
-    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], closure)
+    modes = _modes(eigenvalues, B @ vectors[: len(chosen)], constraints)
     return Linearisation(names, states, A, eigenvalues, B, M, modes, np.asarray(a[chosen]), q)
 
 
@@ -186,22 +186,22 @@ def _without_counters(mech: Mechanism, slopes: Equations, names: Sequence[str]) 
     return changed, tuple(names[k] for k in kept)
 
 
-def states_at_rest(closure: Closure, q: Array, near: Array | None = None) -> Array:
+def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | None = None) -> Array:
     """(nx,) states of force elements when all stands still: junctions in balance; springs in series with dampers have
     crept to their rest lengths; angles that count turns next to those of `near`."""
-    mech = closure.mech
+    mech = constraints.mech
     if not mech.nx:
         return np.zeros(0)
-    x = np.array(mech.x_rest(q, p=closure.p, t=closure.t, near=near))
+    x = np.array(mech.x_rest(q, p=constraints.p, t=constraints.t, near=near))
     x[[k for k, name in enumerate(mech.x_names) if name.endswith(".stretch")]] = 0.0
     return x
 
 
-def _chosen(closure: Closure, N: Array) -> list[int]:
+def _chosen(constraints: PositionConstraints, N: Array) -> list[int]:
     """Speeds on which the others depend well, early joints preferred."""
     import scipy.linalg
 
-    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / closure.units
+    preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / constraints.units
     _, _, pivots = scipy.linalg.qr(N.T * preference, mode="economic", pivoting=True)
     return sorted(int(i) for i in pivots[: N.shape[1]])
 
@@ -219,9 +219,11 @@ def _named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     return chosen
 
 
-def _particular(closure: Closure, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
+def _particular(constraints: PositionConstraints, q: Array, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
     """target → x with G x = target and x = 0 in the independent coordinates."""
-    solve = np.linalg.pinv(closure.jacobian(q), rcond=1e-9) if closure.rows else np.zeros((closure.mech.nv, 0))
+    solve = (
+        np.linalg.pinv(constraints.jacobian(q), rcond=1e-9) if constraints.rows else np.zeros((constraints.mech.nv, 0))
+    )
 
     def solved(target: Array) -> Array:
         x = solve @ target
@@ -231,30 +233,34 @@ def _particular(closure: Closure, q: Array, B: Array, chosen: list[int]) -> Call
 
 
 def _motion(
-    closure: Closure, q: Array, v: Array, tau: Array, x: Array, B: Array, chosen: list[int]
+    constraints: PositionConstraints, q: Array, v: Array, tau: Array, x: Array, B: Array, chosen: list[int]
 ) -> tuple[Array, Array]:
     """Accelerations a = B ü + c and multipliers; bodies of the tree may lack masses as long as Bᵀ M B does not."""
-    mech, p, t = closure.mech, closure.p, closure.t
+    mech, p, t = constraints.mech, constraints.p, constraints.t
     load = tau - np.asarray(mech.bias(q, v, p=p, t=t, x=x))
     mass = np.asarray(mech.mass_matrix(q, p=p))
-    bias = np.asarray(mech._call("constraint_bias", p, q, v, t=t))[closure.kept] if closure.rows else np.zeros(0)
-    c = _particular(closure, q, B, chosen)(-bias)
+    bias = (
+        np.asarray(mech._call("constraint_bias", p, q, v, t=t))[constraints.kept] if constraints.rows else np.zeros(0)
+    )
+    c = _particular(constraints, q, B, chosen)(-bias)
     M = B.T @ mass @ B
     if len(M) and np.linalg.eigvalsh(M)[0] <= 1e-12 * np.max(np.diag(M)):
         raise singular(mech, q, p)
     a = np.asarray(B @ np.linalg.solve(M, B.T @ (load - mass @ c)) + c)
-    G = closure.jacobian(q) if closure.rows else np.zeros((0, mech.nv))
+    G = constraints.jacobian(q) if constraints.rows else np.zeros((0, mech.nv))
     return a, np.asarray(np.linalg.lstsq(G.T, mass @ a - load, rcond=1e-9)[0], dtype=float)
 
 
-def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: list[int]) -> tuple[Array, Array]:
+def _reduced(
+    constraints: PositionConstraints, slopes: Equations, q: Array, B: Array, chosen: list[int]
+) -> tuple[Array, Array]:
     """(A, reduced mass matrix)."""
-    mech, k = closure.mech, len(chosen)
-    mass = np.asarray(mech.mass_matrix(q, p=closure.p))
+    mech, k = constraints.mech, len(chosen)
+    mass = np.asarray(mech.mass_matrix(q, p=constraints.p))
     M = B.T @ mass @ B
     if not k:
         return np.zeros((0, 0)), M
-    particular = _particular(closure, q, B, chosen)
+    particular = _particular(constraints, q, B, chosen)
     D = particular(-slopes.Gv_q @ B)  # δv = B u + D s
     columns, rates = [], []
     nx = slopes.x_x.shape[0]
@@ -272,15 +278,15 @@ def _reduced(closure: Closure, slopes: Equations, q: Array, B: Array, chosen: li
     return np.concatenate([top, np.concatenate(columns, axis=1), np.concatenate(rates, axis=1)]), M
 
 
-def _modes(eigenvalues: Complex, shapes: Complex, closure: Closure) -> tuple[Mode, ...]:
+def _modes(eigenvalues: Complex, shapes: Complex, constraints: PositionConstraints) -> tuple[Mode, ...]:
     """Each pair of conjugate eigenvalues once; of double zeros one."""
     result = []
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     for value, shape in zip(eigenvalues, shapes.T, strict=True):
         if value.imag < -STILL * largest:
             continue
-        scaled = shape / closure.units
+        scaled = shape / constraints.units
         at = int(np.argmax(np.abs(scaled)))
-        largest_in = closure.mech.v_names[at]
+        largest_in = constraints.mech.v_names[at]
         result.append(Mode(complex(value), shape / scaled[at] if abs(scaled[at]) > 0.0 else shape, largest_in))
     return tuple(result)

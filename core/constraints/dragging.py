@@ -106,8 +106,8 @@ def _last_step(mech: Mechanism, q: Array, target: Array, held: NDArray[np.bool_]
 
 
 def _shorter(refused: Sequence[tuple[float, float]]) -> float:
-    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the displacement beyond
-    the end of travel, so two of them tell where that is."""
+    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the
+    displacement beyond the end of travel, so two of them tell where that is."""
     stage, gap = refused[-1]
     if len(refused) == 1:
         return 0.5 * stage

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.mobility.closure_rank import SETTLED, Closure, touching
+from core.mobility.constraint_rank import SETTLED, PositionConstraints, touching
 from core.mobility.free_motions import free_motions
 
 Array = NDArray[np.float64]
@@ -60,27 +60,28 @@ class Branch:
         return self.freedoms, self.infinitesimal
 
 
-def branch_at(closure: Closure, q: Array) -> Branch:
+def branch_at(constraints: PositionConstraints, q: Array) -> Branch:
     """The freedoms at a pose taken for a generic one."""
-    N, _ = closure.real_motions(q)
-    return Branch(q, N.shape[1], closure.motions(q).shape[1] - N.shape[1], np.zeros(len(closure.units)))
+    N, _ = constraints.real_motions(q)
+    return Branch(q, N.shape[1], constraints.motions(q).shape[1] - N.shape[1], np.zeros(len(constraints.units)))
 
 
-def branches_through(closure: Closure, q: Array, seed: int = 5) -> tuple[Branch, ...]:
-    """The branches of motion that part at a closed pose: those with most freedoms first, of these those that are not shaky.
+def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) -> tuple[Branch, ...]:
+    """The branches of motion that part at a closed pose: those with most freedoms first, of these those that are not
+    shaky.
 
-    Ways of one freedom are told apart by their directions, others by their freedoms.
+    Branches of one freedom are told apart by their directions, others by their freedoms.
     """
     rng = np.random.default_rng(seed)
     found: list[Branch] = []
     refused: list[Branch] = []
-    for start in _starts(closure, q, rng):
-        queue = _along(closure, q, start, found)
+    for start in _starts(constraints, q, rng):
+        queue = _along(constraints, q, start, found)
         while queue:
             branch = queue.pop()
             if _known(branch, found) or sum(_same(branch, other) for other in refused) >= CHANCES:
                 continue
-            about = list(_about(closure, q, branch, rng))
+            about = list(_about(constraints, q, branch, rng))
             alike = [near for near in about if near.kind == branch.kind]
             if 2 * len(alike) >= len(about):
                 found.append([branch, *alike][-1])  # the first one may lie symmetrically
@@ -90,25 +91,25 @@ def branches_through(closure: Closure, q: Array, seed: int = 5) -> tuple[Branch,
     return tuple(sorted(found, key=lambda branch: (-branch.freedoms, branch.infinitesimal)))
 
 
-def _about(closure: Closure, q: Array, branch: Branch, rng: np.random.Generator) -> Iterator[Branch]:
+def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator) -> Iterator[Branch]:
     """Poses about one that was found, in random directions in which velocities allow it to move."""
-    radius = SHARE * float(np.linalg.norm(closure.mech.difference(q, branch.q) / closure.units))
-    N = _active(closure, branch.q)
+    radius = SHARE * float(np.linalg.norm(constraints.mech.difference(q, branch.q) / constraints.units))
+    N = _active(constraints, branch.q)
     for _ in range(ABOUT):
         displacement = N @ rng.normal(size=N.shape[1])
-        there = on_sphere(closure, branch.q, displacement * (radius / np.linalg.norm(displacement)))
+        there = on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
         if there is not None:
-            yield dataclasses.replace(branch_at(closure, there), direction=branch.direction)
+            yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction)
 
 
-def _active(closure: Closure, q: Array) -> Array:
+def _active(constraints: PositionConstraints, q: Array) -> Array:
     """(nv, k) free motions at q in the machine's units, without those in which a body only turns about its own line:
     they are the same on every branch."""
     from scipy.linalg import null_space
 
-    N = closure.motions(q)
-    idle = [motion.speeds / closure.units for motion in free_motions(closure, q, N) if motion.idle]
-    N = N / closure.units[:, None]
+    N = constraints.motions(q)
+    idle = [motion.speeds / constraints.units for motion in free_motions(constraints, q, N) if motion.idle]
+    N = N / constraints.units[:, None]
     if not idle:
         return N
     across = null_space(np.array(idle) @ N)
@@ -125,57 +126,59 @@ def _known(branch: Branch, others: Sequence[Branch]) -> bool:
     return any(_same(branch, other) for other in others)
 
 
-def _starts(closure: Closure, q: Array, rng: np.random.Generator) -> Iterator[Array]:
+def _starts(constraints: PositionConstraints, q: Array, rng: np.random.Generator) -> Iterator[Array]:
     """Directions (nv,) of the free motions at q, in the machine's units: its basis, then mixtures."""
-    N = _active(closure, q)
+    N = _active(constraints, q)
     yield from N.T[: 2 * STARTS]
     for _ in range(STARTS):
         mixed = N @ rng.normal(size=N.shape[1])
         yield mixed / np.linalg.norm(mixed)
 
 
-def _along(closure: Closure, q: Array, direction: Array, found: Sequence[Branch]) -> list[Branch]:
+def _along(constraints: PositionConstraints, q: Array, direction: Array, found: Sequence[Branch]) -> list[Branch]:
     """The branch found in a direction; none if it is not new or does not lead back to q."""
     for radius in RADII:
-        there = on_sphere(closure, q, direction * radius)
+        there = on_sphere(constraints, q, direction * radius)
         if there is None:
             continue
-        displacement = closure.mech.difference(q, there) / closure.units
-        branch = dataclasses.replace(branch_at(closure, there), direction=displacement / np.linalg.norm(displacement))
+        displacement = constraints.mech.difference(q, there) / constraints.units
+        branch = dataclasses.replace(
+            branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement)
+        )
         if branch.freedoms > 1 and _known(branch, found):
             return []
-        tangent = _back(closure, q, displacement)
+        tangent = _back(constraints, q, displacement)
         if tangent is not None:
             return [dataclasses.replace(branch, direction=tangent)]
     return []
 
 
-def _back(closure: Closure, q: Array, displacement: Array) -> Array | None:
+def _back(constraints: PositionConstraints, q: Array, displacement: Array) -> Array | None:
     """The direction (a unit) in which the branch leaves q; None if it does not lead there."""
     last = displacement
     for share in BACK:
         expected = last * (share * np.linalg.norm(displacement) / np.linalg.norm(last))
-        closer = on_sphere(closure, q, expected)
+        closer = on_sphere(constraints, q, expected)
         if closer is None:
             return None
-        last = closure.mech.difference(q, closer) / closure.units
+        last = constraints.mech.difference(q, closer) / constraints.units
         if np.linalg.norm(last - expected) > SAME_BRANCH_FRACTION * np.linalg.norm(expected):
             return None
     return np.asarray(last / np.linalg.norm(last))
 
 
-def on_sphere(closure: Closure, centre: Array, displacement: Array) -> Array | None:
+def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Array) -> Array | None:
     """A closed pose as far from a pose as `displacement` (nv,) is long, near there; None if there is none."""
     radius = float(np.linalg.norm(displacement))
 
     def residual(q: Array) -> Array:
-        gone = np.linalg.norm(closure.mech.difference(centre, q) / closure.units)
-        return np.append(closure.scaled_residual(q), gone - radius)
+        gone = np.linalg.norm(constraints.mech.difference(centre, q) / constraints.units)
+        return np.append(constraints.scaled_residual(q), gone - radius)
 
     def jacobian(q: Array) -> Array:
-        gone = closure.mech.difference(centre, q) / closure.units
-        return np.vstack([closure.scaled_positions(q), gone / max(float(np.linalg.norm(gone)), 1e-300)])
+        gone = constraints.mech.difference(centre, q) / constraints.units
+        return np.vstack([constraints.scaled_positions(q), gone / max(float(np.linalg.norm(gone)), 1e-300)])
 
-    start = closure.displaced(centre, displacement)
-    q, gap = touching(residual, jacobian, closure.displaced, start, LONGEST * radius)
+    start = constraints.displaced(centre, displacement)
+    q, gap = touching(residual, jacobian, constraints.displaced, start, LONGEST * radius)
     return q if gap < SETTLED else None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.constraints import assembly
 from core.constraints.redundant_drivers import LEVELS, demanded, disagreement, repeated_drivers
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 
 Array = NDArray[np.float64]
 
@@ -23,15 +23,15 @@ class Drive:
     inconsistent: tuple[str, ...]
 
 
-def drive(closure: Closure, q: Array) -> Drive:
-    """Drivers of a machine (all rows in `closure`) at a closed pose q, speeds as the drivers want them."""
-    rows = closure.names
+def drive(constraints: PositionConstraints, q: Array) -> Drive:
+    """Drivers of a machine (all rows in `constraints`) at a closed pose q, speeds as the drivers want them."""
+    rows = constraints.names
     if not any(row.collection == "drivers" for row in rows):
         return Drive((), (), ())
-    mech, units = closure.mech, closure.row_units
-    G = closure.jacobian(q) / units[:, None] * closure.units
-    v = assembly.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), closure.p, closure.t)
-    demands = [each[closure.kept] / units for each in demanded(mech, q, v, closure.p, closure.t)]
+    mech, units = constraints.mech, constraints.row_units
+    G = constraints.jacobian(q) / units[:, None] * constraints.units
+    v = assembly.consistent_speeds(mech, q, np.zeros(mech.nv), np.ones(mech.nv), constraints.p, constraints.t)
+    demands = [each[constraints.kept] / units for each in demanded(mech, q, v, constraints.p, constraints.t)]
     taken, repeated = repeated_drivers(G, rows)
     superfluous: list[str] = []
     inconsistent: list[str] = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.mobility.closure_rank import Closure, rank_of
+from core.mobility.constraint_rank import PositionConstraints, rank_of
 
 Array = NDArray[np.float64]
 
@@ -52,10 +52,10 @@ class FreeMotion:
         return f"{names} move{'s' if len(self.joints) == 1 else ' together'}"
 
 
-def free_motions(closure: Closure, q: Array, N: Array) -> tuple[FreeMotion, ...]:
-    """N (nv, k) of `Closure.motions` as k motions of small support."""
-    blocks = _blocks(closure)
-    scaled = N / closure.units[:, None]
+def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[FreeMotion, ...]:
+    """N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
+    blocks = _blocks(constraints)
+    scaled = N / constraints.units[:, None]
     # a free body's turns are told apart from its shifts
     parts = [rows[at : at + 3] for rows in blocks.values() for at in range(0, len(rows), 3)]
     found = [v for k in range(len(parts)) for v in _circuits(scaled, parts, k)]
@@ -67,8 +67,8 @@ def free_motions(closure: Closure, q: Array, N: Array) -> tuple[FreeMotion, ...]
         rest = v - _projected(chosen, v)
         if np.linalg.norm(rest) > 1e-6 * np.linalg.norm(v):
             chosen.append(v)
-    motions = [_told(closure, q, v * closure.units, blocks) for v in chosen]
-    listed = {name: place for place, name in enumerate(closure.mech.joint_names)}
+    motions = [_told(constraints, q, v * constraints.units, blocks) for v in chosen]
+    listed = {name: place for place, name in enumerate(constraints.mech.joint_names)}
     return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
@@ -79,9 +79,9 @@ def _projected(basis: Sequence[Array], v: Array) -> Array:
     return np.asarray(matrix @ np.linalg.lstsq(matrix, v, rcond=None)[0])
 
 
-def _blocks(closure: Closure) -> dict[str, list[int]]:
+def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
     """joint → its speeds: joints with one speed first, of these those on the ground first, then as they are listed."""
-    mech = closure.mech
+    mech = constraints.mech
     slices = {c.joint: mech.joint_v(c.joint) for c in mech.coordinates}
     blocks = {name: list(range(at.start, at.stop)) for name, at in slices.items()}
     carriers = mech._program.topology.carriers
@@ -125,27 +125,27 @@ def _rank(sigma: Array) -> int:
     return rank_of(sigma) if len(sigma) and sigma[0] > MOVES else 0
 
 
-def _told(closure: Closure, q: Array, v: Array, blocks: dict[str, list[int]]) -> FreeMotion:
-    mech = closure.mech
-    amounts = {name: float(np.max(np.abs(v[rows] / closure.units[rows]))) for name, rows in blocks.items()}
+def _told(constraints: PositionConstraints, q: Array, v: Array, blocks: dict[str, list[int]]) -> FreeMotion:
+    mech = constraints.mech
+    amounts = {name: float(np.max(np.abs(v[rows] / constraints.units[rows]))) for name, rows in blocks.items()}
     amounts = {name: amount for name, amount in amounts.items() if amount > MOVES}
-    speeds = {name: float(np.max(np.abs(v[blocks[name]]))) for name in amounts} | _cut_speeds(closure, q, v)
+    speeds = {name: float(np.max(np.abs(v[blocks[name]]))) for name in amounts} | _cut_speeds(constraints, q, v)
     count = {joint.name: joint.info.nv for joint in mech.model.expanded.joints}
     listed = sorted(mech.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
     joints = tuple((name, speeds[name]) for name in listed if name in speeds)
     free = len(joints) == 1 and joints[0][0] in {joint.name for joint in mech.implicit_joints}
-    idle = _idle(closure, q, v) if len(joints) > 1 else ""
-    return FreeMotion(v, joints, idle, _alone(closure, q, v, joints[0][0]) if free else "")
+    idle = _idle(constraints, q, v) if len(joints) > 1 else ""
+    return FreeMotion(v, joints, idle, _alone(constraints, q, v, joints[0][0]) if free else "")
 
 
-def _alone(closure: Closure, q: Array, v: Array, body: str) -> str:
+def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
     """How a free body moves: it shifts, turns or screws, and along which direction of the world."""
-    R = closure.mech.poses(q, closure.p)[closure.mech.frame_names.index(body)][:3, :3]
-    turn, shift = (R @ part for part in v[closure.mech.joint_v(body)].reshape(2, 3))
+    R = constraints.mech.poses(q, constraints.p)[constraints.mech.frame_names.index(body)][:3, :3]
+    turn, shift = (R @ part for part in v[constraints.mech.joint_v(body)].reshape(2, 3))
     if np.linalg.norm(turn) < MOVES:
         return f"shifts along {_direction(shift)}"
     pitch = float(turn @ shift) / float(turn @ turn)
-    return f"{'turns' if abs(pitch) < NOISE * closure.size else 'screws'} about {_direction(turn)}"
+    return f"{'turns' if abs(pitch) < NOISE * constraints.size else 'screws'} about {_direction(turn)}"
 
 
 def _direction(vector: Array) -> str:
@@ -157,32 +157,32 @@ def _direction(vector: Array) -> str:
     return "({:.3g}, {:.3g}, {:.3g})".format(*(round(float(x), 6) + 0.0 for x in unit))
 
 
-def _cut_speeds(closure: Closure, q: Array, v: Array) -> dict[str, float]:
+def _cut_speeds(constraints: PositionConstraints, q: Array, v: Array) -> dict[str, float]:
     """How fast the joints that close loops move (rad/s, else m/s), those that do."""
-    mech = closure.mech
-    ahead, behind = (mech.joint_poses(mech.integrate(q, v, dt), closure.p) for dt in (STEP, -STEP))
+    mech = constraints.mech
+    ahead, behind = (mech.joint_poses(mech.integrate(q, v, dt), constraints.p) for dt in (STEP, -STEP))
     result = {}
     for name in mech._program.cut_rows:
         X0, X1 = (np.linalg.inv(sides[0]) @ sides[1] for sides in (behind[name], ahead[name]))
         rate = (X1 - X0) / (2.0 * STEP)
         turn = float(np.linalg.norm(rate[:3, :3]) / np.sqrt(2.0))
         shift = float(np.linalg.norm(rate[:3, 3]))
-        if max(turn, shift / closure.size) > NOISE:
+        if max(turn, shift / constraints.size) > NOISE:
             result[name] = turn if turn > NOISE else shift
     return result
 
 
-def _idle(closure: Closure, q: Array, v: Array) -> str:
+def _idle(constraints: PositionConstraints, q: Array, v: Array) -> str:
     """The body (or bodies) that turn as one about a line that stands still, in a machine's loop."""
-    mech = closure.mech
+    mech = constraints.mech
     names = [body.name for body in mech.model.expanded.bodies]
-    ahead, behind = (mech.poses(mech.integrate(q, v, dt), closure.p)[: len(names)] for dt in (STEP, -STEP))
+    ahead, behind = (mech.poses(mech.integrate(q, v, dt), constraints.p)[: len(names)] for dt in (STEP, -STEP))
     rates = (ahead - behind) / (2.0 * STEP)
-    here = mech.poses(q, closure.p)[: len(names)]
+    here = mech.poses(q, constraints.p)[: len(names)]
     spins = rates[:, :3, :3] @ np.swapaxes(here[:, :3, :3], -1, -2)
-    twists = np.stack([spins[:, 2, 1], spins[:, 0, 2], spins[:, 1, 0], *(rates[:, :3, 3] / closure.size).T], axis=1)
+    twists = np.stack([spins[:, 2, 1], spins[:, 0, 2], spins[:, 1, 0], *(rates[:, :3, 3] / constraints.size).T], axis=1)
     # velocity of the point at the world's origin
-    twists[:, 3:] -= np.cross(twists[:, :3], here[:, :3, 3]) / closure.size
+    twists[:, 3:] -= np.cross(twists[:, :3], here[:, :3, 3]) / constraints.size
     moving = [i for i in range(len(names)) if np.max(np.abs(twists[i])) > NOISE]
     if not moving or len(moving) == len(names) > 1:
         return ""

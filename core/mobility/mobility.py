@@ -1,8 +1,8 @@
 """Mobility: how many freedoms a machine has, which constraints are too many, which motions are free.
 
 Counting (Grübler–Kutzbach) is wrong for planar loops drawn in space, for Bennett's, Sarrus' and Bricard's linkages and
-for all that the count does not see. Here every number is a rank at assembled poses (`closure_rank`), every name comes
-from self-stresses (`self_stress`).
+for all that the count does not see. Here every number is a rank at assembled poses (`constraint_rank`), every name
+comes from self-stresses (`self_stress`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.constraints import assembly, failures
 from core.errors import AssemblyError, listed
 from core.mobility import isostatic
 from core.mobility.bifurcation import branch_at, branches_through
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.mobility.driven_freedoms import drive
 from core.mobility.free_motions import FreeMotion, free_motions
 from core.mobility.isostatic import Release
@@ -58,8 +58,8 @@ class Redundant:
 class Mobility:
     """What a machine can do, near a pose and at it.
 
-    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where branches of motion of
-                         different freedom part (kinematotropic linkages), those of the way that has most
+    degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where branches of motion
+                         of different freedom part (kinematotropic linkages), those of the one that has most
     at_pose            : freedoms of the velocities at the pose itself; more than the above at a singular pose
     equations, rank    : scalar constraints of all joints and other elements, and how many of them are independent
     count              : freedoms by Grübler–Kutzbach: 6 per body less the equations
@@ -142,25 +142,25 @@ def mobility(mech: Mechanism, q: Array | None = None, p: Values = None, t: float
 
 def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility:
     start = mech.rest(p) if q is None else assembly.one_state(mech, q)
-    closure = Closure(mech, p, t, drivers=False)
-    pose = _closed(closure, start)
-    N = closure.motions(pose)
-    found = _generic(closure, pose)
+    constraints = PositionConstraints(mech, p, t, drivers=False)
+    pose = _closed(constraints, start)
+    N = constraints.motions(pose)
+    found = _generic(constraints, pose)
     # the tree fulfils its joints' constraints by its coordinates, the rest is in the closure
     tree = 6 * len(mech.model.expanded.bodies) - mech.nv
     surplus = found.multipliers.shape[1]
-    parts = _redundancies(closure, pose, found) if surplus else _NONE
+    parts = _redundancies(constraints, pose, found) if surplus else _NONE
     dof = found.freedoms
-    driven = drive(Closure(mech, p, t), pose)
+    driven = drive(PositionConstraints(mech, p, t), pose)
     return Mobility(
         degrees_of_freedom=dof,
         at_pose=N.shape[1],
-        equations=tree + closure.rows,
-        rank=tree + closure.rows - surplus,
-        count=mech.nv - closure.rows,
+        equations=tree + constraints.rows,
+        rank=tree + constraints.rows - surplus,
+        count=mech.nv - constraints.rows,
         redundant=parts[0],
         proposal=parts[1],
-        motions=free_motions(closure, pose, N),
+        motions=free_motions(constraints, pose, N),
         q=pose,
         branch_freedoms=found.branch_freedoms,
         singular=N.shape[1] > dof + found.infinitesimal or bool(found.branch_freedoms),
@@ -172,16 +172,16 @@ def _mobility(mech: Mechanism, q: Array | None, p: Values, t: float) -> Mobility
     )
 
 
-def _closed(closure: Closure, q: Array) -> Array:
-    if not closure.rows:
+def _closed(constraints: PositionConstraints, q: Array) -> Array:
+    if not constraints.rows:
         return q
-    pose, gap = closure.closed(q)
+    pose, gap = constraints.closed(q)
     if gap < position_solver.ACCEPTED_GAP:
         return pose
-    flags = np.zeros(closure.mech.nv, dtype=bool)
-    pose, gap = position_solver.close_from(closure.oriented, q, 1.0 / closure.units, flags)
+    flags = np.zeros(constraints.mech.nv, dtype=bool)
+    pose, gap = position_solver.close_from(constraints.oriented, q, 1.0 / constraints.units, flags)
     if not gap < position_solver.ACCEPTED_GAP:
-        raise failures.assembly_error(closure.mech, pose, closure.p, closure.t, drivers=False)
+        raise failures.assembly_error(constraints.mech, pose, constraints.p, constraints.t, drivers=False)
     return pose
 
 
@@ -199,30 +199,32 @@ class _Generic:
     branch_freedoms: tuple[int, ...] = ()
 
 
-def _generic(closure: Closure, q: Array) -> _Generic:
+def _generic(constraints: PositionConstraints, q: Array) -> _Generic:
     """A pose of the branch of motion through q that has most freedoms."""
-    if not closure.rows:
-        return _Generic(q, closure.mech.nv, 0, np.zeros((0, 0)))
-    near = [branch_at(closure, pose) for pose in closure.poses_near(q)]
+    if not constraints.rows:
+        return _Generic(q, constraints.mech.nv, 0, np.zeros((0, 0)))
+    near = [branch_at(constraints, pose) for pose in constraints.poses_near(q)]
     if not near:  # nothing moves: what the velocities allow ends at once
-        shaky = closure.motions(q).shape[1]
-        surplus = max(0, closure.rows - closure.mech.nv)
-        return _Generic(q, 0, shaky, closure.real_motions(q)[1][:, :surplus])
+        shaky = constraints.motions(q).shape[1]
+        surplus = max(0, constraints.rows - constraints.mech.nv)
+        return _Generic(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
     # one smooth manifold has the same freedoms at q and all about it
-    alike = {branch.kind for branch in (branch_at(closure, q), *near)}
-    through = branches_through(closure, q) if len(alike) > 1 else ()
-    best = through[0] if through else max(near, key=lambda branch: closure.rank(branch.q))
+    alike = {branch.kind for branch in (branch_at(constraints, q), *near)}
+    through = branches_through(constraints, q) if len(alike) > 1 else ()
+    best = through[0] if through else max(near, key=lambda branch: constraints.rank(branch.q))
     branch_freedoms = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
-    return _Generic(best.q, best.freedoms, best.infinitesimal, closure.real_motions(best.q)[1], branch_freedoms)
+    return _Generic(best.q, best.freedoms, best.infinitesimal, constraints.real_motions(best.q)[1], branch_freedoms)
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
 
 
-def _redundancies(closure: Closure, q: Array, found: _Generic) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
-    through = stresses(closure, q, found.q, found.multipliers)
-    kinds = {joint.name: joint.kind for joint in closure.mech.model.expanded.joints}
-    order = _order(through, kinds, closure.mech._program.cut_rows)
+def _redundancies(
+    constraints: PositionConstraints, q: Array, found: _Generic
+) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
+    through = stresses(constraints, q, found.q, found.multipliers)
+    kinds = {joint.name: joint.kind for joint in constraints.mech.model.expanded.joints}
+    order = _order(through, kinds, constraints.mech._program.cut_rows)
     found_ones = dependences(through, order)
     redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
     circuits = [(through.components[one.component].name, one.stress) for one in found_ones]

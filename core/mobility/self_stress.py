@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core.constraints.reactions import constraint_wrenches
 from core.elements.constraint_kinds import Row
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.model import Joint
 
 if TYPE_CHECKING:
@@ -185,30 +185,30 @@ def _kept(joint: Joint, axis: Array) -> Iterable[int]:
     yield from turns
 
 
-def stresses(closure: Closure, q: Array, generic: Array, multipliers: Array) -> Stresses:
+def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Array) -> Stresses:
     """What self-stresses at a generic pose (multipliers (rows, k) there) send through every joint and element.
 
     q : the pose at which directions are told
     """
-    mech, p = closure.mech, closure.p
+    mech, p = constraints.mech, constraints.p
     joints = {joint.name: joint for joint in mech.model.expanded.joints}
     here, there = mech.joint_poses(q, p), mech.joint_poses(generic, p)
     bases = {name: _Basis(mech, joint, *here[name]) for name, joint in joints.items()}
     k = multipliers.shape[1]
-    through = [transmitted(closure, generic, multipliers[:, i]) for i in range(k)]
+    through = [transmitted(constraints, generic, multipliers[:, i]) for i in range(k)]
     components: list[Component] = []
     rows: list[Array] = []
     for name, basis in bases.items():
         components += basis.components()
-        blocks = [basis.read(F[name], *there[name], closure.size) for F in through]
+        blocks = [basis.read(F[name], *there[name], constraints.size) for F in through]
         rows.append(np.array(blocks).T.reshape(len(basis.kept), k))
         if (mimic := basis.joint.mimic) is not None:
             components.append(Component("joints", name, note=f"the coupling to {mimic.leader}"))
-            rows.append(np.array([[basis.along(F[name], *there[name], closure.size) for F in through]]))
-    for i, row in enumerate(closure.names):
+            rows.append(np.array([[basis.along(F[name], *there[name], constraints.size) for F in through]]))
+    for i, row in enumerate(constraints.names):
         if row.collection != "joints":
             components.append(Component(row.collection, row.element, note=_row_note(row)))
-            rows.append(multipliers[i : i + 1] * closure.row_units[i] / closure.size)
+            rows.append(multipliers[i : i + 1] * constraints.row_units[i] / constraints.size)
     entries = np.concatenate(rows) if rows else np.zeros((0, k))
     return Stresses(tuple(components), _orthonormal(entries))
 
@@ -218,13 +218,13 @@ def _row_note(row: Row) -> str:
     return f"{what} ({row.component})" if row.component else what
 
 
-def transmitted(closure: Closure, q: Array, multipliers: Array) -> dict[str, Array]:
+def transmitted(constraints: PositionConstraints, q: Array, multipliers: Array) -> dict[str, Array]:
     """joint → (6,) wrench [torque; force] that multipliers (rows,) send through it: parent side on child side, at b's
     origin, world axes (see `core.constraints.reactions`)."""
-    mech, p = closure.mech, closure.p
+    mech, p = constraints.mech, constraints.p
     topology = mech._program.topology
     everything = np.zeros(len(mech._program.constraint_rows))
-    everything[closure.kept] = multipliers
+    everything[constraints.kept] = multipliers
     origins = {name: sides[1][:3, 3] for name, sides in mech.joint_poses(q, p).items()}
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
     result = {name: np.zeros(6) for name in mech.joint_names}

@@ -14,7 +14,7 @@ import pytest
 
 from core.mechanism import Mechanism
 from core.mobility.bifurcation import branch_at, branches_through
-from core.mobility.closure_rank import Closure
+from core.mobility.constraint_rank import PositionConstraints
 from core.model import Constraint, Frame, Model, Pose
 from tests.mobility import overconstrained as machines
 
@@ -119,15 +119,15 @@ def test_rods_that_are_bodies_say_the_same(count, lower):
 
 def test_each_way_leads_back_along_its_tangent():
     mech = platform(points(6))
-    closure = Closure(mech)
+    constraints = PositionConstraints(mech)
     start = at(mech)
-    shifting, screwing = branches_through(closure, start)
+    shifting, screwing = branches_through(constraints, start)
     assert (shifting.kind, screwing.kind) == ((2, 1), (1, 2))
     np.testing.assert_allclose(shifting.direction[:3], 0.0, atol=1e-6)
     np.testing.assert_allclose(np.abs(screwing.direction), [0, 0, 1, 0, 0, 0], atol=0.02)
     for branch in (shifting, screwing):
         assert np.max(np.abs(mech.constraint_residual(branch.q))) < 1e-11
-        assert branch_at(closure, branch.q).kind == branch.kind
+        assert branch_at(constraints, branch.q).kind == branch.kind
 
 
 @pytest.mark.parametrize("pairs", [1, 2])

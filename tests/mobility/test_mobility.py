@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import ModelError
 from core.mechanism import Mechanism
-from core.mobility.closure_rank import Closure, rank_of
+from core.mobility.constraint_rank import PositionConstraints, rank_of
 from core.mobility.isostatic_model import isostatic_model
 from core.model import Body, Constraint, Driver, Frame, Model, Pose
 from tests.mobility import overconstrained as machines
@@ -260,14 +260,14 @@ def test_free_motions_keep_the_loops_closed(model):
 def test_the_rank_is_taken_on_the_manifold_not_off_it():
     model, _ = machines.bricard_reference()
     mech = Mechanism(model)
-    closure = Closure(mech)
-    poses = list(closure.poses_near(mech.neutral()))
+    constraints = PositionConstraints(mech)
+    poses = list(constraints.poses_near(mech.neutral()))
     assert len(poses) >= 2
     for q in poses:
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-9
         assert np.linalg.norm(mech.difference(mech.neutral(), q)) > 0.02
-        assert closure.rank(q) == 4
-    assert closure.rank(mech.random(3)) == 5
+        assert constraints.rank(q) == 4
+    assert constraints.rank(mech.random(3)) == 5
 
 
 # --------------------------------------------------------------------------- constraints and drivers

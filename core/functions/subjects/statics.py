@@ -173,16 +173,16 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
     """One oscillation of a mode, or its way there and back, loops closed."""
     import numpy as np
 
-    from core.mobility.closure_rank import Closure
+    from core.mobility.constraint_rank import PositionConstraints
 
     mech, mode = context.mech, found.modes[index]
-    closure = Closure(mech, context.p)
+    constraints = PositionConstraints(mech, context.p)
     oscillates = mode.frequency > 0.0
     poses = []
     for phase in np.linspace(0.0, 2.0 * math.pi, FRAMES + 1):
         factor = np.exp(1j * phase) if oscillates else complex(math.sin(phase))
         displacement = AMPLITUDE * (mode.shape * factor).real
-        poses.append(closure.closed(mech.integrate(found.q, displacement))[0])
+        poses.append(constraints.closed(mech.integrate(found.q, displacement))[0])
     kind = f"{mode.frequency:.4g} Hz" if oscillates else f"λ = {mode.eigenvalue.real:.4g} 1/s"
     return PoseSequence(
         title=f"Mode {index + 1}: {kind}", q=rows_of(poses), p=tuple(dict(context.p) for _ in poses), display="animate"

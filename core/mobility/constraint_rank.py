@@ -39,7 +39,7 @@ STRAY = 6.0
 MOST_TOUCHES = 40
 """Steps of `touching`."""
 TOUCH = 1e-3
-"""Longest step of `Closure.settled`: a closed pose is that near."""
+"""Longest step of `PositionConstraints.settled`: a closed pose is that near."""
 POSES = 4
 """Poses at which the rank is taken."""
 CURVED = 1e-5
@@ -91,7 +91,7 @@ def _towards(G: Array, r: Array, least: float) -> Array:
     return np.asarray(-np.linalg.lstsq(G, r, rcond=least)[0], dtype=np.float64)
 
 
-class Closure:
+class PositionConstraints:
     """The constraints of a machine at fixed parameters and time, in units of its own size and without limits.
 
     drivers : whether drivers hold, too
