@@ -1,4 +1,14 @@
-"""Closed forms of a machine's loops: what they are, and the explicit equations as traces and machine code."""
+"""Closed forms of a machine's loops, as machine code.
+
+1. The order in which loops close, and what is independent, is sought on the graph of elementary joints
+   (`core.closed_forms.order`), once for each program, when first asked for.
+2. The steps are carried out over symbols: explicit positions, speeds, accelerations, the mass matrix and the forces
+   in independent speeds (`positions`, `reduction`); `Layout` says where the numbers lie.
+3. The graph becomes machine code: `closing` for positions, `reduction` for runs
+   (`core.simulation.equations.reduced`).
+
+With each result comes how far it is from singular (reach, sine, gain): where that is too near, iteration takes over.
+"""
 
 from __future__ import annotations
 

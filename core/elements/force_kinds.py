@@ -232,7 +232,7 @@ class CutJointForce(_Along):
 
 def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
     """Displacement from a position, one number per speed."""
-    return law.spring(q, neutral)
+    return law.displacement(q, neutral)
 
 
 # --------------------------------------------------------------------------------------------- force and torque

@@ -130,6 +130,7 @@ def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, .
     for i in range(len(tree.links) - 1, -1, -1):
         if (parent := tree.links[i].parent) >= 0:
             composite[parent] = run(gathered, joints[i][0], composite[i], composite[parent])
+    # outward: with the pose of each link, what its joint's columns are in the world
     rows: list[tuple[Scalar, ...]] = []
     poses: list[Pose] = []
     for i, link in enumerate(tree.links):

@@ -62,7 +62,7 @@ def weight_potential(mass: Scalar, moment: Vector3, g: Vector3, X_WL: Pose) -> S
 
 def spring_potential(law: Any, stiffness: Scalar, rest: Scalars, q: Scalars) -> Scalar:
     """½ k |q − rest|²."""
-    return times(0.5, times(stiffness, total(times(x, x) for x in law.spring(q, rest))))
+    return times(0.5, times(stiffness, total(times(x, x) for x in law.displacement(q, rest))))
 
 
 def potential(tree: Tree, q: Scalars, run: Runner = inline) -> Scalar:

@@ -31,7 +31,7 @@ def passive(
     v: Scalars,
 ) -> tuple[Scalar, ...]:
     """Joint forces that resist: damping · v + friction · sign(v) + stiffness · (q − rest), one per speed."""
-    springs = law.spring(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
+    springs = law.displacement(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     return tuple(
         plus(
             plus(times(damping, speed), 0.0 if is_zero(friction) else times(friction, sign(speed, slip_speed))),

@@ -81,10 +81,10 @@ def test_springs_pull_along_the_displacement(kind):
     rest = JOINT_KINDS[kind].neutral
 
     def half_square(q):
-        return 0.5 * sum(float(x) ** 2 for x in law.spring(numbers(q), rest))
+        return 0.5 * sum(float(x) ** 2 for x in law.displacement(numbers(q), rest))
 
     slope = (half_square(moved(kind, q, h * v)) - half_square(moved(kind, q, -h * v))) / (2 * h)
-    assert sum(float(x) * y for x, y in zip(law.spring(numbers(q), rest), v, strict=True)) == pytest.approx(
+    assert sum(float(x) * y for x, y in zip(law.displacement(numbers(q), rest), v, strict=True)) == pytest.approx(
         slope, abs=1e-8
     )
 

@@ -5,6 +5,17 @@ another, the largest remainder first (QR of Yᵀ with column pivoting, Golub and
 Gram–Schmidt), so that redundant rows of G drop out, and the change of w that meets the constraints is the least one:
 in the metric of M, as Gauss's principle wants it (Featherstone, RBDA 8.5). Where bodies without mass make M singular,
 M + ρ Gᵀ G takes its place: with G a given, both have the same accelerations.
+
+Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
+1. L of M (`factor_mass`), and w = L⁻¹ (u − h), which is Lᵀ a of the machine without constraints.
+2. Orthonormal rows of Y = G L⁻ᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`).
+3. a = L⁻ᵀ w. The multipliers are needed nowhere.
+
+Projection of a state that steps have carried off the manifold (`project`):
+1. q by Newton's method, G δq = −r with the least δq in the metric of M, until the residuals r vanish (`close`).
+2. v by the least change with G v = ḟ; what is normal to the manifold in an error estimate is taken off likewise
+   (`remove_normal`).
+3. States of junctions by Newton steps to where forces balance (`settle`).
 """
 
 from __future__ import annotations
@@ -185,6 +196,7 @@ def factor_rows(place: int, q: Any) -> Any:
         for k in range(n):
             square += row[k] * row[k]
         largest = max(largest, square)
+    # Gram–Schmidt, the largest remainder first; rows behind the rank are redundant
     for j in range(m):
         best, pivot = -1.0, j
         for i in range(j, m):

@@ -104,7 +104,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
     r = result(place, REDUCED, s.nq + 2 * nv + n * nv + n * n + n)
     b, begin = s.nq + nv, s.nq + 2 * nv
     mass, load = begin + n * nv, begin + n * nv + n * n
-    own = scratch(n)
+    own = scratch(n)  # Φᵀ u − Φᵀ (M b + h)
     for i in range(n):
         own[i] = -r[load + i]
         for k in range(nv):
@@ -123,7 +123,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
         if len(s.kept) > 0:
             hold(place, t, L, own)
         back_substitute(L, own, n)
-    for k in range(nv):
+    for k in range(nv):  # b + Φ a_i
         a[k] = r[b + k]
         for i in range(n):
             a[k] += r[begin + i * nv + k] * own[i]

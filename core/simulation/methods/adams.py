@@ -1,8 +1,20 @@
 """Adams methods of variable order and step: predict, evaluate, correct, evaluate (Hairer, Nørsett, Wanner, Solving
 ODE I, III.5; Shampine and Gordon, Computer Solution of ODEs, for the choice of order).
 
-The past is kept as Newton differences Φ_j(n) = Π_{i<j} (t_n − t_{n−1−i}) · f[t_n, …, t_{n−j}]. The weights, integrals
-of Newton's products, are taken by Gauss quadrature, which is exact for them.
+The past is kept as Newton differences Φ_j(n) = Π_{i<j} (t_n − t_{n−1−i}) · f[t_n, …, t_{n−j}]. The weights h g_j,
+integrals of Newton's products, are taken by Gauss quadrature, which is exact for them.
+
+1. Predict with order k: y* = y_n + h Σ_{j<k} g_j Φ*_j(n), where Φ*_j(n) = β_j Φ_j(n) are the differences in terms of
+   the new step.
+2. Evaluate f at y*; the next difference is Φ_k(n+1) = f − Σ_{j<k} Φ*_j(n).
+3. Correct: y_{n+1} = y* + h g_k Φ_k(n+1), of order k + 1, projected onto the manifold. The change by the last order,
+   h (g_k − g_{k−1}) Φ_k(n+1), estimates the error.
+4. Accepted: evaluate f at y_{n+1}, and all differences move on by one point (`shift`).
+5. The order goes down where lower orders would have had no larger error, up after more than k steps where the next
+   difference promises a smaller one; at the beginning it goes up with every step while the step doubles (`renew`).
+6. Steps are doubled, kept, or shortened to 0.5 … 0.9: equal ones make good differences. Refused steps are halved; after
+   three refusals the order is one.
+7. Values within a step integrate the polynomial through the derivatives back from its end.
 """
 
 from __future__ import annotations

@@ -1,9 +1,22 @@
 """Radau IIA of orders 5, 9 and 13, for stiff machines (Hairer and Wanner, Solving ODE II, IV.8; orders chosen as in
 their RADAU, J. Comput. Appl. Math. 111, 1999).
 
-s implicit stages Z_i = y(t + c_i h) − y are found by simplified Newton iterations on W = T⁻¹ Z, in which the system
-falls into a real one, (μ/h − J) ΔW₁ = …, and (s − 1)/2 complex ones; values within a step are those of the collocation
-polynomial.
+The s stages Z_i = y(t + c_i h) − y solve Z = h A F(Z), F_i = f(t + c_i h, y + Z_i); the last is the end of the step.
+
+1. `prepare`: the Jacobian J is kept as long as iterations converge fast with it; otherwise it is taken anew, in the
+   middle of the step. With A⁻¹ = T Λ T⁻¹, Λ of a real μ and (s − 1)/2 pairs α ± iβ, the matrix of Newton's method falls
+   into μ/h − J and the complex (α − iβ)/h − J, which are factored when J or h has changed
+   (`core.simulation.methods.stage_systems`).
+2. `guess`: the stages on the collocation polynomial of the step before, continued.
+3. `newton`: simplified Newton iterations on W = T⁻¹ Z: (Λ/h − J) ΔW = T⁻¹ F − Λ W/h, then Z = T W. With θ the ratio of
+   two changes of Z, the iteration ends where θ/(1 − θ) |ΔZ| is small enough, and is given up where it would not get
+   there in the rounds that are left.
+4. `error_of`: (μ/h − J)⁻¹ (f + Σ e_i Z_i/h), that the stiff components cannot blow up (IV.8.19); after a refusal once
+   more with f where the first estimate leads (IV.8.20). The end of the step is projected onto the manifold.
+5. `accept`: the next step from the errors of the last two (Gustafsson's predictive control), shorter where the
+   iteration took many rounds; one that would grow little keeps its length, and with it the factors.
+6. `choose_order`: more stages where the error alone limits steps, fewer where convergence does.
+7. Values within a step are those of its collocation polynomial.
 """
 
 from __future__ import annotations

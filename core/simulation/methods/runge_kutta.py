@@ -1,5 +1,15 @@
 """Embedded Runge–Kutta pairs with continuous extensions: one text for all tableaux (Hairer, Nørsett, Wanner, Solving
-ODE I, II.4–II.6)."""
+ODE I, II.4–II.6).
+
+1. Stages k_i = f(t + c_i h, y + h Σ_{j<i} a_ij k_j). The last of them is taken at the end of the step, a_sj = b_j, and
+   is the first of the next step, unless projection or an event changes the state.
+2. The difference of the pair's two formulas, h Σ e_i k_i, estimates the error; the end of the step is projected onto
+   the manifold, and what projection takes away anyhow is taken off the estimate.
+3. Its size is a root mean square in units of atol + rtol max(|y|, |y_new|). Up to 1 the step is accepted, and the next
+   has 0.9 h err^(−1/p + 0.75 β) err_before^β with p the power of the estimate (PI control).
+4. Else the step may end at an event, or is tried again with 0.9 h err^(−1/p).
+5. Values within are y + h Σ_i k_i Σ_j P_ij θ^(j+1), projected; some methods take more stages for them.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +133,7 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
         h = min(w.numbers[STEP], w.numbers[LIMIT])
         if t + 1.01 * h >= end:  # no sliver before the end
             h = end - t
-        if too_small(t, h):
+        if too_small(t, h):  # whatever refused the longer ones is the reason
             return STEP_UNDERFLOW if happened == FINE else happened
         happened = FINE if stages(state, 1, w.counts[STAGES], t, h, w.new) else NOT_FINITE
         error = np.inf
@@ -163,6 +173,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     if happened != FINE:
         return happened
     h, extra = w.numbers[TAKEN], len(w.A)
+    # the stages of the continuous extension, where a sample or the search for events needs it
     if extra > w.counts[STAGES] and (w.times[w.counts[SAMPLE]] < t + h or w.counts[MODES_FIXED] == 1):
         happened = FINE if stages(state, w.counts[STAGES], extra, t, h, e) else NOT_FINITE
     return happened

@@ -1,5 +1,9 @@
 """A run in machine code: steps, and samples taken from them.
 
+Methods with variable steps take steps as long as they like; samples are taken within them from the continuous
+extension, so that steps do not depend on how many are wanted (`advance_adaptive`). Fixed steps are equal parts of the
+time between two samples, and end on them (`advance_fixed`).
+
 A run is advanced in pieces: everything that must outlast a piece is in `StepState`, so that cutting a run into pieces
 changes nothing in it.
 """
