@@ -95,14 +95,14 @@ def window(qtbot, tmp_path):
 @pytest.fixture
 def each_seen(monkeypatch, window):
     """The derivation goes on when the window has taken what it showed, however fast the machine is."""
-    taken, show = threading.Event(), jobs_module._Slip.show
+    taken, show = threading.Event(), jobs_module._Ticket.show
 
-    def show_and_wait(slip, made):
+    def show_and_wait(ticket, made):
         taken.clear()
-        show(slip, made)
+        show(ticket, made)
         assert taken.wait(30)
 
-    monkeypatch.setattr(jobs_module._Slip, "show", show_and_wait)
+    monkeypatch.setattr(jobs_module._Ticket, "show", show_and_wait)
     window[0]._session.produced.connect(lambda _: taken.set())
 
 

@@ -203,7 +203,7 @@ def test_a_trace_follows_the_tool_until_it_is_removed(bench):
     for angle in (0.2, 0.4, 0.6):
         session.preview_coordinates({"joint1": angle})
         places.append(np.array(session.mech.frame(session.q, frame))[:3, 3])
-    assert np.allclose(scene.tracks.ways[frame], places)
+    assert np.allclose(scene.tracks.trajectories[frame], places)
     assert bench.window.actions_.by_id["view.trace"].isChecked()
     bench.window.run("view.trace_end")
     assert scene.tracks.frames == ()
