@@ -127,13 +127,13 @@ def test_the_way_of_a_run_is_drawn_up_to_the_playhead_however_it_came_there(arm)
     arm.window.run("view.trace")
     arm.session.runs.seek(0.9)
     arm.session.runs.seek(0.2)
-    ((actor, _),) = (v for k, v in arm.view.scene.overlays._traces.items() if k[0] == "runs")
+    ((actor, _),) = (v for k, v in arm.view.scene.overlays._paths.items() if k[0] == "runs")
     points = np.array(
         [actor.GetMapper().GetInput().GetPoint(k) for k in range(actor.GetMapper().GetInput().GetNumberOfPoints())]
     )
     assert points == pytest.approx(run[f"{name}.position"][:11], abs=1e-6)
     arm.window.run("view.trace_whole")
-    actor = next(v for k, v in arm.view.scene.overlays._traces.items() if k[0] == "runs")[0]
+    actor = next(v for k, v in arm.view.scene.overlays._paths.items() if k[0] == "runs")[0]
     assert actor.GetMapper().GetInput().GetNumberOfPoints() == len(run)
     arm.window.run("view.trace_whole")
 
@@ -147,7 +147,7 @@ def test_a_point_of_a_body_is_traced_from_its_context_menu(arm):
     (tracing,) = arm.view.run_scene.followed_points
     assert tracing == FollowedPoint(body, pytest.approx((0.1, 0.02, 0.03)))
     arm.session.runs.seek(1.0)
-    actor = next(v for k, v in arm.view.scene.overlays._traces.items() if k[0] == "runs")[0]
+    actor = next(v for k, v in arm.view.scene.overlays._paths.items() if k[0] == "runs")[0]
     last = actor.GetMapper().GetInput().GetPoint(actor.GetMapper().GetInput().GetNumberOfPoints() - 1)
     end = arm.session.mech.frame(run.q[-1], body) @ [0.1, 0.02, 0.03, 1.0]
     assert last == pytest.approx(end[:3], abs=1e-6)

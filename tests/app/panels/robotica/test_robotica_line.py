@@ -125,7 +125,7 @@ def test_a_trace_that_was_read_is_a_run_and_drawn_as_arms(bench, panel, tmp_path
     assert playback.active
     assert len(playback._arrays) == 6  # every 0.2 s
     bench.draw()
-    ways = bench.view.run_scene._traced
+    ways = bench.view.run_scene._computed_paths
     assert {tracing.frame for _, tracing in ways} == {"tool"}
     assert bench.session.runs.time == 1.0
 
