@@ -1,1 +1,1 @@
-"""The kernel of Kinetostat: documents, mechanics, machine code, analyses. Knows neither Qt nor VTK."""
+"""The kernel of Kinetostat, without Qt and VTK: documents, mechanics, machine code, analyses."""

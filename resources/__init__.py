@@ -29,7 +29,7 @@ class Example(NamedTuple):
     @property
     def run_settings(self) -> Mapping[str, float | str]:
         """How it is simulated best, where that is not as usual: duration (s), method."""
-        return _WISHES.get(self.name, {})
+        return _RUN_SETTINGS.get(self.name, {})
 
     @property
     def thumbnail(self) -> Path:
@@ -74,7 +74,7 @@ _TABLE = (
 )
 
 
-_WISHES: dict[str, dict[str, float | str]] = {"squeezer": {"duration": 0.03}, "flyball_governor": {"method": "radau"}}
+_RUN_SETTINGS: dict[str, dict[str, float | str]] = {"squeezer": {"duration": 0.03}, "flyball_governor": {"method": "radau"}}
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 

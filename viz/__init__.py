@@ -1,1 +1,1 @@
-"""The VTK scene: draw lists, pictures, film. Knows no Qt."""
+"""The scene in VTK, without Qt: draw lists, meshes, actors, pictures, films."""

@@ -1,1 +1,1 @@
-"""The command line: `kinetostat <command>`. No window and no scene are loaded unless a picture is asked for."""
+"""The command line: `kinetostat <command>`, without a window, and without a scene unless a picture is asked for."""

@@ -1,4 +1,4 @@
-"""The table of commands, gathered from the `COMMANDS` of the modules here."""
+"""Commands, each declared once: their table is gathered from the `COMMANDS` of the modules here."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The open document and what must not be lost of it: copies, runs beside it, changes from outside. No widgets."""
+"""The open document, without panels: session, history, run tree, opening, findings; what must not be lost is `kept`."""

@@ -1,1 +1,1 @@
-"""How a person wants the program: settings, theme, icons, units of display, folders."""
+"""How a person wants the program: settings, theme, icons, display units, folders."""

@@ -31,10 +31,10 @@ KEY = "simulation"
 
 
 class Simulation(QObject):
-    """The wishes, and the run in the making."""
+    """The run settings, and the run in the making."""
 
     changed = Signal()
-    """The wishes changed, or a run began or ended."""
+    """The run settings changed, or a run began or ended."""
     began = Signal(object)
     """A run (`Record`) has its first samples."""
     ended = Signal(object, str)
@@ -53,7 +53,7 @@ class Simulation(QObject):
         """The run as it ended, also when it was stopped: the job itself drops what it made then."""
         self._origin: tuple[str, Record | None, float | None] = ("", None, None)
         self._lent: dict[str, Any] = {}
-        """The person's wishes in whose place those of the open example stand."""
+        """The person's run settings in whose place those of the open example stand."""
         self._wanted_settings = session.document
         self._document = session.document
         self._timer = QTimer(self, interval=GROW)
@@ -66,7 +66,7 @@ class Simulation(QObject):
         self._session.changed.disconnect(self._changed)
 
     def choose(self, **values: Any) -> None:
-        """Change wishes, e.g. `wish(duration=5.0)`."""
+        """Change run settings, e.g. `choose(duration=5.0)`."""
         run_settings = dataclasses.replace(self.run_settings, **values)
         if run_settings != self.run_settings:
             self.run_settings = run_settings

@@ -173,7 +173,7 @@ class _Worker:
 
 
 class WhatIf(QObject):
-    """Listens to sliders (the session's previews) and to the wishes while it is on."""
+    """Listens to sliders (the session's previews) and to the run settings while it is on."""
 
     changed = Signal()
     made = Signal(float)

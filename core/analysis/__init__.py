@@ -1,1 +1,1 @@
-"""Analyses on a mechanism: numbers in, small result values out."""
+"""Questions asked of a machine, a file each: numbers in, small result values out."""

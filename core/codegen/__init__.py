@@ -1,1 +1,1 @@
-"""An expression graph becomes machine code. Knows no robot."""
+"""A graph of expressions becomes machine code: instructions, LLVM text, object cache, call."""

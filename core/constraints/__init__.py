@@ -1,1 +1,1 @@
-"""What holds, numerically: closed positions, multipliers, reactions, limits, and what cannot hold and why."""
+"""What holds, numerically: assembly, multipliers, reactions, minimum norm, joint limits; what cannot hold, and why."""

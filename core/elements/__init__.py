@@ -1,1 +1,1 @@
-"""What acts between frames: forces, constraints, drivers, sensors, and the signals of their formulas."""
+"""What acts between frames: forces, constraints, drivers, sensors; signals and mode variables of their formulas."""

@@ -1,4 +1,4 @@
-"""Files: readers and writers of every format, and where meshes lie."""
+"""Formats of files: a folder and a row of one table each; and where meshes lie."""
 
 from core.files.assemblies import assembly, refreshed
 from core.files.formats import FORMATS, NATIVE, Format, check, dumps, format_of, load, loads, read, save, write

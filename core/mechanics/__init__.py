@@ -1,1 +1,1 @@
-"""The laws of multibody mechanics, stated once over abstract scalars."""
+"""The recursions of multibody mechanics, one a file, stated once over abstract scalars."""

@@ -1,4 +1,4 @@
-"""Topology, tracing, machine code: a model becomes a `Mechanism` that evaluates."""
+"""The face of the kernel: a model becomes a `Mechanism` that answers with numbers."""
 
 from core.mechanism.mechanism import Energy, Mechanism
 from core.multibody.coordinates import Coordinate

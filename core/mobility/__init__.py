@@ -1,1 +1,1 @@
-"""Freedoms of a machine: mobility, redundant constraints, bifurcations, isostatic proposals."""
+"""Freedoms of a machine: mobility, redundancy, self-stress, bifurcation, isostatic proposals."""

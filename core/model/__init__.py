@@ -1,4 +1,4 @@
-"""The document: what the person said, as immutable values."""
+"""The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
 
 from core.model.assemblies import Setting, SubAssembly
 from core.model.bodies import WORLD, Body, Figures, Frame, Gravity, Inertia, World

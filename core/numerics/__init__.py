@@ -1,1 +1,1 @@
-"""Numbers without robots: the nonlinear position solver."""
+"""Numbers without robots: the nonlinear position solver, named tolerances."""

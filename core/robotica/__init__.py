@@ -1,1 +1,1 @@
-"""Robotica's language and functions: what its manual writes, on today's kernel."""
+"""Robotica's language, as its manual writes it, on the catalogue of functions."""

@@ -1,4 +1,4 @@
-"""From a model and a person's wishes to what the compiled loops take."""
+"""From a model and a person's run settings to what the compiled loops take."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Rotations, poses, motions, forces and inertias over abstract scalars. Knows no robot."""
+"""Rotation, attitude, pose, motion, force, inertia and relative measures, over abstract scalars."""

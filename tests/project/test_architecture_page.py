@@ -1,38 +1,84 @@
-"""What docs/architecture.md and docs/rooms.md name exists, and every room is named."""
+"""What the pages name exists; the table of rooms is the import contract, docs/rooms.md has a section for each row."""
 
 import ast
 import re
+import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PARTS = ("core", "viz", "app")
 PAGE, ROOMS = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("architecture", "rooms"))
 QUALIFIED = re.compile(r"(?:app|benchmarks|core|resources|tests|viz)(?:[./]\w+)+")
+CODE = re.compile(r"`([^`]+)`")
+ROWS = re.findall(r"^\| (`.*?) \|", PAGE.split("\n## Rooms\n")[1].split("\n## ")[0], re.MULTILINE)
+"""First cells of the table of rooms."""
+SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", ROOMS, re.MULTILINE | re.DOTALL))
+"""Headings of docs/rooms.md and what stands below them."""
 
 
 def named():
     """Files, modules and what they define, as the pages name them in full."""
-    code = re.findall(r"`([^`]+)`", f"{PAGE} {ROOMS}")
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    code = [text for page in pages for text in CODE.findall(page.read_text(encoding="utf-8"))]
     return sorted({match for text in code for match in QUALIFIED.findall(text)})
 
 
-def defined_in(path):
-    """Names that a module or package offers, and the members of its classes."""
+def statements_of(body):
+    """Statements of a module and of its classes, not of functions."""
+    for statement in body:
+        yield statement
+        if not isinstance(statement, ast.FunctionDef):
+            for part in ("body", "orelse", "handlers", "finalbody"):
+                yield from statements_of(getattr(statement, part, ()))
+
+
+@cache
+def names_in(path):
+    """(what a module makes: functions, parameters, classes, constants, attributes; what it imports)."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = set()
+    made, imported = set(), set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.ImportFrom | ast.Import):
-            names.update(alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                made.add(name)
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                made.add(name)
+            case ast.ImportFrom() | ast.Import():
+                imported.update(alias.asname or alias.name for alias in node.names)
+    for statement in statements_of(tree.body):
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+            made.update(name.id for name in names if isinstance(name.ctx, ast.Store))
+    return made, imported
+
+
+def rooms_of(*cells):
+    """The folders and single files that rows or headings name, in their order."""
+    return [room for cell in cells for name in CODE.findall(cell) for room in sorted(ROOT.glob(name))]
+
+
+def names_of(cell):
+    """Every name that stands for something in these rooms: of folders, of files, in files, in the face of a room."""
+    names = set()
+    for path in (file for room in rooms_of(cell) for file in (room.rglob("*.py") if room.is_dir() else [room])):
+        made, imported = names_in(path)
+        names |= made | {path.stem, *path.relative_to(ROOT).parts} | (imported if path.stem == "__init__" else set())
     return names
 
 
+def unknown(cell, text):
+    """Back-quoted names of a section that nothing in its rooms bears, in full or as they stand."""
+    code = [code for code in CODE.findall(text) if " " in code or not (ROOT / code).exists()]
+    bare = [QUALIFIED.sub("", re.sub(r'"[^"]*"', "", each)) for each in code]
+    words = {word for each in bare for word in re.findall(r"[^\W\d]\w*", each)}
+    return sorted(words - names_of(cell))
+
+
 @pytest.mark.parametrize("name", named())
-def test_what_the_page_names_exists(name):
+def test_what_the_pages_name_exists(name):
     if (ROOT / name).exists():
         return
     parts = re.split(r"[./]", name.removesuffix(".py"))
@@ -45,15 +91,38 @@ def test_what_the_page_names_exists(name):
     else:
         module = folder / "__init__.py"
     if parts:
-        assert set(parts) <= defined_in(module), f"{name}: {parts} is not in {module.relative_to(ROOT)}"
+        assert set(parts) <= set.union(*names_in(module)), f"{name}: {parts} is not in {module.relative_to(ROOT)}"
 
 
 def test_every_room_has_its_row_and_section():
-    rooms = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "core").glob("*/__init__.py")}
-    rows = set(re.findall(r"^\| `([\w/]+)` \|", PAGE, re.MULTILINE))
-    assert rooms <= rows
-    assert {"app", "viz", "resources"} <= rows
-    assert not [room for room in rooms if f"`{room}" not in ROOMS]
+    rooms = {path.parent for part in PARTS for path in (ROOT / part).glob("*/__init__.py")}
+    modules = {path for part in PARTS for path in (ROOT / part).glob("*.py") if not path.stem.startswith("__")}
+    assert not (rooms | modules) - set(rooms_of(*ROWS))
+    assert list(SECTIONS) == ROWS
+
+
+@pytest.mark.parametrize("cell", SECTIONS)
+def test_a_section_names_what_its_room_holds(cell):
+    assert not unknown(cell, SECTIONS[cell])
+
+
+def test_names_of_other_rooms_and_old_ones_are_found():
+    cell = "`core/numerics`"
+    assert unknown(cell, "`close_from` of `position_solver`, `core.mechanics.rnea`") == []
+    assert unknown(cell, "`rnea`, `position_solver.closing`, `Problem`") == ["closing", "rnea"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_order_of_the_table_is_the_contract(part):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract.get("containers") == [part])
+    rows = [room.stem for room in rooms_of(*ROWS) if room.parent == ROOT / part and room.stem != "__init__"]
+    for layer in reversed(layers):
+        floor = set(re.split(r" [|:] ", layer)) - {"__main__"}
+        assert set(rows[: len(floor)]) == floor
+        del rows[: len(floor)]
+    assert not rows
 
 
 def test_decisions_are_linked_and_links_lead_somewhere():

@@ -1,1 +1,1 @@
-"""What is to be seen, as plain values: no VTK."""
+"""What is to be seen, as plain values; joint handles and the geometry of dragging."""

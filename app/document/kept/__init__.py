@@ -1,1 +1,1 @@
-"""What must not be lost of a document: copies, runs beside it, changes from outside. No widgets."""
+"""What must not be lost of a document, without widgets: copies, runs beside it, changes from outside."""

@@ -224,7 +224,7 @@ class SimulationPanel(QWidget):
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Show the wishes and whether a run is in the making."""
+        """Show the run settings and whether a run is in the making."""
         run_settings, method = self.simulation.run_settings, METHODS[self.simulation.run_settings.method]
         for edit, value in (
             (self.duration, run_settings.duration),

@@ -284,7 +284,7 @@ class StartRows(QTabWidget):
         return not any(row.problem for row in every)
 
     def refresh(self) -> None:
-        """Show the wishes."""
+        """Show the run settings."""
         for kind, rows in self.rows.items():
             run_settings = getattr(self._simulation.run_settings, kind)
             for name, row in rows.items():
