@@ -74,7 +74,10 @@ _TABLE = (
 )
 
 
-_RUN_SETTINGS: dict[str, dict[str, float | str]] = {"squeezer": {"duration": 0.03}, "flyball_governor": {"method": "radau"}}
+_RUN_SETTINGS: dict[str, dict[str, float | str]] = {
+    "squeezer": {"duration": 0.03},
+    "flyball_governor": {"method": "radau"},
+}
 _TORQUES = {"one_link": ("sine_tracker",), "two_link": ("circle",)}
 
 
