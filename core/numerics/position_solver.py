@@ -144,6 +144,7 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
         predicted = square - float(left @ left)
         if predicted < HOPELESS_FRACTION * square and 0.01 * square < radius**2 * float(np.sum((G / weights) ** 2)):
             break
+        # the trust region grows where the linear model holds, shrinks where it does not
         ratio = (square - square_trial) / predicted if predicted > 0.0 else -1.0
         if ratio < BAD_RATIO:
             radius = 0.25 * length

@@ -166,6 +166,7 @@ def factor_supported(place: int, q: Any) -> Any:
         held = max(held, G[i] * G[i])
     if not held > 0.0:
         return False
+    # ρ makes both parts equally large
     weight = (largest if largest > 0.0 else 1.0) / held
     s.room[-1] = weight
     for i in range(n):
@@ -262,6 +263,7 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     put_rest(place, BIAS)
     if not (well and evaluate(place, BIAS)):
         return False
+    # w = L⁻¹ (u − h), changed as little as the constraints want, then a = L⁻ᵀ w
     L, h = result(place, MASS, n * n), result(place, BIAS, n)
     for i in range(n):
         a[i] = u[i] - h[i]
@@ -312,6 +314,7 @@ def close(place: int, q: Any) -> Any:
         before = largest
         for i in range(n):
             step[i] = 0.0
+        # the least δq in the metric of M with G δq = −r
         meet(place, rank, wanted, step, FIRST)
         back_substitute(L, step, n)
         rates(place, q, step[:n], change[: s.nq])
@@ -335,6 +338,7 @@ def remove_normal(place: int, rank: int, v: Any, stage: int, moving: bool) -> No
         opposite = result(place, MOVING, s.rows)
         for i in range(s.rows):
             wanted[i] = -opposite[i]
+    # w = Lᵀ v, the least change with Y w as wanted, v = L⁻ᵀ w
     L = result(place, MASS, s.nv * s.nv)
     by_transpose(L, v, s.nv)
     meet(place, rank, wanted, v, stage)

@@ -141,6 +141,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     by_y, by_u, L = result(place, SLOPES, n * tall), result(place, TORQUE_SLOPES, 0), result(place, MASS, nv * nv)
     if forced:
         by_u = result(place, TORQUE_SLOPES, nv * (nq + nv))
+    # the right-hand sides: ∂q̇/∂y, δu − δb and ∂ẋ/∂y, column by column
     total = 0.0
     for j in range(n):
         column = by_y[j * tall : (j + 1) * tall]
@@ -152,6 +153,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
                 J[(nq + i) * n + j] += by_u[j * nv + i]
         for i in range(s.nx):
             J[(nq + nv + i) * n + j] = column[nq + nv + m + i]
+    # all columns at once through M δa = Gᵀ δλ + δu − δb, G δa = −δg
     forward_rows(L, J[nq * n :], nv, n)
     if m > 0:
         meet_columns(place, rank, by_y, J[nq * n :])

@@ -147,6 +147,7 @@ def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     if not derivative(state, t + h, w.new, f):
         return NOT_FINITE, np.inf
     differences(state, f, order, w.k[ROOM])
+    # the corrector, and its last order as the error
     for i in range(len(w.y)):
         w.new[i] += g[order] * w.k[ROOM, i]
         w.k[WRONG, i] = (g[order] - g[order - 1]) * w.k[ROOM, i]
@@ -162,6 +163,7 @@ def shift(state: int, t: float, f: Any, order: int) -> None:
     """Φ(n + 1) from Φ*(n) and f_{n+1}; the times move on."""
     w = load_state(state)
     n = len(f)
+    # Φ_0 = f, Φ_{j+1}(n+1) = Φ_j(n+1) − Φ*_j(n)
     for i in range(n):
         x = f[i]
         for j in range(order + 2):
@@ -177,7 +179,7 @@ def shift(state: int, t: float, f: Any, order: int) -> None:
 def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
     """Order and length of the next step (Shampine and Gordon, chapter 7)."""
     w = load_state(state)
-    raised = 0
+    raised = 0  # 1: as at the beginning; 2: because the next order promises less error
     n = len(w.y)
     upper = 0.0
     if w.counts[RAISED] == 1 and order < w.counts[HIGHEST] and down == 0:
@@ -251,6 +253,7 @@ def multistep(state: int, g: Any, f: Any) -> Any:
         w.counts[ORDER] = 1 if failures >= 3 else order + down
         w.counts[DELAY] = 0
         w.numbers[STEP] = h * (0.5 if happened == FINE else 0.1)
+    # accepted: the second evaluation, of which the differences are made
     if not derivative(state, t + h, w.new, f):
         copy(f, w.failed)
         return NOT_FINITE

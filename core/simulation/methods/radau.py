@@ -218,12 +218,14 @@ def newton_change(state: int, h: float) -> None:
     J = w.square[:n]
     right, found = w.complexes[MOST_STAGES // 2 * n], w.complexes[MOST_STAGES // 2 * n + 1]
     real = spectrum[0] / h
+    # the real eigenvalue: (μ/h − J) ΔW₁ = (T⁻¹ F)₁ − μ/h W₁
     for j in range(n):
         x = 0.0
         for m in range(s):
             x += w.rows[first, m] * k[F + m, j]
         k[RIGHT, j] = x - real * k[W, j]
     solve(J, c, real, w.square[n:], w.pivots[0], k[RIGHT], k[DW])
+    # each pair α ± iβ: two real rows of W as one complex unknown
     for p in range((s - 1) // 2):
         alpha, beta, a = spectrum[2 * p + 1] / h, spectrum[2 * p + 2] / h, 2 * p + 1
         for j in range(n):
@@ -288,7 +290,7 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
         size = np.sqrt(size / (s * n))
         if not size < np.inf:
             return DIVERGED, rate
-        if turn > 0:
+        if turn > 0:  # θ: given up where the rounds that are left would not bring the rest below the tolerance
             rate = size / before
             if rate >= 1.0 or rate ** (most - turn) / (1.0 - rate) * size > tolerance:
                 return DIVERGED, rate
@@ -362,13 +364,14 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
     allowed = error**power
     converging = np.cbrt(GOAL_RATE / rate) if rate > 0.0 else LARGEST
     factor = SAFETY * (2.0 * most + 1.0) / (2.0 * most + w.counts[ROUNDS]) * allowed
-    if w.numbers[LAST_ERROR] > 0.0:
+    if w.numbers[LAST_ERROR] > 0.0:  # errors that grow from step to step go on growing
         factor *= min(1.0, h / w.numbers[LAST_STEP] * (w.numbers[LAST_ERROR] / error) ** -power)
     factor = min(LARGEST, max(SMALLEST, factor))
     if rejected:
         factor = min(1.0, factor)
     if present:
         factor = min(factor, max(SHORTER, converging))
+    # the Jacobian is renewed where convergence has become slow; steps of equal length share their factors
     worn = w.counts[ROUNDS] > 2 and rate > SLOW_RATE
     if not worn and 1.0 <= factor < KEPT:
         factor = 1.0

@@ -75,6 +75,7 @@ def fill(J: Any, c: int, value: Any, A: Any) -> None:
                 A[i, j] = -J[i, j]
             A[i, i] += value
         return
+    # the rows of speeds and states, with x_v = λ x_q − r_q put in
     for i in range(c, n):
         for j in range(c):
             A[i - c, j] = -J[i, j] - value * J[i, c + j]
@@ -96,6 +97,7 @@ def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> No
             x[i] = r[i]
         lu_solve(A, pivots, x, n)
         return
+    # the same right-hand side as in the head: r_v + λ r_q − D r_q, r_x − F r_q
     for i in range(c, n):
         total = r[i]
         if i < 2 * c:

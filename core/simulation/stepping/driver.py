@@ -171,6 +171,7 @@ def advance_adaptive(state: int, out: Any) -> Any:
     is there before the first step: w.counts[BETWEEN] is then 0."""
     w = load_state(state)
     row = 0
+    # in turn: a sample, if one lies in the step there is; else the next step
     while row < len(out):
         sample = w.counts[SAMPLE]
         t, reach, time = w.numbers[TIME], w.numbers[REACH], w.times[sample]
