@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from app.cli.machine import FILE, read, reading_options
-from app.cli.saying import say
+from app.cli.terminal import say
 
 
 @click.command("check")

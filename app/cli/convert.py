@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from app.cli.machine import read, reading_options
-from app.cli.saying import say
+from app.cli.terminal import say
 
 
 @click.command("convert")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from app.cli.saying import say
+from app.cli.terminal import say
 
 
 @click.command("examples")

@@ -12,7 +12,7 @@ import click
 from app.cli.machine import FILE, READING, context, pose_options, read, reading_options
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
-from app.cli.saying import say, say_progress
+from app.cli.terminal import say, say_progress
 from core.functions.subjects.sequences import VIEWS
 
 ARROWS = ("force", "torque", "velocity", "acceleration", "omega")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.machine import FILE, READING, context, known_sets, pose_options, read, reading_options
-from app.cli.saying import say
+from app.cli.terminal import say
 from core.functions.function import Function
 from core.functions.options import Choice, Flag, Integer, Number, Option, Ranges, SymbolValues, Values, Vector
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
-from app.cli.saying import say
+from app.cli.terminal import say
 
 if TYPE_CHECKING:
     from core.functions import Context

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.help_examples import CLOSING, closing_of
-from app.cli.saying import say
+from app.cli.terminal import say
 from core.errors import KinetostatError
-from core.visible import visible
+from core.visible_text import visible
 
 if TYPE_CHECKING:
     from core.functions import Function

@@ -9,7 +9,7 @@ import click
 
 from app.cli.quantity import QuantityType
 from app.cli.render import SizeType
-from app.cli.saying import say
+from app.cli.terminal import say
 
 if TYPE_CHECKING:
     from core.simulation import Run

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from app.cli.machine import FILE, context, pose_options, read, reading_options
-from app.cli.saying import say
+from app.cli.terminal import say
 from core.functions.subjects.sequences import VIEWS
 
 

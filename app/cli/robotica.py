@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.saying import say
+from app.cli.terminal import say
 from core.errors import KinetostatError
 from core.files.regular_file import SCRIPT, text_content_of
 

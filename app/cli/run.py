@@ -13,7 +13,7 @@ import click
 
 from app.cli.machine import FILE, READING, context, pair_of, pose_options, read, reading_options
 from app.cli.quantity import QuantityType, quantity
-from app.cli.saying import say, say_progress
+from app.cli.terminal import say, say_progress
 
 STOPPED = 130
 """Exit code of a command that was ended by Ctrl+C, as shells have it."""

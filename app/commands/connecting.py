@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.command import Command, Run
-from app.commands.editing import holder
+from app.commands.element_edits import holder
 from app.document.connection_draft import pose_beside
 from app.document.connection_kinds import CONNECTIONS, Connection
 from app.document.session import Ref, Session

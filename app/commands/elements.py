@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from app.commands.command import Command
-from app.commands.editing import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, holder, is_own
+from app.commands.element_edits import ASIDE, add, add_link, ask_chain, ask_joint, duplicate, holder, is_own
 from app.widgets.fields.field_dialogs import remove
 from core.model import JOINT_KINDS
 from core.model.edits import edits, starters

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from app.document.kept.leftovers import counted
+from app.document.kept.recovery_copies import counted
 from app.document.run_tree import Record
 from app.preferences.icons import icon
 from app.widgets.label import Label

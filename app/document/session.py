@@ -20,7 +20,7 @@ from app.document.kept.saving import saved
 from app.document.kept.seen_files import Sources
 from app.document.revision import Ref, State, Step, carried, closed_pose, exists, pose_of, posed
 from app.document.run_tree import Runs
-from app.document.shown import Moment, Shown
+from app.document.shown_pose import Moment, Shown
 from core.errors import KinetostatError
 from core.files import Trusted, read
 from core.functions.function import Context

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 from app.dialogs.leaving import Loss, Wanted, ask
 from app.document.file_filters import open_filter, save_filter
 from app.document.kept import companion
-from app.document.kept.leftovers import counted
 from app.document.kept.lock_hint import LockHint
+from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened, Opening, opened
 from app.document.trust import offer
 from app.window.outside_changes import CHANGED, GONE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
-from app.document.kept.leftovers import counted
+from app.document.kept.recovery_copies import counted
 from app.document.opening import Opened
 from core.errors import KinetostatError
 from core.functions.results import Column, Table

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 
 from app.background.worker import Worker
-from app.document.kept import leftovers
-from app.document.kept.leftovers import Leftover, Origin
+from app.document.kept import recovery_copies
+from app.document.kept.recovery_copies import Leftover, Origin
 from app.document.kept.seen_files import Seen, Sources
 from app.document.opening import Opened, opened_by
 from core.errors import KinetostatError
@@ -37,7 +37,7 @@ class Recovery(QObject):
         super().__init__(window)
         self._window, self._keeper = window, window.run_keeper
         self.copy, self.folder = copy, copy.parent
-        self._own = leftovers.lock_of(self.copy)
+        self._own = recovery_copies.lock_of(self.copy)
         self._worker = Worker("recovery", self._failed)
         self._news: deque[str] = deque()
         self._said = self._there = False
@@ -58,7 +58,7 @@ class Recovery(QObject):
         except OSError:
             return
         self._own.tryLock(0)
-        leftovers.purge(self.folder)
+        recovery_copies.purge(self.folder)
 
     # ------------------------------------------------------------------------------- writing
 
@@ -85,7 +85,7 @@ class Recovery(QObject):
         def work() -> None:
             if not self.folder.is_dir():
                 self._settle()
-            leftovers.write(copy, dumps(model), origin, kept)
+            recovery_copies.write(copy, dumps(model), origin, kept)
             self._said = False
 
         self._worker.do(work, "copy")
@@ -104,7 +104,7 @@ class Recovery(QObject):
         if self._there:
             self._there = False
             copy = self.copy
-            self._worker.do(lambda: leftovers.remove_document(copy), "copy")
+            self._worker.do(lambda: recovery_copies.remove_document(copy), "copy")
 
     def flush(self) -> None:
         """Have what is unsaved on disk now (the program is being ended)."""
@@ -123,9 +123,9 @@ class Recovery(QObject):
         self._worker.close()
         kept = keep and self.needed
         if self._keeper.close() and not kept:
-            leftovers.remove(self.copy)
+            recovery_copies.remove(self.copy)
         for left in self._discarded:
-            leftovers.remove(left.copy)
+            recovery_copies.remove(left.copy)
         self._own.unlock()
 
     def _failed(self, error: Exception) -> None:
@@ -149,7 +149,7 @@ class Recovery(QObject):
 
     def offer(self) -> None:
         """Offer what earlier programs left behind, in place."""
-        self._left = leftovers.leftovers(self.folder)
+        self._left = recovery_copies.leftovers(self.folder)
         for left in self._left:
             text = f"Unsaved work was kept when the program ended unexpectedly: {left.words}."
             answers = {"Restore": lambda left=left: self.restore(left), "Discard": lambda left=left: self.discard(left)}
@@ -206,7 +206,7 @@ class Recovery(QObject):
         def go() -> None:
             there = all(store.whole(record, version) is not None for record, version in records)
             if whole and there and self.copy.with_suffix(".json").is_file():
-                leftovers.remove(left.copy)
+                recovery_copies.remove(left.copy)
 
         def then() -> None:  # behind the runs that are being written
             self._worker.do(go)
@@ -216,7 +216,7 @@ class Recovery(QObject):
     def discard(self, left: Leftover) -> None:
         """Offer a copy no longer; until the program ends it can be brought back."""
         try:
-            gone = leftovers.discard(left)
+            gone = recovery_copies.discard(left)
         except OSError as error:
             self._window.session.message.emit("error", f"{left.copy} cannot be taken away: {error.strerror}.")
             return
@@ -228,7 +228,7 @@ class Recovery(QObject):
 
     def _bring_back(self, left: Leftover) -> None:
         self._discarded.remove(left)
-        leftovers.bring_back(left)
+        recovery_copies.bring_back(left)
         self.offer()
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from app.background.guard import Guard
 from app.background.jobs import Jobs
 from app.dialogs.messages import MessageCard
-from app.document.kept import leftovers
+from app.document.kept import recovery_copies
 from app.document.kept.run_keeper import RunKeeper
 from app.document.session import Ref, Session
 from app.panels.console.panel import ConsolePanel
@@ -39,7 +39,7 @@ from app.tools import TOOLS
 from app.viewport.ellipsoids import LiveEllipsoid
 from app.viewport.viewport import Viewport
 from app.window.actions import Actions
-from app.window.dialogs import Dialogs
+from app.window.dialog_opener import Dialogs
 from app.window.docks import Docks
 from app.window.files import Documents
 from app.window.menus import add_files, add_panels, add_views
@@ -107,8 +107,8 @@ class Window(QMainWindow):
         self.what_if = WhatIf(self.viewport, self.simulation, self)
         self.interactive = Interactive(self.viewport, self.simulation, self.jobs, self)
         self.viewport.interactive = self.interactive
-        copy = leftovers.new_copy(recovery_folder())
-        self.run_keeper = RunKeeper(self.session, self.settings, self.jobs, leftovers.runs_of(copy))
+        copy = recovery_copies.new_copy(recovery_folder())
+        self.run_keeper = RunKeeper(self.session, self.settings, self.jobs, recovery_copies.runs_of(copy))
         self.views = SavedViews(self.viewport)
         self.surroundings = Surroundings(self)
         self.documents = Documents(self)

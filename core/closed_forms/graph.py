@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from core.closed_forms.dyads import Turn
-from core.joints import law as joints
+from core.joints import laws
 from core.model import WORLD, Constraint, Joint
 from core.model.fields import Value
 from core.multibody.number_reader import Numbers
@@ -184,18 +184,18 @@ def _stages(law: Any) -> list[tuple[str, Pose, int]]:
     """(kind, frame whose z is the axis, coordinate) of the elementary joints of a law."""
     along_x, along_y = (Pose(from_z(axis), ZERO) for axis in (X, Y))
     simple: dict[Any, str] = {
-        joints.Revolute: "R",
-        joints.Prismatic: "P",
-        joints.Screw: "H",
-        joints.Spherical: "S",
-        joints.Free: "F",
-        joints.Fixed: "W",
+        laws.Revolute: "R",
+        laws.Prismatic: "P",
+        laws.Screw: "H",
+        laws.Spherical: "S",
+        laws.Free: "F",
+        laws.Fixed: "W",
     }
     if type(law) in simple:
         return [(simple[type(law)], IDENTITY, 0)]
-    if isinstance(law, joints.Cylindrical):
+    if isinstance(law, laws.Cylindrical):
         return [("R", IDENTITY, 0), ("P", IDENTITY, 1)]
-    if isinstance(law, joints.Universal):
+    if isinstance(law, laws.Universal):
         return [("R", IDENTITY, 0), ("R", Pose(from_z(law.second), ZERO), 1)]
     return [("P", along_x, 0), ("P", along_y, 1), ("R", IDENTITY, 2)]
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from core.joints import law as joints
+from core.joints import laws
 from core.spatial.attitude import quaternion_of, twist
 from core.spatial.force import Force
 from core.spatial.pose import Pose
@@ -29,7 +29,7 @@ def _revolute(law: Any, X_ab: Pose) -> Measured:
     return Measured((value,), (wrench,))
 
 
-def _screw(law: joints.Screw, X_ab: Pose) -> Measured:
+def _screw(law: laws.Screw, X_ab: Pose) -> Measured:
     """The advance tells the whole turns."""
     value, wrench = _angle(X_ab)
     if is_zero(law.advance):
@@ -59,7 +59,7 @@ def _turned_about(e: Vector3, start: Vector3, end: Vector3) -> Scalar:
     return apply("atan2", e.dot(start.cross(end)), start.dot(end))
 
 
-def _universal(law: joints.Universal, X_ab: Pose) -> Measured:
+def _universal(law: laws.Universal, X_ab: Pose) -> Measured:
     """R = Rz(q₁) R(e, q₂) takes e to Rz(q₁) e, and R(e, q₂) z = Rz(q₁)ᵀ R z. ω = z q̇₁ + e′ q̇₂, e′ = R e."""
     R = X_ab.rotation
     second = R.act(law.second)
@@ -88,15 +88,15 @@ def _free(law: Any, X_ab: Pose) -> Measured:
 
 
 _READINGS: dict[type, Callable[[Any, Pose], Measured]] = {
-    joints.Revolute: _revolute,
-    joints.Screw: _screw,
-    joints.Prismatic: _prismatic,
-    joints.Cylindrical: _cylindrical,
-    joints.Planar: _planar,
-    joints.Universal: _universal,
-    joints.Spherical: _spherical,
-    joints.Free: _free,
-    joints.Fixed: lambda law, X_ab: Measured((), ()),
+    laws.Revolute: _revolute,
+    laws.Screw: _screw,
+    laws.Prismatic: _prismatic,
+    laws.Cylindrical: _cylindrical,
+    laws.Planar: _planar,
+    laws.Universal: _universal,
+    laws.Spherical: _spherical,
+    laws.Free: _free,
+    laws.Fixed: lambda law, X_ab: Measured((), ()),
 }
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from core.joints import law as joints
+from core.joints import laws
 from core.spatial.pose import Pose
 from core.spatial.rotation import Rotation
 from core.spatial.scalar import Scalar, apply, minus, over, plus, times
@@ -40,7 +40,7 @@ def _aligned(R: Rotation) -> list[Scalar]:
     ]
 
 
-def _screw(law: joints.Screw, X: Pose) -> list[Scalar]:
+def _screw(law: laws.Screw, X: Pose) -> list[Scalar]:
     """Advance and angle agree, at whatever number of turns."""
     angle = apply("atan2", X.rotation.y.x, X.rotation.x.x)
     gap = minus(X.position.z, times(law.advance, angle))
@@ -49,22 +49,22 @@ def _screw(law: joints.Screw, X: Pose) -> list[Scalar]:
     return [*_on_axis(X), *_parallel(X.rotation), minus(gap, times(whole, turn))]
 
 
-def _universal(law: joints.Universal, X: Pose) -> list[Scalar]:
+def _universal(law: laws.Universal, X: Pose) -> list[Scalar]:
     """The angle between a's axis and b's second axis stays: z · R e = z · e."""
     second = X.rotation.act(law.second)
     return [*_point(X), minus(second.dot(Z), law.second.z)]
 
 
 _RESIDUALS: dict[type, Callable[[Any, Pose], list[Scalar]]] = {
-    joints.Revolute: lambda law, X: _point(X) + _parallel(X.rotation),
-    joints.Prismatic: lambda law, X: _on_axis(X) + _aligned(X.rotation),
-    joints.Cylindrical: lambda law, X: _on_axis(X) + _parallel(X.rotation),
-    joints.Screw: _screw,
-    joints.Universal: _universal,
-    joints.Spherical: lambda law, X: _point(X),
-    joints.Planar: lambda law, X: [X.position.z, *_parallel(X.rotation)],
-    joints.Fixed: lambda law, X: _point(X) + _aligned(X.rotation),
-    joints.Free: lambda law, X: [],
+    laws.Revolute: lambda law, X: _point(X) + _parallel(X.rotation),
+    laws.Prismatic: lambda law, X: _on_axis(X) + _aligned(X.rotation),
+    laws.Cylindrical: lambda law, X: _on_axis(X) + _parallel(X.rotation),
+    laws.Screw: _screw,
+    laws.Universal: _universal,
+    laws.Spherical: lambda law, X: _point(X),
+    laws.Planar: lambda law, X: [X.position.z, *_parallel(X.rotation)],
+    laws.Fixed: lambda law, X: _point(X) + _aligned(X.rotation),
+    laws.Free: lambda law, X: [],
 }
 
 

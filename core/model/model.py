@@ -37,7 +37,7 @@ from core.model.parameters import Parameter, environment
 from core.model.sensors import Sensor
 from core.model.shapes import Material
 from core.model.signals import TIME, signal_names
-from core.model.validation.circles import circles
+from core.model.validation.circular_references import circles
 
 
 @dataclass(frozen=True, kw_only=True)

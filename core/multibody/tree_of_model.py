@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ModelError, near_misses
 from core.files.meshes.body_inertia import sum_of
-from core.joints.law import Reversed
+from core.joints.laws import Reversed
 from core.mechanics.tree import Coupling, Gravity, Link, Place, PointMass, Tree
 from core.model import WORLD, Joint
 from core.multibody.number_reader import Numbers

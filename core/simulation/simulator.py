@@ -21,7 +21,7 @@ from core.simulation.equations.joint_forces import Torque
 from core.simulation.methods.registry import begun
 from core.simulation.run.run import CANCELLED, Run, Statistics
 from core.simulation.setup import Array, Settings, Values
-from core.simulation.stepping.driver import advance_adaptive, advance_fixed
+from core.simulation.stepping.step_loop import advance_adaptive, advance_fixed
 from core.simulation.stepping.step_state import (
     ACCEPTED,
     BUDGET,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import ModelError
-from core.joints import law as joints
+from core.joints import laws
 from core.joints.residuals import residual
 from core.mechanics.kinematics import span
 from core.mechanics.manifold import between, moved
@@ -17,8 +17,8 @@ KINDS = sorted(JOINT_KINDS)
 
 
 def law_of(kind, is_reversed=False):
-    law = joints.canonical(kind, AXIS, SECOND, PITCH)[0]
-    return joints.Reversed(law) if is_reversed else law
+    law = laws.canonical(kind, AXIS, SECOND, PITCH)[0]
+    return laws.Reversed(law) if is_reversed else law
 
 
 def state(kind, seed=0):
@@ -96,7 +96,7 @@ def test_closure_vanishes_on_the_joints_own_motion_and_nowhere_near(kind):
     assert len(gaps) == JOINT_KINDS[kind].constraints
     np.testing.assert_allclose(np.array(gaps, dtype=float), 0.0, atol=1e-12)
     # a general displacement is felt in as many independent ways as the joint has constraints
-    h, free = 1e-6, joints.Free()
+    h, free = 1e-6, laws.Free()
     columns = []
     for k in range(6):
         step = np.zeros(6)
@@ -111,14 +111,14 @@ def test_conventions():
     """Screw: pitch per revolution; universal: a's axis, then b's; planar: x, y, angle; free: position first."""
     screw = law_of("screw")
     assert float(screw.pose([2.0 * math.pi]).position.z) == pytest.approx(PITCH)
-    planar = joints.Planar().pose([0.3, -0.2, math.pi / 2])
+    planar = laws.Planar().pose([0.3, -0.2, math.pi / 2])
     np.testing.assert_allclose(np.array(planar.position, dtype=float), [0.3, -0.2, 0.0])
     np.testing.assert_allclose(np.array(planar.rotation.columns()[0], dtype=float), [0.0, 1.0, 0.0], atol=1e-15)
-    free = joints.Free().pose([1.0, 2.0, 3.0, 0.0, 0.0, math.sin(0.5), math.cos(0.5)])
+    free = laws.Free().pose([1.0, 2.0, 3.0, 0.0, 0.0, math.sin(0.5), math.cos(0.5)])
     np.testing.assert_allclose(np.array(free.position, dtype=float), [1.0, 2.0, 3.0])
     assert math.atan2(free.rotation.y.x, free.rotation.x.x) == pytest.approx(1.0)
 
 
 def test_parallel_axes_of_a_universal_joint_are_refused():
     with pytest.raises(ModelError, match="parallel"):
-        joints.canonical("universal", (0.0, 0.0, 2.0), (0.0, 0.0, -1.0), 0.0)
+        laws.canonical("universal", (0.0, 0.0, 2.0), (0.0, 0.0, -1.0), 0.0)

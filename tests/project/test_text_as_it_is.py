@@ -112,4 +112,4 @@ def test_letters_of_the_scene_are_no_formulas():
 
 def test_the_command_line_speaks_by_say():
     spoken = {place.partition(":")[0] for place, name, _ in calls("app/cli") if name in ("echo", "secho", "print")}
-    assert spoken == {"app/cli/saying.py"}
+    assert spoken == {"app/cli/terminal.py"}

@@ -13,7 +13,7 @@ from core.mechanism import Mechanism
 from core.model.formula.expression import evaluate, parse
 from core.robotica.shape_file import read_shape
 from core.robotica.workspace import ScriptHost, Session
-from viz.drawlist.items import items
+from viz.drawlist.draw_list import items
 from viz.drawlist.spans import Spans
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import points_of

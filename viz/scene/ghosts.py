@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkActor, vtkRenderer
 
-from viz.drawlist.items import Item, items
+from viz.drawlist.draw_list import Item, items
 from viz.drawlist.spans import Spans
 from viz.look import Look
 from viz.scene.figures import Figure, Poses, ghostly

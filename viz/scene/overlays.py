@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from vtkmodules.vtkRenderingCore import vtkActor, vtkPolyDataMapper, vtkRenderer
 
 from viz.drawlist import geometry as g
-from viz.drawlist.items import Item
+from viz.drawlist.draw_list import Item
 from viz.look import Colour, Look
 from viz.meshes.meshes import mesh
 from viz.meshes.polydata import polyline, vtk_matrix, wire

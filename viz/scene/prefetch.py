@@ -6,7 +6,7 @@ All of it is cached by form, so that a scene that shows the model afterwards fin
 from __future__ import annotations
 
 from core.model import Model
-from viz.drawlist.items import items
+from viz.drawlist.draw_list import items
 from viz.meshes.meshes import mesh
 from viz.scene.highlight import hull
 from viz.scene.picking import pickable, search_tree

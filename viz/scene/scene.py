@@ -19,7 +19,7 @@ from core.model import Model
 from viz import boxes, camera
 from viz.camera import Ray, View
 from viz.drawlist.balance import Balance
-from viz.drawlist.items import Item, Ref, items
+from viz.drawlist.draw_list import Item, Ref, items
 from viz.drawlist.junction_items import guesses
 from viz.drawlist.sensor_readings import Readings, Words, in_si
 from viz.drawlist.skeleton import Skeleton

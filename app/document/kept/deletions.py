@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.document.kept.leftovers import counted
+from app.document.kept.recovery_copies import counted
 from app.document.revision import Step
 from app.document.run_tree import Record
 from app.document.session import Session

@@ -23,7 +23,7 @@ from app.preferences.icons import icon
 from app.preferences.settings import Settings
 from app.widgets.label import Label
 from app.widgets.note import severity_color
-from core.visible import visible
+from core.visible_text import visible
 
 BANNER = (
     "Python console. At hand: ks, model, mech, q, p, session, np, and every function, for example\n"

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.background.jobs import Jobs
 from app.document.kept.deletions import delete_runs
-from app.document.kept.leftovers import counted
+from app.document.kept.recovery_copies import counted
 from app.document.run_tree import Record
 from app.document.session import Session
 from app.plain_text import as_tip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
-from app.commands import editing
+from app.commands import element_edits
 from app.panels.tree.machine_nodes import Node
 from app.preferences.icons import icon
 from core.model import JOINT_KINDS
@@ -23,7 +23,7 @@ def row_menu(tree: ModelTree, node: Node | None) -> QMenu:
     if node is not None and node.ref is not None and not node.derived:
         menu.addSeparator()
         menu.addAction(icon("rename"), "Rename", tree.rename_selected)
-        menu.addAction(icon("duplicate"), "Duplicate", lambda: editing.duplicate(tree.session))
+        menu.addAction(icon("duplicate"), "Duplicate", lambda: element_edits.duplicate(tree.session))
         menu.addAction(icon("delete"), "Delete", tree.remove_selected)
     if node is not None and node.ref is not None:
         _show(tree, menu, node.ref.collection)
@@ -84,21 +84,23 @@ def fill_add_menu(tree: ModelTree, menu: QMenu) -> None:
     if menu is tree.add_menu:
         menu.clear()
     session = tree.session
-    place = editing.holder(session)
+    place = element_edits.holder(session)
     links = menu.addMenu(icon("link"), f"Link on {place}")
     for kind, info in JOINT_KINDS.items():
-        links.addAction(icon(kind), info.title, lambda kind=kind: editing.add_link(session, kind))
+        links.addAction(icon(kind), info.title, lambda kind=kind: element_edits.add_link(session, kind))
     menu.addAction(
         icon("frame"),
         f"Frame on {place}",
-        lambda: editing.add(session, "frames", lambda model: starters.frame_on(model, editing.holder(session))),
+        lambda: element_edits.add(
+            session, "frames", lambda model: starters.frame_on(model, element_edits.holder(session))
+        ),
     )
-    connect = menu.addAction(icon("connect"), "Joint…", lambda: editing.ask_joint(session, tree.settings, tree))
+    connect = menu.addAction(icon("connect"), "Joint…", lambda: element_edits.ask_joint(session, tree.settings, tree))
     connect.setEnabled(bool(session.model.expanded.bodies))
     actions = getattr(tree.window(), "actions_", None)  # beside the machine needs the scene
-    alone = lambda: editing.add(session, "bodies", edits.free_body)  # noqa: E731
+    alone = lambda: element_edits.add(session, "bodies", edits.free_body)  # noqa: E731
     menu.addAction(icon("body"), "Free body", alone if actions is None else lambda: actions.run("add.body"))
     _add_by_pointing(tree, menu)
-    menu.addAction(icon("chain"), "DH chain…", lambda: editing.ask_chain(session, tree.settings, tree))
-    menu.addAction(icon("parameter"), "Parameter", lambda: editing.add(session, "parameters", starters.parameter))
-    menu.addAction(icon("material"), "Material", lambda: editing.add(session, "materials", starters.material))
+    menu.addAction(icon("chain"), "DH chain…", lambda: element_edits.ask_chain(session, tree.settings, tree))
+    menu.addAction(icon("parameter"), "Parameter", lambda: element_edits.add(session, "parameters", starters.parameter))
+    menu.addAction(icon("material"), "Material", lambda: element_edits.add(session, "materials", starters.material))

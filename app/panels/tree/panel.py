@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.commands import editing
+from app.commands import element_edits
 from app.document.chain_members import assembly_of
 from app.document.session import Ref, Session, State
 from app.document.validation import Diagnosis
@@ -42,7 +42,7 @@ from app.widgets.quantities.quantity_text import SIUnits, Units
 from core.errors import KinetostatError
 from core.model import WORDS, Finding
 from core.model.edits import edits
-from core.visible import visible
+from core.visible_text import visible
 
 NAMES_SHARE = 0.72
 """Greatest part of the width that names take."""
@@ -292,7 +292,7 @@ class ModelTree(QWidget):
         ref = self.session.selection
         if ref is None:
             return
-        if editing.is_own(self.session, ref):
+        if element_edits.is_own(self.session, ref):
             remove(self.session, ref, self)
         else:
             whole = assembly_of(self.session.model, ref)

@@ -18,7 +18,7 @@ from core.files.urdf.links import Joints, body_of
 from core.files.urdf.shapes import Materials
 from core.files.xml_source import Names, Reader, Tag, local_name, parse_xml, prefixed
 from core.model import WORLD, Annotation, Body, Joint, Model
-from core.model.validation.circles import circles
+from core.model.validation.circular_references import circles
 
 VERSIONS = ("1.0", "1.1", "1.2")
 _KNOWN = {

@@ -37,7 +37,7 @@ from core.model.matrix_pose import pose_of
 from core.model.parameters import finite_value_of
 from core.spatial.inertia import split
 from core.spatial.rotation import angles_of
-from core.visible import visible
+from core.visible_text import visible
 
 Matrix = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from core.model.model import WORDS, Model, needed
 from core.model.shapes import Arrow, Beam, Capsule, Coil, Cone, Cylinder, Gearwheel, Mesh, Pipe, Pose, Shape, Sphere
 from core.model.units.units import amount
 from core.model.validation import forces
-from core.model.validation.circles import circles
+from core.model.validation.circular_references import circles
 from core.model.validation.findings import Finding, Severity
 from core.model.validation.formulas import bad_formulas, number_or_nan, parameters, range_words
 from core.model.validation.units import wrong_units

@@ -19,7 +19,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic as numba_intrinsic
 from numba.np import arrayobj as numba_arrays
 
-from core.simulation.stepping.kept_loops import KeptLoops
+from core.simulation.stepping.loop_cache import KeptLoops
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = numba_config

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.document.kept import leftovers
+from app.document.kept import recovery_copies
 from app.document.kept.companion import Kept
-from app.document.kept.leftovers import Leftover, Origin
+from app.document.kept.recovery_copies import Leftover, Origin
 from app.plotting.sheets import Plot
 from core.model.edits import edits
 from resources import examples
@@ -32,7 +32,7 @@ def recovery(bench):
     def empty():
         for place in (*found.folder.glob("*.kst"), *found.folder.glob("*.json")):
             if place.stem != found.copy.stem:
-                leftovers.remove(place)
+                recovery_copies.remove(place)
 
     found._settle()
     empty()
@@ -57,9 +57,9 @@ def crash(bench, recovery, name="crashed"):
     copy = recovery.folder / f"{name}.kst"
     shutil.copy(recovery.copy, copy)
     shutil.copy(recovery.copy.with_suffix(".json"), copy.with_suffix(".json"))
-    runs = leftovers.runs_of(recovery.copy)
+    runs = recovery_copies.runs_of(recovery.copy)
     if runs.is_dir():
-        shutil.copytree(runs, leftovers.runs_of(copy))
+        shutil.copytree(runs, recovery_copies.runs_of(copy))
     bench.window.run("file.new")
     return copy
 
@@ -144,7 +144,7 @@ def test_several_leftovers_are_offered_and_what_is_discarded_can_be_brought_back
 
 def test_a_copy_that_cannot_be_read_is_named_and_stays(bench, recovery):
     copy = recovery.folder / "broken.kst"
-    leftovers.write(
+    recovery_copies.write(
         copy, "kinetostat: 1\nbodies: {a: {mass: [}", Origin(path="/tmp/robot.kst", time=time.time()), Kept()
     )
     restore(bench, copy)
@@ -161,14 +161,14 @@ def test_a_copy_of_which_nothing_is_known_is_offered_all_the_same(recovery, told
     copy = recovery.folder / "unknown.kst"
     copy.write_text("kinetostat: 1\nname: A\n")
     copy.with_suffix(".json").write_text(told)
-    assert [left.copy for left in leftovers.leftovers(recovery.folder)] == [copy]
+    assert [left.copy for left in recovery_copies.leftovers(recovery.folder)] == [copy]
 
 
 def test_the_copy_of_a_program_that_lives_is_not_offered(bench, four_bar, recovery):
     bench.session.apply("Change a", change)
     written(bench)
     assert recovery.copy.exists()
-    assert leftovers.leftovers(recovery.folder) == ()
+    assert recovery_copies.leftovers(recovery.folder) == ()
 
 
 def test_a_copy_is_there_two_seconds_after_a_change(bench, four_bar, recovery):
@@ -208,7 +208,7 @@ def test_where_nothing_can_be_kept_that_is_said_once_and_work_goes_on(bench, fou
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(leftovers, "write_whole", full)
+    monkeypatch.setattr(recovery_copies, "write_whole", full)
     for value in (0.11, 0.12, 0.13):
         bench.session.apply("Change a", lambda model, value=value: change(model, value))
         recovery.write()
@@ -231,19 +231,19 @@ def test_a_vanished_folder_is_made_again(bench, four_bar, recovery):
 
 def test_a_clock_that_was_set_back_hides_nothing(recovery):
     copy = recovery.folder / "future.kst"
-    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept())
-    assert [left.origin.edits for left in leftovers.leftovers(recovery.folder)] == [2]
+    recovery_copies.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=time.time() + 1e7, edits=2), Kept())
+    assert [left.origin.edits for left in recovery_copies.leftovers(recovery.folder)] == [2]
 
 
 def test_what_was_discarded_long_ago_goes(recovery):
     copy = recovery.folder / "old.kst"
-    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
-    gone = leftovers.discard(Leftover(copy))
-    leftovers.purge(recovery.folder)
+    recovery_copies.write(copy, "kinetostat: 1\nname: A\n", Origin(), Kept())
+    gone = recovery_copies.discard(Leftover(copy))
+    recovery_copies.purge(recovery.folder)
     assert gone.copy.exists()
-    past = time.time() - 2 * leftovers.KEPT_FOR
+    past = time.time() - 2 * recovery_copies.KEPT_FOR
     os.utime(gone.copy, (past, past))
-    leftovers.purge(recovery.folder)
+    recovery_copies.purge(recovery.folder)
     assert not gone.copy.exists()
 
 
@@ -251,7 +251,7 @@ def test_a_copy_whose_runs_cannot_all_be_read_stays(bench, four_bar, recovery):
     simulate(bench)
     simulate(bench)
     copy = crash(bench, recovery)
-    runs = sorted(leftovers.runs_of(copy).glob("*.h5"))
+    runs = sorted(recovery_copies.runs_of(copy).glob("*.h5"))
     runs[0].write_bytes(b"damaged")
     restore(bench, copy)
     assert len(bench.session.runs.items) == 1
@@ -278,8 +278,8 @@ def test_runs_that_were_saved_before_the_crash_are_not_doubled(bench, four_bar, 
 
 def test_a_time_that_no_clock_shows_hinders_nothing(recovery):
     copy = recovery.folder / "odd.kst"
-    leftovers.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
-    assert [left.words for left in leftovers.leftovers(recovery.folder)] == ["A"]
+    recovery_copies.write(copy, "kinetostat: 1\nname: A\n", Origin(title="A", time=1e300), Kept())
+    assert [left.words for left in recovery_copies.leftovers(recovery.folder)] == ["A"]
 
 
 PROGRAM = """
@@ -320,6 +320,6 @@ def test_a_program_that_is_ended_from_outside_leaves_its_work_behind(tmp_path, n
         time.sleep(0.05)
     program.send_signal(number)
     program.wait(30)
-    (left,) = leftovers.leftovers(folder)
+    (left,) = recovery_copies.leftovers(folder)
     assert Path(left.origin.path) == path
     assert "0.12" in left.copy.read_text()

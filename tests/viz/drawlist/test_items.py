@@ -29,7 +29,7 @@ from core.model import (
 )
 from core.model.edits import edits
 from viz.drawlist import geometry as g
-from viz.drawlist.items import Item, items
+from viz.drawlist.draw_list import Item, items
 from viz.drawlist.mass_items import inertia_radii, mass_properties
 from viz.drawlist.skeleton import Port, Skeleton, route
 from viz.meshes.meshes import mesh

@@ -6,7 +6,7 @@ import pytest
 from core.mechanism import Mechanism
 from core.model import Body, Force, Inertia, Joint, Limit, Model
 from viz.drawlist import geometry as g
-from viz.drawlist.items import items
+from viz.drawlist.draw_list import items
 from viz.drawlist.spans import Spans
 
 

@@ -9,8 +9,8 @@ from core.model import Body, Constraint, Driver, Force, Frame, Joint, Junction, 
 from core.simulation import simulate
 from resources import EXAMPLES
 from viz.drawlist import geometry as g
+from viz.drawlist.draw_list import items
 from viz.drawlist.item import Item, Span
-from viz.drawlist.items import items
 from viz.drawlist.junction_items import in_balance, junctions
 from viz.drawlist.sensor_readings import Readings, in_si
 from viz.drawlist.spans import Spans

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.commands import editing
+from app.commands import element_edits
 from app.document.session import Ref, Session
 from app.panels.tree.panel import ModelTree
 from app.plotting.dragged_channels import names_in
@@ -98,6 +98,6 @@ def test_renaming_a_sensor_carries_its_force_its_constraint_and_formulas(tree, s
 
 def test_a_force_is_duplicated_under_a_free_name(session):
     session.select(Ref("forces", "strut"))
-    assert editing.duplicate(session)
+    assert element_edits.duplicate(session)
     assert session.selection == Ref("forces", "strut2")
     assert session.model.find("forces", "strut2").stiffness == "k"

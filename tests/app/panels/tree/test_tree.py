@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
-from app.commands import editing
+from app.commands import element_edits
 from app.document.session import Ref, Session
 from app.panels.tree.machine_nodes import walk
 from app.panels.tree.panel import NODE, ModelTree
@@ -353,7 +353,7 @@ def test_what_nobody_needs_goes_at_once(qtbot, session, tree):
 @pytest.mark.parametrize("kind", JOINT_KINDS)
 def test_a_link_on_a_joint_of_every_kind(session, tree, kind):
     session.select(Ref("bodies", "lower"))
-    assert editing.add_link(session, kind)
+    assert element_edits.add_link(session, kind)
     assert session.selection.collection == "bodies"
     joint = session.model.joints[-1]
     assert (joint.kind, joint.parent, joint.child) == (kind, "lower", session.selection.name)
@@ -379,7 +379,7 @@ def test_the_menu_adds_and_selects(session, tree, title):
 def test_links_hung_on_each_other_grow_an_arm(session):
     session.select(None)
     for _ in range(3):
-        editing.add_link(session)
+        element_edits.add_link(session)
     tip = session.selection.name
     poses = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     assert poses[tip][0, 3] == pytest.approx(2 * starters.LINK_LENGTH)
@@ -389,7 +389,7 @@ def test_a_new_joint_is_asked_for_and_nothing_moves(qtbot, session, tree):
     session.pose("bend", session.q + 0.3)
     before = dict(zip(session.mech.frame_names, session.mech.poses(session.q), strict=True))
     session.select(Ref("bodies", "lower"))
-    dialog = editing.ask_joint(session, SIUnits(), tree)
+    dialog = element_edits.ask_joint(session, SIUnits(), tree)
     child = dialog.form.editors["child"].combo
     child.lineEdit().selectAll()
     qtbot.keyClicks(child.lineEdit(), "upper")
@@ -408,7 +408,7 @@ def test_a_machine_closed_by_the_dialog_rests_where_it_was_closed(qtbot, session
     """A new mechanism of the file stands as the machine stood when the joint was added."""
     session.pose("bend", session.q + 0.3)
     session.select(Ref("bodies", "lower"))
-    dialog = editing.ask_joint(session, SIUnits(), tree)
+    dialog = element_edits.ask_joint(session, SIUnits(), tree)
     dialog.form.put("child", "world", None)
     qtbot.mouseClick(dialog.add_button, Qt.MouseButton.LeftButton)
     assert len(session.mech.loops) == 1
@@ -422,7 +422,7 @@ def test_a_machine_closed_by_the_dialog_rests_where_it_was_closed(qtbot, session
 
 def test_a_joint_needs_two_different_sides(qtbot, session, tree):
     session.select(Ref("bodies", "lower"))
-    dialog = editing.ask_joint(session, SIUnits(), tree)
+    dialog = element_edits.ask_joint(session, SIUnits(), tree)
     line = dialog.form.editors["child"].combo.lineEdit()
     line.selectAll()
     qtbot.keyClicks(line, "lower")
@@ -434,7 +434,7 @@ def test_a_joint_needs_two_different_sides(qtbot, session, tree):
 
 @pytest.mark.parametrize("convention", ["standard", "modified"])
 def test_a_chain_is_added_from_its_table(session, tree, convention):
-    dialog = editing.ask_chain(session, SIUnits(), tree)
+    dialog = element_edits.ask_chain(session, SIUnits(), tree)
     dialog.form.put("convention", convention, None)
     dialog.form.editors["rows"].add_row()
     dialog.accept()
@@ -446,7 +446,7 @@ def test_a_chain_is_added_from_its_table(session, tree, convention):
 
 def test_a_second_chain_gets_its_own_names(session, tree):
     for _ in range(2):
-        dialog = editing.ask_chain(session, SIUnits(), tree)
+        dialog = element_edits.ask_chain(session, SIUnits(), tree)
         assert isinstance(dialog, DraftDialog)
         dialog.accept()
         assert dialog.note.words == ""
@@ -466,7 +466,7 @@ def test_a_second_chain_gets_its_own_names(session, tree):
 )
 def test_a_copy_of_every_kind(session, tree, ref):
     session.select(ref)
-    assert editing.duplicate(session)
+    assert element_edits.duplicate(session)
     copy = session.selection
     assert copy.collection == ref.collection
     assert copy.name != ref.name
@@ -476,7 +476,7 @@ def test_a_copy_of_every_kind(session, tree, ref):
 
 def test_a_copied_body_comes_with_the_joint_that_carries_it(session):
     session.select(Ref("bodies", "lower"))
-    editing.duplicate(session)
+    element_edits.duplicate(session)
     joint = session.model.joints[-1]
     assert (joint.parent, joint.child) == ("upper", session.selection.name)
     assert joint.a.position[0] == "l1"

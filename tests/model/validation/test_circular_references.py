@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.model.validation.circles import circles
+from core.model.validation.circular_references import circles
 
 
 @given(st.dictionaries(st.sampled_from("abcdefghij"), st.sampled_from("abcdefghijxyz")))

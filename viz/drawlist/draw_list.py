@@ -17,10 +17,10 @@ from core.model import WORLD, Body, Joint, Material, Model
 from core.model import shapes as s
 from core.model.bodies import PLAIN_LINE
 from viz.drawlist import geometry as g
+from viz.drawlist.chosen_figures import LINE, figure_of, joint_figure, link_figures, slide_figure
 from viz.drawlist.constraint_items import constraint_items, driver_items
 from viz.drawlist.force_items import force_items, junction_items
 from viz.drawlist.item import Item, Ref, Span
-from viz.drawlist.joint_figures import LINE, figure_of, joint_figure, link_figures, slide_figure
 from viz.drawlist.joint_glyphs import Facts, depth_below, gripper, pieces, plinth
 from viz.drawlist.mass_items import mass_items
 from viz.drawlist.sensor_items import sensor_items

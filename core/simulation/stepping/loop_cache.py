@@ -65,7 +65,7 @@ class KeptLoops:
         return object_cache.key(made_by, "\n".join((self._name, self._texts, repr(index))))
 
 
-_CORE = __name__.removesuffix(".simulation.stepping.kept_loops")
+_CORE = __name__.removesuffix(".simulation.stepping.loop_cache")
 _FOLDER = Path(__file__).parents[2]
 """Name and folder of what the rooms stand in whose texts count: `core.simulation` and `core.numerics`."""
 _IMPORTED = re.compile(

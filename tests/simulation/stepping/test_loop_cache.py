@@ -7,7 +7,7 @@ import pytest
 
 from core.numerics import tolerances
 from core.simulation.equations import constrained, jacobian
-from core.simulation.stepping import kept_loops
+from core.simulation.stepping import loop_cache
 from core.simulation.stepping.compilation import native
 
 
@@ -33,4 +33,4 @@ def test_damaged_code_is_made_anew(tmp_path, monkeypatch, share):
 
 
 def test_code_depends_on_the_text_of_shared_tolerances():
-    assert Path(tolerances.__file__) in kept_loops._imported(Path(constrained.__file__))
+    assert Path(tolerances.__file__) in loop_cache._imported(Path(constrained.__file__))
