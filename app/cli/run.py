@@ -97,7 +97,7 @@ def command(
                 file=output if growing else None,
                 channels=names if growing else (),
                 progress=progress,
-                cancelled=lambda: interruption.asked,
+                cancelled=interruption.noticed,
                 **options,
             )
     except SimulationError as error:
