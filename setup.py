@@ -118,7 +118,8 @@ class BuildOnePackage(build_py):
 
     def get_module_outfile(self, build_dir: str, package: Sequence[str], module: str) -> str:
         """`kinetostat.py` is the package itself."""
-        return super().get_module_outfile(build_dir, package, "__init__" if module == HOME else module)
+        name = "__init__" if module == HOME and not self.editable_mode else module
+        return super().get_module_outfile(build_dir, package, name)
 
 
 class OnePackage(Distribution):
