@@ -55,7 +55,8 @@ tests: $(VENV)/.ready-dev
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations 40
 
 wheel: $(VENV)/.ready-dev
-	$(BIN)/python setup.py --quiet sdist bdist_wheel
+	@mkdir -p build dist
+	$(BIN)/python -c "from setuptools.build_meta import *; build_sdist('dist'), build_wheel('dist')" >build/wheel.log
 
 wheel-tests: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.project.installation -n $(WORKERS) --dist loadfile $(TESTS)
