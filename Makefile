@@ -4,6 +4,8 @@
 #   make test    lint, types, import contracts and all tests
 #   make check   lint, types and import contracts only
 #   make format  let ruff format the code
+#   make wheel   build what is installed, and its sources, into dist
+#   make wheel-tests  run the tests against it, as installed (TESTS="tests/files -k xacro": a part of them)
 #   make campaign  spoil files, formulas and the window at random and report what is not a result or a message
 #   make bench   compare speed and precision with other programs, side by side (WRITE=--write: put it into docs)
 #   make docs    redraw what is made from the program: function reference, thumbnails, screenshots
@@ -16,7 +18,7 @@ ARM := resources/examples/puma560.kst
 PICTURE := build/puma560.png
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 
-.PHONY: help run test check lint types contracts tests campaign format bench docs clean
+.PHONY: help run test check lint types contracts tests wheel wheel-tests campaign format bench docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -51,6 +53,13 @@ contracts: $(VENV)/.ready-dev
 
 tests: $(VENV)/.ready-dev
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations 40
+
+wheel: $(VENV)/.ready-dev
+	@mkdir -p build dist
+	$(BIN)/python -c "from setuptools.build_meta import *; build_sdist('dist'), build_wheel('dist')" >build/wheel.log
+
+wheel-tests: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.project.installation -n $(WORKERS) --dist loadfile $(TESTS)
 
 campaign: $(VENV)/.ready-dev
 	.ci/with_screen $(BIN)/python -m tests.campaign all $(CAMPAIGN)

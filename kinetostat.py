@@ -16,6 +16,8 @@ up when they are first used, so that importing this module costs nothing.
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -69,8 +71,8 @@ if TYPE_CHECKING:
     from core.simulation import Run, simulate
     from viz.pictures.offscreen import render
 
+_MODULES = {"errors": "core.errors", "symbolic": "core.symbolic", "edits": "core.model.edits.edits"}
 _PLACES = {
-    "core": ("errors", "symbolic"),
     "core.errors": (
         "AssemblyError",
         "ExpressionError",
@@ -119,24 +121,42 @@ _PLACES = {
         "SubAssembly",
         "World",
     ),
-    "core.model.edits": ("edits",),
     "core.model.validation.model": ("check",),
     "core.simulation": ("Run", "simulate"),
     "viz.pictures.offscreen": ("render",),
 }
 _PLACE = {name: module for module, names in _PLACES.items() for name in names}
 
-__all__ = ["__version__", *_PLACE]
+_COMMANDS = {"main": "app.__main__", "window": "app.__main__"}
+"""What an installation's commands call; no part of the interface."""
+
+__all__ = ["__version__", *_MODULES, *_PLACE]
+
+
+def _require_our_rooms() -> None:
+    """In a checkout the packages lie beside this file, under names that a person's own files may have."""
+    here = os.path.dirname(__file__)
+    for room in ("app", "core", "resources", "viz"):
+        spec = importlib.util.find_spec(room)
+        folder = next(iter(spec.submodule_search_locations or ()), "") if spec else ""
+        if spec and os.path.realpath(folder) != os.path.realpath(os.path.join(here, room)):
+            raise ImportError(
+                f"Kinetostat's own '{room}' is hidden by {spec.origin or folder}. Rename that, or install Kinetostat "
+                f"as one package, which nothing hides: pip install {here}"
+            )
+
+
+if not __package__:
+    _require_our_rooms()
 
 
 def __getattr__(name: str) -> Any:
-    module = _PLACE.get(name)
-    if module is None:
+    if name in _MODULES:
+        value: Any = importlib.import_module(_MODULES[name])
+    elif place := _PLACE.get(name) or _COMMANDS.get(name):
+        value = getattr(importlib.import_module(place), name)
+    else:
         raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
-    try:
-        value = getattr(importlib.import_module(module), name)
-    except AttributeError:
-        value = importlib.import_module(f"{module}.{name}")
     globals()[name] = value
     return value
 

@@ -56,7 +56,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of this name, imported now."""
         if name in COMMANDS:
-            command: click.Command = importlib.import_module(f"app.cli.{name}").command
+            command: click.Command = importlib.import_module(f"{__package__}.{name}").command
             command.epilog = closing_of(name, name)
             return command
         from core.functions import FUNCTIONS

@@ -23,7 +23,7 @@ class Interruption:
     """Inside of it Ctrl+C asks to end (`asked`); a second one, or one before anything has `begun`, ends at once."""
 
     def __init__(self) -> None:
-        self.asked = self.begun = False
+        self.asked = self.begun = self._said = False
         self._hears = threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Interruption:
@@ -39,7 +39,14 @@ class Interruption:
         if self.asked or not self.begun:
             raise KeyboardInterrupt
         self.asked = True
-        say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
+
+    def noticed(self) -> bool:
+        """Whether to end now, for who computes; the first time it is said. The signal itself may come in the middle of
+        other words, and says nothing."""
+        if self.asked and not self._said:
+            self._said = True
+            say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
+        return self.asked
 
 
 METHODS = ("rk54", "rk853", "rk32", "radau", "radau5", "adams", "rk4", "semi_implicit_euler", "euler")
@@ -125,7 +132,7 @@ def command(
                 file=output if growing else None,
                 channels=names if growing else (),
                 progress=progress,
-                cancelled=lambda: interruption.asked,
+                cancelled=interruption.noticed,
                 **options,
             )
     except SimulationError as error:

@@ -260,7 +260,7 @@ def main(arguments: list[str]) -> int:
     from app.window.start import application
 
     if len(arguments) != 1:
-        print("Usage: python -m app.window.screenshots FOLDER", file=sys.stderr)
+        print(f"Usage: python -m {__package__}.screenshots FOLDER", file=sys.stderr)
         return 2
     application([])
     for path in take(Path(arguments[0])):

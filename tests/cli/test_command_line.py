@@ -336,6 +336,7 @@ def test_ctrl_c_keeps_what_a_run_did_until_then(tmp_path, suffix):
         stderr=terminal,
         text=True,
         cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},  # as usual: who prints must not be interrupted by who prints
     )
     os.close(terminal)
     seen = b""

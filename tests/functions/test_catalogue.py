@@ -297,7 +297,8 @@ def test_csv_has_full_precision_and_units(puma):
 
 
 def test_declarations_are_light():
-    check = "import sys, core.functions; print(sorted({'numpy', 'casadi', 'scipy', 'PySide6'} & set(sys.modules)))"
+    heavy = {"numpy", "casadi", "scipy", "PySide6"}
+    check = f"import sys; from core import functions; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -33,7 +33,8 @@ def test_no_command_is_declared_twice():
 
     from app import commands
 
-    modules = [importlib.import_module(f"app.commands.{each.name}") for each in pkgutil.iter_modules(commands.__path__)]
+    names = [each.name for each in pkgutil.iter_modules(commands.__path__, f"{commands.__name__}.")]
+    modules = [importlib.import_module(name) for name in names]
     declared = [command.id for module in modules for command in getattr(module, "COMMANDS", ())]
     assert sorted(declared) == COMMANDS
 

@@ -188,7 +188,7 @@ for name, act in dict(
     except PermissionError as error:
         if "expanding a file" not in str(error):
             done.append(name)
-print(done, len(open(__file__).read(5)))
+print(done, len(open(__file__).read(5)), flush=True)
 os._exit(0)
 """
     file = tmp_path / "script.py"
