@@ -94,6 +94,8 @@ class Bench:
     """A shown window and the hands on it."""
 
     window: object
+    arranged: object = None
+    """State of the docks that stand as at first."""
 
     @property
     def session(self):
@@ -194,6 +196,7 @@ def fresh(bench):
     from core.model import Model
 
     window = bench.window
+    window.setUpdatesEnabled(False)
     window.interactive.stop()
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
@@ -217,13 +220,24 @@ def fresh(bench):
     if (window.width(), window.height()) != SIZE:  # now that nothing wide is shown any more
         window.resize(*SIZE)
         pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
-    window.docks.reset()
+    if window.saveState() != bench.arranged:
+        window.docks.reset()
     window.output.clear()
+    window.setUpdatesEnabled(True)
     if not window.isVisible():
         window.show()
     if not window.isActiveWindow():
         window.activateWindow()
         QTest.qWaitForWindowActive(window, 5000)
+    bench.arranged = window.saveState()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _edges_as_they_are():
+    """No picture is smoothed, which would take a processor as long as the picture itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("viz.scene.quality.smooth", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -234,7 +248,7 @@ def shared_bench(qapp, tmp_path_factory):
     yield bench
     end(bench)
     integrators().wait(lambda: False)
-    assert threading.active_count() <= threads + COMPILERS
+    assert threading.active_count() <= threads + COMPILERS, threading.enumerate()
 
 
 @pytest.fixture(autouse=True)
