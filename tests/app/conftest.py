@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QCursor, QMouseEvent
+from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEvent, QEventLoop, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -18,6 +18,8 @@ from viz.camera import View
 prepare_surface()  # before any test makes the QApplication
 
 PATIENCE = 20.0
+MOMENT = 50
+"""ms"""
 SIZE = (1120, 760)
 
 
@@ -60,7 +62,7 @@ def jobs(qtbot):
     assert jobs.close()
 
 
-def pump(until=lambda: False, seconds=0.05):
+def pump(until, seconds=PATIENCE):
     """Let Qt work until something is true; at most so long."""
     end = time.monotonic() + seconds
     while not until() and time.monotonic() < end:
@@ -70,11 +72,30 @@ def pump(until=lambda: False, seconds=0.05):
     return until()
 
 
+def settle():
+    """Let Qt do all that is to be done now, and what follows from it."""
+    end, work, busy = time.monotonic() + PATIENCE, QAbstractEventDispatcher.instance(), True
+    QGuiApplication.sync()
+    while busy:
+        assert time.monotonic() < end, "this never ends"
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        busy = work.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
+        busy = busy or (due() and work.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents))
+
+
+def due():
+    """Whether some window waits for a moment, shorter than the eye sees, to do what it has put off."""
+    timers = (timer for window in QApplication.topLevelWidgets() for timer in window.findChildren(QTimer))
+    return any(timer.isActive() and timer.isSingleShot() and timer.interval() <= MOMENT for timer in timers)
+
+
 @dataclass
 class Bench:
     """A shown window and the hands on it."""
 
     window: object
+    arranged: object = None
+    """State of the docks that stand as at first."""
 
     @property
     def session(self):
@@ -99,7 +120,7 @@ class Bench:
     def draw(self):
         """Have the picture brought up to date."""
         self.view.viewpoint.look(self.view.viewpoint.goal)
-        pump()
+        settle()
         self.view.repaint()
 
     def wait(self, until, seconds=PATIENCE):
@@ -120,11 +141,11 @@ class Bench:
             keys,
         )
         QApplication.sendEvent(self.view, event)
-        pump(seconds=0.01)
+        settle()
 
     def release(self, x, y, button=Qt.MouseButton.LeftButton, keys=Qt.KeyboardModifier.NoModifier):
         QTest.mouseRelease(self.view, button, keys, QPoint(round(x), round(y)))
-        pump(seconds=0.01)
+        settle()
 
     def drag(self, points, button=Qt.MouseButton.LeftButton, keys=Qt.KeyboardModifier.NoModifier):
         """Press at the first point, move through all, release at the last."""
@@ -152,14 +173,14 @@ def new_bench(settings_file):
     put_pointer_away(window)
     window.activateWindow()
     QTest.qWaitForWindowActive(window, 5000)
-    pump(seconds=0.1)
+    settle()
     return Bench(window)
 
 
 def put_pointer_away(window):
     """The screen's own pointer shall not rest on a part of the machine: its handle would appear."""
     QCursor.setPos(window.mapToGlobal(QPoint(2, 2)))
-    pump(seconds=0.02)
+    settle()
 
 
 def end(bench):
@@ -167,7 +188,7 @@ def end(bench):
     bench.window.dispose()
     bench.window.hide()
     bench.window.deleteLater()
-    pump(seconds=0.02)
+    settle()
 
 
 def fresh(bench):
@@ -175,6 +196,7 @@ def fresh(bench):
     from core.model import Model
 
     window = bench.window
+    window.setUpdatesEnabled(False)
     window.interactive.stop()
     window.viewport.gestures.cancel()
     window.viewport.gestures.leave()
@@ -198,13 +220,24 @@ def fresh(bench):
     if (window.width(), window.height()) != SIZE:  # now that nothing wide is shown any more
         window.resize(*SIZE)
         pump(lambda: (window.width(), window.height()) == SIZE, PATIENCE)
-    window.docks.reset()
+    if window.saveState() != bench.arranged:
+        window.docks.reset()
     window.output.clear()
+    window.setUpdatesEnabled(True)
     if not window.isVisible():
         window.show()
     if not window.isActiveWindow():
         window.activateWindow()
         QTest.qWaitForWindowActive(window, 5000)
+    bench.arranged = window.saveState()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _edges_as_they_are():
+    """No picture is smoothed, which would take a processor as long as the picture itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("viz.scene.quality.smooth", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -215,7 +248,7 @@ def shared_bench(qapp, tmp_path_factory):
     yield bench
     end(bench)
     integrators().wait(lambda: False)
-    assert threading.active_count() <= threads + COMPILERS
+    assert threading.active_count() <= threads + COMPILERS, threading.enumerate()
 
 
 @pytest.fixture(autouse=True)

@@ -36,6 +36,12 @@ from tests.app.conftest import Bench, pump
 from tests.campaign.formula_makers import formula
 from tests.campaign.mutations import NAMES, NUMBERS
 
+
+def pause(seconds):
+    """The hands rest, the window goes on."""
+    pump(lambda: False, seconds)
+
+
 WAITING = 80
 """ms after which an action waits for an answer"""
 LEFT_OUT = {"file.quit", "view.full_screen"}
@@ -109,7 +115,7 @@ class Hands:
             verbs = list(ACTIONS)
             self.luck.choices(verbs, [ACTIONS[verb] for verb in verbs])[0](self)
         waiting.stop()
-        pump(seconds=self.luck.choice((0.002, 0.005, 0.01, 0.06)))
+        pause(self.luck.choice((0.002, 0.005, 0.01, 0.06)))
 
     def leave(self) -> None:
         """A menu or a question in whose own loop the action waits is answered."""
@@ -185,7 +191,7 @@ class Hands:
         )
         self.note(f"command {verb}")
         self.window.run(verb)
-        pump(seconds=self.luck.choice((0.0, 0.05, 0.3)))
+        pause(self.luck.choice((0.0, 0.05, 0.3)))
 
     # ----------------------------------------------------------------------------- elements
 
@@ -213,7 +219,7 @@ class Hands:
         self.select()
         self.note("command element.rename")
         self.window.run("element.rename")
-        pump(seconds=0.01)
+        pause(0.01)
         focus = QApplication.focusWidget()
         if isinstance(focus, QLineEdit):
             self.type_into(focus)
@@ -222,7 +228,7 @@ class Hands:
         """A field of the selected element."""
         if self.window.session.selection is None or self.luck.random() < 0.4:
             self.select()
-            pump(seconds=0.02)
+            pause(0.02)
         self.use(self.window.properties)
 
     def anything(self) -> None:
@@ -230,7 +236,7 @@ class Hands:
         panel = self.luck.choice(list(self.window.docks.panels))
         self.note(f"panel {panel}")
         self.window.docks.show(panel)
-        pump(seconds=0.01)
+        pause(0.01)
         self.use(self.window.docks.panels[panel])
 
     # ----------------------------------------------------------------------------- parts of the window

@@ -52,8 +52,7 @@ class Victim:
     def work(self) -> None:
         """Until the end."""
         from resources import examples
-        from tests.app.conftest import pump
-        from tests.campaign.hands import answer_questions
+        from tests.campaign.hands import answer_questions, pause
 
         answer_questions(lambda: self.luck, lambda: self.folder)
         for path in [each.path for each in examples() if each.name in KINDS]:
@@ -64,7 +63,7 @@ class Victim:
         self.say("ready")
         while True:
             self.luck.choices((self.edit, self.save, self.simulate, self.undo), (30, 1, 3, 4))[0]()
-            pump(seconds=self.luck.choice(PAUSES))
+            pause(self.luck.choice(PAUSES))
 
     def open(self) -> None:
         """A machine of the folder."""

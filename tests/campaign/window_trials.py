@@ -64,7 +64,7 @@ class WindowTrials:
 
     def trial(self, luck: random.Random, folder: Path) -> str:
         """A turn: actions from a fresh start, then all of them undone and done again."""
-        from tests.app.conftest import fresh, pump
+        from tests.app.conftest import fresh
         from tests.campaign.hands import SMALL, Hands
 
         self.luck, self.folder = luck, folder
@@ -77,7 +77,7 @@ class WindowTrials:
             hands.act()
             self._look()
         self._close_dialogs()
-        self._settle(pump)
+        self._settle()
         self._look()
         self._there_and_back()
         self._look()
@@ -97,23 +97,25 @@ class WindowTrials:
         """Nothing stands in the way."""
         from PySide6.QtWidgets import QApplication, QDialog
 
-        from tests.app.conftest import pump
+        from tests.campaign.hands import pause
 
         for _ in range(20):
             place = QApplication.activePopupWidget() or QApplication.activeModalWidget()
             if place is None:
                 return
             place.reject() if isinstance(place, QDialog) else place.close()
-            pump(seconds=0.01)
+            pause(0.01)
 
-    def _settle(self, pump: Any) -> None:
+    def _settle(self) -> None:
         """What goes on by itself ends."""
+        from tests.app.conftest import pump, settle
+
         window = self.bench.window
         window.interactive.stop()
         window.viewport.gestures.cancel()
         window.run("simulation.stop")
         pump(lambda: not window.documents.opening.busy and not window.simulation.running, 30.0)
-        pump(seconds=0.05)
+        settle()
         if window.focusWidget() is not None:  # what was typed and not entered yet is an edit, too
             window.focusWidget().clearFocus()
         window.session.cancel()

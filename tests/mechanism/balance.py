@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.constraints import multipliers
+from core.constraints.multipliers import constrained_motion
 from core.constraints.reactions import constraint_wrenches
 from core.files.meshes.body_inertia import inertia_of
 from core.mechanism import Mechanism
@@ -28,7 +28,7 @@ class Balance:
     def __init__(self, mech: Mechanism, q: Array, v: Array, tau: Array, t: float = 0.0) -> None:
         self.mech, self.model, self.q, self.v, self.t = mech, mech.model.expanded, q, v, t
         self.x = mech.x_rest(q, t=t, v=v) if mech.nx else None
-        self.a, self.multipliers = multipliers.motion(mech, q, v, tau, None, True, t, self.x)
+        self.a, self.multipliers = constrained_motion(mech, q, v, tau, None, True, t, self.x)
         self.numbers = Numbers(self.model.values(), self.model.origin)
         self.frames = dict(zip(mech.frame_names, mech.poses(q), strict=True)) | {"world": np.eye(4)}
         self.sums = {body.name: np.zeros(6) for body in self.model.bodies}

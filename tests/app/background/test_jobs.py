@@ -1,12 +1,14 @@
 """Jobs beside the window: order, progress, failure, cancel, no thread left."""
 
 import threading
-import time
 import types
 
 import pytest
 
 from app.background.jobs import Job, Jobs
+
+PATIENCE = 20
+"""s"""
 
 
 @pytest.fixture
@@ -37,18 +39,20 @@ def test_one_after_the_other(qtbot, jobs):
 
 
 def test_progress_and_time_left(qtbot, jobs):
+    heard = threading.Semaphore(0)
+
     def work(progress, cancelled):
-        for k in range(10):
+        for k in range(1, 11):
             progress(k / 10, "working")
-            time.sleep(0.02)
+            assert heard.acquire(timeout=PATIENCE)
 
     job = jobs.start("slow", work)
     seen = []
-    job.progressed.connect(lambda fraction, text: seen.append((fraction, text, job.time_left)))
-    qtbot.waitSignal(job.ended).wait()
-    assert [text for _, text, _ in seen] == ["working"] * len(seen)
-    assert len(seen) >= 2
-    assert any(left is not None and left < 2.0 for *_, left in seen)
+    job.progressed.connect(lambda fraction, text: seen.append((fraction, text, job.time_left)) or heard.release())
+    qtbot.waitSignal(job.ended, timeout=1000 * PATIENCE).wait()
+    assert [seen[:2] for seen in seen] == [(k / 10, "working") for k in range(1, 11)]
+    assert seen[-1][2] == 0.0
+    assert all(left is not None for *_, left in seen[1:])
 
 
 def test_preparation_is_no_measure_of_the_time_left(qapp, monkeypatch):
@@ -73,7 +77,7 @@ def test_what_is_prepared_before_any_part_is_done_is_told(qtbot, jobs):
 
     def work(progress, cancelled):
         progress(0.0, "Preparing …")
-        told.wait(10.0)
+        told.wait(PATIENCE)
 
     job = jobs.start("slow", work)
     with qtbot.waitSignal(job.progressed) as heard:
@@ -95,9 +99,10 @@ def test_failure_is_handed_over(qtbot, jobs):
 
 
 def test_cancel_drops_the_result(qtbot, jobs):
+    asked = threading.Event()
+
     def work(progress, cancelled):
-        while not cancelled():
-            time.sleep(0.005)
+        asked.wait(PATIENCE)
         return "half a result"
 
     seen = []
@@ -106,21 +111,23 @@ def test_cancel_drops_the_result(qtbot, jobs):
         job.succeeded.connect(seen.append)
         job.stopped.connect(lambda: seen.append("stopped"))
     jobs.cancel_all()
+    asked.set()
     qtbot.waitUntil(lambda: not jobs.running)
     assert seen == ["stopped", "stopped"]
 
 
 def test_closing_waits_for_the_thread(qtbot):
     jobs = Jobs()
-    done = []
+    begun, done = threading.Event(), []
 
     def work(progress, cancelled):
+        begun.set()
         while not cancelled():
-            time.sleep(0.005)
+            pass
         done.append(True)
 
     jobs.start("long", work)
-    qtbot.wait(30)
+    assert begun.wait(PATIENCE)
     assert jobs.close()
     assert done == [True]
     assert jobs.running == ()

@@ -5,7 +5,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from core.model.edits import edits
-from tests.app.conftest import pump
+from tests.app.conftest import settle
 
 LONG = "yesterday.h5 is a run of another machine, “Stewart platform with servos”: none of its joints is in this model."
 """What a run of a machine that is not open says."""
@@ -17,10 +17,10 @@ def labels(card):
 
 def test_words_are_not_squeezed_by_answers_in_a_small_window(bench):
     bench.window.resize(1000, 700)
-    pump()
+    settle()
     card = bench.window.messages
     card.tell("error", LONG, {"Open its model": lambda: None, "Discard": lambda: None})
-    pump()
+    settle()
     (text,) = labels(card)
     assert text.width() > 0.7 * card.width()
     assert text.height() >= text.heightForWidth(text.width())  # nothing is cut off
@@ -33,7 +33,7 @@ def test_words_are_not_squeezed_by_answers_in_a_small_window(bench):
 def test_an_answer_is_given_once_and_the_next_message_has_none(bench):
     card, given = bench.window.messages, []
     card.tell("warning", LONG, {"Yes": lambda: given.append("yes"), "No": lambda: given.append("no")})
-    pump()
+    settle()
     card.outdate()
     assert card.isVisible()  # it waits for an answer
     no = next(button for button in card.findChildren(QPushButton) if button.text() == "No")
@@ -41,7 +41,7 @@ def test_an_answer_is_given_once_and_the_next_message_has_none(bench):
     assert given == ["no"]
     assert not card.isVisible()
     card.tell("hint", "Short.")
-    pump()
+    settle()
     assert not card.findChildren(QPushButton)
     card.outdate()
     assert not card.isVisible()
@@ -67,7 +67,7 @@ def test_angles_are_said_as_the_person_prefers(bench):
 
 def test_what_the_tool_expects_is_cut_with_dots_in_a_small_window(bench):
     bench.window.resize(1000, 700)
-    pump()
+    settle()
     words = bench.window.status.words
     assert words.text().startswith("Rest on a part")
     assert words.shown == words.text() or words.shown.endswith("…")
@@ -93,7 +93,7 @@ def test_an_error_goes_with_the_next_edit_that_is_taken(bench):
     session = bench.session
     session.apply("Name", lambda model: edits.rename(model, "bodies", "link1", "link 1?"))
     assert bench.window.messages.text  # refused, and told
-    pump()
+    settle()
     assert bench.window.messages.isVisible()
     session.apply("Name", lambda model: edits.rename(model, "bodies", "link1", "arm"))
     assert bench.window.messages.isHidden()
@@ -106,12 +106,12 @@ def test_the_sign_follows_the_look(bench):
     card = bench.window.messages
     bench.window.run("view.look_light")
     card.tell("hint", "Short.")
-    pump()
+    settle()
     (sign,) = (label for label in card.findChildren(QLabel) if not label.pixmap().isNull())
     lightness = {}
     for look in ("light", "dark"):
         bench.window.run(f"view.look_{look}")
-        pump()
+        settle()
         image = sign.pixmap().toImage()
         ink = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
         lightness[look] = max(c.lightness() for c in ink if c.alpha() > 200)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -154,10 +155,10 @@ def test_a_defect_in_computing_is_told_and_does_not_end_the_thread(qtbot):
     work.close()
 
 
-def test_what_took_little_time_is_not_behind_what_took_much(qapp):
-    work, order, begin = ColumnWork(), [], threading.Event()
-    pause = threading.Event()
-    work.want("slow", lambda: pause.wait(0.05))
+def test_what_took_little_time_is_not_behind_what_took_much(qapp, monkeypatch):
+    work, order, begin, seconds = ColumnWork(), [], threading.Event(), [0.0]
+    monkeypatch.setattr("app.plotting.column_work.time", SimpleNamespace(perf_counter=lambda: sum(seconds)))
+    work.want("slow", lambda: seconds.append(1.0))
     work.want("quick", lambda: None)
     assert work.wait(5.0)
     work.want("first", begin.wait)

@@ -10,7 +10,7 @@ from app.plotting.curves import Curve
 from app.plotting.line import Line
 from app.plotting.sheets import Plot
 from app.preferences.theme import LIGHT
-from tests.app.conftest import pump
+from tests.app.conftest import settle
 
 T = np.linspace(0.0, 10.0, 10_001)
 
@@ -42,18 +42,18 @@ def test_bounds_do_not_depend_on_what_is_shown_and_painting_ends(chart, width):
     y = np.sin(3.0 * T)
     chart.resize(width, 198)
     chart.show_curves(Plot(("a",)), [curve(y)])
-    pump(seconds=0.1)
+    settle()
     line = chart._lines[1, "a"]
     for low, high in ((0.0, 10.0), (-1.76, 11.446), (-1.807, 11.707), (2.0, 2.5)):
         chart.box.setXRange(low, high, padding=0.0)
-        pump(seconds=0.02)
+        settle()
         assert line.dataBounds(0) == (0.0, 10.0)
         assert line.dataBounds(1) == (y.min(), y.max())
     chart.auto()
-    pump(seconds=0.1)
+    settle()
     paintings = Paintings()
     chart.view.viewport().installEventFilter(paintings)
-    pump(seconds=0.2)
+    settle()
     assert paintings.count == 0
     chart.view.viewport().removeEventFilter(paintings)
 

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtTest import QTest
 
 from app.document.session import Ref
@@ -79,14 +79,16 @@ def test_what_the_hand_moves_goes_on_with_its_speed(bench):
     interactive.set_damping("none")
     name = bench.session.mech.q_names[0]
     q = float(bench.session.q[0])
+    interactive.clock = itertools.count(0.0, 0.01).__next__
     for k in range(20):
         bench.session.preview_coordinates({name: q + 0.01 * k})
-        QTest.qWait(8)
+        QCoreApplication.processEvents()
     live = interactive.live
     held = live.time
     bench.session.commit("Move by hand")
     assert live.time == held
     assert live.q[0] == pytest.approx(bench.session.q[0])
+    interactive.clock = time.monotonic
     assert live.v[0] > 0.0
     bench.wait(lambda: live.time > held + 0.05)
     interactive.stop()

@@ -1,6 +1,7 @@
 """Simulating in the window: F5, a run that grows and plays, the timeline, branches, the list of runs."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -225,14 +226,16 @@ def test_a_run_takes_the_parameters_of_the_document_not_of_the_run_that_is_shown
     assert np.array_equal(second.run.q[0], first.run.q[0])
 
 
-def test_a_stall_of_the_window_does_not_skip_motion(bench):
+def test_a_stall_of_the_window_does_not_skip_motion(bench, monkeypatch):
+    """The clock goes on by seconds between two pictures."""
+    now = time.monotonic
     bench.example("pendulum")
     simulated(bench, duration=20.0, output=0.1)
     player = bench.view.player
     player.hold()
     player.to_start()
     player.play()
-    time.sleep(3.0)  # nobody looks after events meanwhile
+    monkeypatch.setattr("app.playback.clock.time", SimpleNamespace(monotonic=lambda: now() + 3.0))
     bench.wait(lambda: bench.session.runs.time > 0.0)
     assert bench.session.runs.time < 1.5
     player.hold()

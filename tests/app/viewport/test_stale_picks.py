@@ -12,7 +12,7 @@ from core.files import loads
 from core.functions.results import PoseSequence
 from core.model.edits import edits
 from core.simulation.run.resampling import at_rest
-from tests.app.conftest import pump
+from tests.app.conftest import settle
 
 MACHINE = """
 kinetostat: 1
@@ -39,7 +39,7 @@ def point_at(bench, *refs):
     """The elements are chosen in the model tree, one after the other."""
     for ref in refs:
         bench.session.select(ref)
-        pump()
+        settle()
 
 
 def test_a_frame_that_is_renamed_between_two_clicks_is_connected_under_its_new_name(bench):
@@ -60,7 +60,7 @@ def test_a_frame_that_is_deleted_between_two_clicks_is_asked_for_again(bench):
     bench.window.actions_.run("add.joint_revolute")
     point_at(bench, Ref("frames", "P"))
     session.apply("Delete", lambda model: edits.remove(model, "frames", "P"))
-    pump()
+    settle()
     assert bench.messages("hint") == ["“P” is gone: point again."]
     assert "first" in bench.window.status.words.text()
     point_at(bench, Ref("bodies", "a"), Ref("bodies", "b"))
@@ -143,7 +143,7 @@ def test_a_body_that_is_dragged_is_let_go_when_the_document_changes(bench, tool,
     label, pose = bench.session.state.label, bench.session.state.pose
     gestures.move(pointer(x + 40, y))
     gestures.release(pointer(x + 40, y))
-    pump()
+    settle()
     assert not bench.messages("error")
     assert bench.messages("hint") == ["The document was changed meanwhile: what was dragged is let go."]
     assert (bench.session.state.label, bench.session.state.pose) == (label, pose)
@@ -167,16 +167,16 @@ def test_a_name_that_is_typed_in_the_tree_outlasts_another_look(bench):
     bench.window.docks.show("tree")
     bench.session.select(Ref("bodies", "a"))
     bench.window.tree.rename_selected()
-    pump()
+    settle()
     line = bench.window.tree.view.findChild(QLineEdit)
     for letter in "carriage":
         QTest.keyClick(line, letter)
     bench.window.run("view.look_dark")
     bench.wait(lambda: not slices().waiting)
-    pump()
+    settle()
     assert QApplication.focusWidget() is line
     QTest.keyClick(line, Qt.Key.Key_Return)
-    pump()
+    settle()
     bench.window.run("view.look_light")
     bench.wait(lambda: not slices().waiting)
     assert [body.name for body in bench.session.model.bodies] == ["carriage", "b"]
@@ -187,7 +187,7 @@ def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
     run = at_rest(bench.session.mech, bench.session.q)
     record = bench.session.runs.add(run)
     bench.window.docks.show("simulation")
-    pump()
+    settle()
     runs = bench.window.simulation_panel.runs
     runs.tree.customContextMenuRequested.emit(runs.tree.visualItemRect(runs._items[record.id]).center())
     menu = runs.findChild(QMenu)
@@ -195,7 +195,7 @@ def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
     bench.session.runs.remove(record)
     rename.trigger()
     menu.close()
-    pump()
+    settle()
     assert not bench.messages("error")
 
 
@@ -207,9 +207,9 @@ def test_poses_of_a_machine_that_is_not_open_are_not_shown_in_this_one(bench, bu
     assert p
     session.produced.emit(PoseSequence(title="Poses", q=(session.q.tolist(),) * 2, p=(p,) * 2))
     bench.window.docks.show("output")
-    pump()
+    settle()
     session.start(loads(MACHINE, "kst"))
-    pump()
+    settle()
     press = next(each for each in bench.window.output.findChildren(QPushButton) if each.text() == button)
     press.click()
     assert not bench.messages("error")

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QEvent, QObject
 
 from app.widgets.progress import PLACES, ProgressBar
-from tests.app.conftest import pump
+from tests.app.conftest import pump, settle
 
 
 class Paintings(QObject):
@@ -22,7 +22,7 @@ def test_many_values_are_one_picture(bench):
     bar, paintings = ProgressBar(bench.window, maximum=1000), Paintings()
     bar.resize(200, 20)
     bar.show()
-    pump()
+    settle()
     bar.installEventFilter(paintings)
     for value in range(0, 1000, 50):
         bar.setValue(value)
@@ -39,11 +39,11 @@ def test_what_looks_the_same_is_not_drawn_again_but_both_ends_are_told(bench):
     bar.resize(200, 20)
     bar.show()
     bar.setValue(50_000)
-    pump()
+    settle()
     bar.installEventFilter(paintings)
     for value in range(50_000, 50_500, 10):  # less than a pixel
         bar.setValue(value)
-    pump()
+    settle()
     assert paintings.count == 0
     bar.setValue(51_000)
     assert pump(lambda: paintings.count > 0, 2.0)
@@ -76,7 +76,7 @@ def test_a_bar_without_a_measure_is_drawn_in_beats(bench):
     bar.resize(200, 8)
     bar.setRange(0, 0)
     bar.show()
-    pump()
+    settle()
     bar.installEventFilter(paintings)
     places = [bar.place]
     bar._beat.timeout.connect(lambda: places.append(bar.place))

@@ -25,7 +25,7 @@ from core.model.edits import edits, starters
 from core.model.fields import TextKind, fields_of, mapped, nested_elements
 from core.simulation import simulate
 from resources import EXAMPLES
-from tests.app.conftest import pump
+from tests.app.conftest import settle
 
 MARK = "nowhere.png"
 HOSTILE = f"<img src='file:///{MARK}'><b>bold</b> &amp; a&b [*] $x^2$ \x1b[31mred \u202eleft"
@@ -70,7 +70,7 @@ def hostile(bench, monkeypatch):
         bench.session.runs.add(run, HOSTILE)
     for severity in ("hint", "warning", "error"):
         bench.session.message.emit(severity, HOSTILE)
-    pump()
+    settle()
     return bench
 
 
@@ -131,13 +131,13 @@ def test_every_element_is_shown_with_its_texts_as_they_are(hostile):
         hostile.window.docks.show(panel)
     for collection, element in hostile.session.model.elements():
         hostile.session.select(Ref(collection, element.name))
-        pump(seconds=0.02)
+        settle()
         assert examine() > 0, collection
         menu = hostile.window.actions_.context_menu(hostile.session.selection, hostile.window)
         assert examine() > 0
         menu.deleteLater()
     hostile.session.select(None)
-    pump()
+    settle()
     assert examine() > 10
 
 
@@ -145,7 +145,7 @@ def test_every_form_of_a_function_shows_it_as_it_is(hostile):
     hostile.window.docks.show("functions")
     for name in hostile.window.functions.functions:
         hostile.window.functions.choose(name)
-        pump(seconds=0.01)
+        settle()
     assert examine() > 0
 
 
@@ -160,7 +160,7 @@ RESULTS = (
 def test_results_show_it_as_it_is(hostile, result):
     hostile.window.docks.show("output")
     hostile.session.produced.emit(dataclasses.replace(result))
-    pump(seconds=0.1)
+    settle()
     assert examine() > 0
 
 
@@ -168,7 +168,7 @@ def test_plots_of_runs_show_it_as_it_is(hostile):
     hostile.window.docks.show("plots")
     hostile.window.plots.add(["energy.total", "energy.kinetic"])
     hostile.wait(lambda: not hostile.window.plots.waiting)
-    pump()
+    settle()
     assert examine() > 0
 
 
@@ -178,7 +178,7 @@ def test_dialogs_show_it_as_it_is(hostile):
         hostile.window.dialogs.help(topic)
     for name in ("about", "messages", "palette", "licences", "keyboard"):
         getattr(hostile.window.dialogs, name)()
-        pump(seconds=0.02)
+        settle()
     assert examine() > 0
     for widget in QApplication.topLevelWidgets():
         if widget is not hostile.window and widget.isVisible():

@@ -337,6 +337,19 @@ def test_what_urdf_cannot_hold_is_said():
         assert word in texts
 
 
+def test_limits_of_planar_joints_are_not_written_and_not_read():
+    """URDF's <limit> bounds one coordinate, a planar joint has three."""
+    bodies, bounds = (Body(name="base"), Body(name="plate")), Limit(lower=-0.1, upper=0.2)
+    slide = Joint(name="slide", kind="planar", parent="base", child="plate", limits=(bounds,) * 3)
+    written = write(Model(bodies=bodies, joints=(slide,)), "urdf")
+    assert "<limit" not in written.text
+    assert "limits of joints with several coordinates" in " ".join(str(finding) for finding in written.findings)
+    assert loads(written.text, "urdf").joint("slide").limits == ()
+    bounded = written.text.replace("<axis", '<limit lower="-0.1" upper="0.2" effort="1" velocity="1"/>\n    <axis')
+    assert "<limit" in bounded
+    assert loads(bounded, "urdf").joint("slide").limits == ()
+
+
 def test_mass_from_a_density_is_written_as_numbers():
     """A cylinder along x, m = ρ π r² l, and Steiner's part of a ball beside it."""
     rod = Cylinder(radius=0.1, length=0.5, pose=Pose(position=(0.25, 0.0, 0.0), rotation=(0.0, math.pi / 2.0, 0.0)))

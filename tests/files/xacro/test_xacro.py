@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import time
@@ -208,20 +209,17 @@ def test_a_process_that_is_late_is_ended(tmp_path, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="has no groups of processes")
 def test_what_a_late_file_started_is_ended_too(tmp_path, monkeypatch):
     monkeypatch.setattr("core.files.xacro.reader.TIME_LIMIT", 6.0)
-    script = tmp_path / "script.sh"
-    script.write_text(f"echo $$ > {tmp_path / 'started'}; sleep 600")
+    script, lifeline = tmp_path / "script.sh", tmp_path / "lifeline"
+    os.mkfifo(lifeline)
+    held = os.open(lifeline, os.O_RDONLY | os.O_NONBLOCK)
+    script.write_text(f"exec > {lifeline}; echo started; sleep 600")
     code = SUBCLASSES.replace("['touch', 'MARK']", f"['sh', '{script}']")
     with pytest.raises(FileError, match="longer than 6 s"):
         read(written(tmp_path, f'<link name="${{{code}}}"/>'), trust=True)
-    process = int((tmp_path / "started").read_text())
-    with pytest.raises(ProcessLookupError):
-        wait_for_the_end_of(process)
-
-
-def wait_for_the_end_of(process):
-    for _ in range(100):
-        os.kill(process, 0)
-        time.sleep(0.05)
+    assert os.read(held, 100) == b"started\n"
+    assert select.select([held], [], [], 5.0)[0], "nobody holds its other end any more"
+    assert os.read(held, 1) == b""
+    os.close(held)
 
 
 def test_library_of_another_kind_is_refused(monkeypatch):

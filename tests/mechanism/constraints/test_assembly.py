@@ -1,12 +1,14 @@
 """Closing loops from far away: trust region, homotopy, the best position on the error, joints the right way round."""
 
+import math
+
 import numpy as np
 import pytest
 
-from core.constraints.axis_orientation import wrong_orientation
+from core.constraints.axis_orientation import turned_round, wrong_orientation
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
-from core.model import Body, Joint, Model, Pose
+from core.model import Body, Inertia, Joint, Model, Pose
 from core.numerics import position_solver
 from tests.mobility import overconstrained as machines
 
@@ -79,6 +81,39 @@ def test_any_pose_leads_to_a_closed_one(model):
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-8
         np.testing.assert_allclose(mech.constraint_jacobian(q) @ v, 0.0, atol=1e-9)
         assert not wrong_orientation(mech, q, None)
+
+
+SEATED = {  # kind of joint → parts of a pose (rotation R, position p) that are 1 or 0 where the two sides fit
+    "revolute": lambda R, p: ([R[2, 2]], [*p]),
+    "continuous": lambda R, p: ([R[2, 2]], [*p]),
+    "cylindrical": lambda R, p: ([R[2, 2]], [p[0], p[1]]),
+    "screw": lambda R, p: ([R[2, 2]], [p[0], p[1]]),
+    "planar": lambda R, p: ([R[2, 2]], [p[2]]),
+    "prismatic": lambda R, p: ([R[0, 0], R[1, 1], R[2, 2]], [p[0], p[1]]),
+    "fixed": lambda R, p: ([R[0, 0], R[1, 1], R[2, 2]], [*p]),
+}
+
+
+@pytest.mark.parametrize("turned", [2.0, 2.8, 3.1])
+@pytest.mark.parametrize("kind", SEATED)
+def test_joints_do_not_close_the_wrong_way_round(kind, turned):
+    """A floating body is begun turned by more than a right angle; residuals of directions, which are those that do not
+    know where it floats, vanish after half a turn, too."""
+    start = (0.1, -0.2, 0.3, 0.6 * math.sin(turned / 2), 0.8 * math.sin(turned / 2), 0.0, math.cos(turned / 2))
+    joints = (
+        Joint(name="loose", kind="free", parent="world", child="body", rest=start),
+        Joint(name="seat", kind=kind, parent="world", child="body", axis=(0.0, 0.0, 1.0), cut="yes"),
+    )
+    body = Body(name="body", mass=1.0, inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+    mech = Mechanism(Model(name="seated", bodies=(body,), joints=joints))
+    ((_, directions),) = turned_round(mech, np.array(start), None)
+    elsewhere = mech.constraint_residual((0.7, 0.4, -0.5, *start[3:])) - mech.constraint_residual(start)
+    assert [*range(directions.start, directions.stop)] == [*np.flatnonzero(np.abs(elsewhere) < 1e-12)]
+    for q in (mech.assemble(start), mech.rest()):
+        X = mech.frame(q, "body")
+        ones, zeros = SEATED[kind](X[:3, :3], X[:3, 3])
+        np.testing.assert_allclose(ones, 1.0, atol=1e-9)
+        np.testing.assert_allclose(zeros, 0.0, atol=1e-9)
 
 
 def test_what_cannot_close_keeps_its_best_position_and_tells_millimetres():

@@ -157,26 +157,41 @@ def test_a_rod_and_the_loop_it_does_not_fit():
             assert named(error) == {"brace", cut}
 
 
-def test_a_rod_that_a_limit_keeps_short():
-    """An arm of 1 m that may turn by 0.5 rad, and a rod that wants it at 1.2 rad."""
-    tip = Frame(name="tip", parent="arm", pose=Pose(position=(1.0, 0.0, 0.0)))
-    ground = Frame(name="ground", parent="world", pose=Pose(position=(2.0, 0.0, 0.0)))
-    length = math.hypot(2.0 - math.cos(1.2), math.sin(1.2))
-    stop = Joint(name="turn", parent="world", child="arm", limits=(Limit(lower=0.1, upper=0.5),), rest=(0.3,))
-    model = Model(
-        name="stopped",
-        bodies=(Body(name="arm", mass=1.0),),
-        joints=(stop,),
-        frames=(tip, ground),
-        constraints=(Constraint(name="rod", kind="rod", a="ground", b="tip", length=length),),
+def stopped(side: float, **more: object) -> Model:
+    """An arm of 1 m that may turn from 0.1 to 0.5 rad, or on the other side from −0.5 to −0.1 rad."""
+    low, high = sorted((0.1 * side, 0.5 * side))
+    turn = Joint(name="turn", parent="world", child="arm", limits=(Limit(lower=low, upper=high),), rest=(0.3 * side,))
+    frames = (
+        Frame(name="tip", parent="arm", pose=Pose(position=(1.0, 0.0, 0.0))),
+        Frame(name="ground", parent="world", pose=Pose(position=(2.0, 0.0, 0.0))),
     )
-    error = refused(model)
+    return Model(name="stopped", bodies=(Body(name="arm", mass=1.0),), joints=(turn,), frames=frames, **more)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_rod_that_a_limit_keeps_short(side):
+    """The rod wants the arm at 1.2 rad, beyond the limit that is farther out."""
+    length = math.hypot(2.0 - math.cos(1.2), math.sin(1.2))
+    error = refused(
+        stopped(side, constraints=(Constraint(name="rod", kind="rod", a="ground", b="tip", length=length),))
+    )
     missing = length - math.hypot(2.0 - math.cos(0.5), math.sin(0.5))
     assert error.where == "constraint 'rod'"
     assert f"{1000.0 * missing:.4g} mm" in error.what
     assert "'turn' stands at its limit." in error.what
-    beyond, limit = math.degrees(1.2), math.degrees(0.5)
+    beyond, limit = math.degrees(1.2 * side), math.degrees(0.5 * side)
     assert f"It would close with 'turn' at {beyond:.4g}° (limit {limit:.4g}°)." in error.what
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize(("wanted", "limit"), [(1.2, 0.5), (-0.3, 0.1)])
+def test_a_driver_beyond_a_limit_of_its_joint(side, wanted, limit):
+    error = refused(stopped(side, drivers=(Driver(name="motor", joint="turn", function=str(wanted * side)),)))
+    assert error.where == "driver 'motor'"
+    away = abs(wanted - limit)
+    assert f"{away:.4g} rad ({math.degrees(away):.4g}°) away" in error.what
+    beyond, stop = math.degrees(wanted * side), math.degrees(limit * side)
+    assert f"It would close with 'turn' at {beyond:.4g}° (limit {stop:.4g}°)." in error.what
 
 
 def test_a_driver_and_a_gear_that_hold_another_pose():

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from core.analysis.inverse_kinematics import at_limits, reach
+from core.constraints.cut_limits import outside
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.mobility.random_pose import random_pose
-from core.model import Limit, Model
+from core.model import Body, Joint, Limit, Model
 from core.simulation import simulate
 from tests.mobility import overconstrained as machines
 
@@ -124,3 +125,22 @@ def contradictory() -> Mechanism:
         for j in model.joints
     )
     return Mechanism(dataclasses.replace(model, joints=joints))
+
+
+@pytest.mark.parametrize("order", [(0.2, 0.05), (0.05, 0.2), (0.0, 0.2), (0.2, 0.0)])
+def test_of_several_limits_the_one_passed_farthest_counts(order):
+    """A floating bush on a bolt, turned and pushed beyond what the bolt's angle and displacement may be."""
+    bush, bounds = Body(name="bush", mass=1.0), Limit(lower=-0.1, upper=0.1)
+    joints = (
+        Joint(name="loose", kind="free", parent="world", child="bush"),
+        Joint(name="bolt", kind="cylindrical", parent="world", child="bush", limits=(bounds, bounds), cut="yes"),
+    )
+    mech = Mechanism(Model(name="bolted", bodies=(bush,), joints=joints))
+    along = dict(zip(("bolt.angle", "bolt.displacement"), order, strict=True))
+    turned, pushed = (0.1 + beyond for beyond in order)
+    q = np.array([0.0, 0.0, pushed, 0.0, 0.0, np.sin(turned / 2), np.cos(turned / 2)])
+    limit, beyond = outside(mech, mech.cut_limits, q)
+    assert beyond == pytest.approx(0.2)
+    assert along[limit.name] == 0.2
+    kept = mech.assemble(q)
+    assert outside(mech, mech.cut_limits, kept) is None

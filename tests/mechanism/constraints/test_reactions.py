@@ -192,3 +192,26 @@ def test_least_forces_do_not_know_the_cut(axis):
         np.testing.assert_allclose(shown[cut][1], shown[cut][0])
     for each in shown.values():
         np.testing.assert_allclose(each, shown["J1"], atol=1e-8 * np.max(np.abs(shown["J1"])))
+
+
+@pytest.mark.parametrize("apart", [0.3, 2.0, 7.0])
+def test_least_forces_count_torques_per_size_of_the_machine(apart):
+    """A door on two hinges of one axis, x = 0 and x = d, with its weight P at x = c on the axis.
+
+    Balance F1 + F2 = P, n1 + n2 + (0, −d, 0) F2 = (0, −c, 0) P; least F² + (n / s)² with the size s = d / 2, the root
+    mean square distance of the hinges from their middle: F2 = P (1/4 + c / 2d), n1 = n2 = P (d / 8 − c / 4).
+    """
+    mass, center = 2.0, 0.7 * apart
+    hinges = tuple(
+        overconstrained.joint(name, "revolute", "world", "door", (x, 0.0, 0.0), (1.0, 0.0, 0.0))
+        for name, x in (("near", 0.0), ("far", apart))
+    )
+    door = Body(name="door", mass=mass, center_of_mass=(center, 0.0, 0.0), inertia=Inertia(ixx=0.1, iyy=0.1, izz=0.1))
+    mech = Mechanism(Model(name="door", bodies=(door,), joints=hinges))
+    found = mech.reactions(np.zeros(1), np.zeros(1), np.zeros(1))
+    weight = 9.81 * mass
+    far = weight * (0.25 + 0.5 * center / apart)
+    torque = weight * (apart / 8.0 - center / 4.0)
+    scale = weight * max(apart, 1.0)
+    np.testing.assert_allclose(found["far"], [0.0, torque, 0.0, 0.0, 0.0, far], atol=1e-9 * scale)
+    np.testing.assert_allclose(found["near"], [0.0, torque, 0.0, 0.0, 0.0, weight - far], atol=1e-9 * scale)

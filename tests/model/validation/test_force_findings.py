@@ -114,11 +114,27 @@ def test_each_doubt_is_told_once_in_its_place(element, severity, field, hint):
     assert hint in found[0].remedy
 
 
-def test_drivers_beyond_limits():
-    for fields in ({"function": "2*sin(t)"}, {"function": None, "times": (0.0, 1.0), "values": (0.0, 1.5)}):
-        found = check(edits.change(BASE, "drivers", "swing", **fields))
-        assert [(f.severity, f.name, f.field) for f in found] == [("warning", "swing", "function")]
-    assert check(edits.change(BASE, "drivers", "swing", motion="velocity", function="2*sin(t)")) == ()
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"function": "2*sin(t)"},
+        {"function": "2*sin(t)^2"},
+        {"function": "-2*sin(t)^2"},
+        {"function": None, "times": (0.0, 1.0), "values": (0.0, 1.5)},
+        {"function": None, "times": (0.0, 1.0), "values": (0.0, -1.5)},
+    ],
+    ids=["both", "above", "below", "table above", "table below"],
+)
+def test_drivers_beyond_limits(fields):
+    """The joint's limits are −1 rad and 57°."""
+    found = check(edits.change(BASE, "drivers", "swing", **fields))
+    assert [(f.severity, f.name, f.field) for f in found] == [("warning", "swing", "function")]
+
+
+def test_drivers_within_limits_or_of_speeds():
+    speed = {"motion": "velocity", "function": "2*sin(t)"}
+    for fields in ({"function": "0.9*sin(t)"}, {"function": "-sin(t)^2"}, speed):
+        assert check(edits.change(BASE, "drivers", "swing", **fields)) == ()
 
 
 def test_a_driven_follower():

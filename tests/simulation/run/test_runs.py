@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -268,15 +267,20 @@ def test_bad_run_files_are_messages(tmp_path, name, content):
 def test_a_killed_program_leaves_a_readable_run(tmp_path):
     file = tmp_path / "run.h5"
     text = (
-        "from tests.simulation.published import published_machines as m; from core.simulation import simulate;"
-        f"simulate(m.point_pendulum(), 1e5, method='rk4', step=1e-3, output=1e-2, q0=[1.0], file={str(file)!r})"
+        "from pathlib import Path; from tests.simulation.published import published_machines as m;"
+        f"from core.simulation import simulate; file = {str(file)!r};"
+        "simulate(m.point_pendulum(), 1e5, method='rk4', step=1e-3, output=1e-2, q0=[1.0], file=file,"
+        " watch=lambda piece: Path(file).stat().st_size > 300_000 and print('grown', flush=True))"
     )
-    program = subprocess.Popen([sys.executable, "-c", text], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    program = subprocess.Popen(
+        [sys.executable, "-c", text],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+        stdout=subprocess.PIPE,
+    )
     try:
-        deadline = time.monotonic() + 120
-        while not (file.exists() and file.stat().st_size > 300_000) and time.monotonic() < deadline:
-            assert program.poll() is None
-            time.sleep(0.02)
+        assert program.stdout.readline() == "grown\n"
     finally:
         program.send_signal(signal.SIGKILL)
         program.wait(30)

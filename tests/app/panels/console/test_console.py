@@ -1,11 +1,10 @@
 """The console: what is at hand, output, errors, stop, history, completion, and who touches the session."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 
 from app.panels.console.completion import completions
 from app.panels.console.panel import ConsolePanel
@@ -89,8 +88,8 @@ def test_the_session_is_touched_in_the_windows_thread(say, session):
 
 
 def test_stop(qtbot, console):
-    console.submit("while True: pass")
-    qtbot.wait(100)
+    console.submit("begun = True\nwhile True: pass")
+    qtbot.waitUntil(lambda: "begun" in console.interpreter.namespace())
     assert console.interpreter.running
     assert console.stop_button.isEnabled()
     assert not console.submit("1"), "one at a time"
@@ -100,12 +99,17 @@ def test_stop(qtbot, console):
 
 
 def test_the_window_lives_while_a_command_runs(qtbot, console):
-    console.submit("import time\nfor _ in range(10): time.sleep(0.02)")
-    ticks, begin = 0, time.monotonic()
-    while console.interpreter.running and time.monotonic() - begin < 5:
-        qtbot.wait(5)
-        ticks += 1
-    assert ticks > 10
+    gate, ticks = threading.Event(), []
+    console.interpreter.namespace()["gate"] = gate
+    console.submit("opened = gate.wait(20)")
+    ticking = QTimer(console, interval=1)
+    ticking.timeout.connect(lambda: ticks.append(console.interpreter.running))
+    ticking.start()
+    qtbot.waitUntil(lambda: len(ticks) > 10)
+    gate.set()
+    qtbot.waitUntil(lambda: not console.interpreter.running)
+    assert all(ticks[:10])
+    assert console.interpreter.namespace()["opened"]
 
 
 def test_history_is_remembered(qtbot, console, session, settings):

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 
 from app.panels.functions.panel import FunctionPanel
 from app.preferences.settings import Settings
@@ -133,7 +133,8 @@ def test_live_follows_previews(qtbot, panel, session):
     panel.form.live_box.setChecked(False)
     count = len(produced)
     session.cancel()
-    qtbot.wait(60)
+    assert not panel._live.isActive()
+    qtbot.waitUntil(lambda: not panel._jobs.running)
     assert len(produced) == count
 
 
@@ -147,7 +148,7 @@ def test_slow_live_functions_follow_beside_the_window(qtbot, panel, session, mon
         q = session.q.copy()
         q[0] = 0.05 * k
         session.preview(q=q)
-        qtbot.wait(2)
+        QCoreApplication.processEvents()
     qtbot.waitUntil(lambda: not panel._jobs.running and not panel._live.isActive())
     pose = np.array(produced[-1].parts[0].entries)
     np.testing.assert_allclose(pose, session.mech.frame(session.q, "tool"), atol=1e-12)  # the last pose is not missed

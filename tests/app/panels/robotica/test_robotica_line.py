@@ -1,6 +1,7 @@
 """Robotica's command line in the window: typed calls, history, completion, help, abort, runs and plots."""
 
 import dataclasses
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtTest import QTest
 
 import resources
+from core.robotica.workspace import Session
 from viz import camera
 
 TWO_LINK = Path(next(entry.path for entry in resources.examples() if Path(entry.path).stem == "two_link"))
@@ -154,12 +156,19 @@ def test_undone_values_are_gone_for_the_line_too(bench, panel):
 
 
 @pytest.mark.parametrize("way", ["button", "escape", "ctrl+c", "typed"])
-def test_abort_stops_a_derivation(bench, panel, way):
+def test_abort_stops_a_derivation(bench, panel, monkeypatch, way):
+    begun, go_on, stop_if_wanted = threading.Event(), threading.Event(), Session.stop_if_wanted
+
+    def amid_the_work(session):
+        begun.set()
+        assert go_on.wait(60.0)
+        stop_if_wanted(session)
+
+    monkeypatch.setattr(Session, "stop_if_wanted", amid_the_work)
     bench.example("panda")
     panel.input.setText("SDynamics[]")
     QTest.keyClick(panel.input, Qt.Key.Key_Return)
-    assert panel.job is not None
-    QTest.qWait(1500)
+    bench.wait(begun.is_set, 60.0)
     assert panel.job is not None
     if way == "button":
         QTest.mouseClick(panel.abort_button, Qt.MouseButton.LeftButton)
@@ -170,6 +179,7 @@ def test_abort_stops_a_derivation(bench, panel, way):
         QTest.keyClick(panel.input, Qt.Key.Key_Escape)
     else:
         QTest.keyClick(panel.input, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    go_on.set()
     bench.wait(lambda: panel.job is None, 10.0)
     assert panel.transcript.toPlainText().endswith("Aborted.")
     assert "Planar" in typed(bench, panel, "Planar[]")

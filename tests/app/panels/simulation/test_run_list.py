@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from app.document.session import Ref
 from app.panels.simulation.run_list import seconds
 from core.simulation import simulate
-from tests.app.conftest import pump
+from tests.app.conftest import settle
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def listed(bench):
         run = simulate(bench.session.mech, 0.5, output=0.05, q0={bench.session.mech.q_names[0]: start})
         bench.session.runs.add(run)
     bench.window.docks.show("simulation")
-    pump()
+    settle()
     return bench.window.simulation_panel.runs
 
 
@@ -27,7 +27,7 @@ def click(listed, record, keys=Qt.KeyboardModifier.NoModifier):
     tree = listed.tree
     place = tree.visualItemRect(listed._items[record.id]).center()
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, keys, place)
-    pump()
+    settle()
 
 
 def typed(text):
@@ -43,12 +43,12 @@ def test_f2_renames_the_run_whatever_is_selected_in_the_scene(bench, listed, cho
     first, second = bench.session.runs.items
     click(listed, second)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_F2)
-    pump()
+    settle()
     assert isinstance(QApplication.focusWidget(), QLineEdit)
     display = bench.view.scene.display
     typed("faster reel")  # letters are shortcuts of the window, too
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
-    pump()
+    settle()
     assert (first.name, second.name) == ("Run 1", "faster reel")
     assert bench.view.scene.display == display
 
@@ -61,7 +61,7 @@ def test_delete_takes_the_run_and_no_element(bench, listed, chosen):
     model = bench.session.model
     click(listed, first)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Delete)
-    pump()
+    settle()
     assert bench.session.runs.items == (second,)
     assert bench.session.model is model
 
@@ -71,11 +71,11 @@ def test_a_double_click_renames_and_escape_leaves_the_name(bench, listed):
     click(listed, record)
     place = listed.tree.visualItemRect(listed._items[record.id]).center()
     QTest.mouseDClick(listed.tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    pump()
+    settle()
     typed("swing")
     assert QApplication.focusWidget().text() == "swing"
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
-    pump()
+    settle()
     assert record.name == "Run 1"
 
 
