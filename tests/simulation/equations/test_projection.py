@@ -8,9 +8,9 @@ import pytest
 
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
-from core.simulation.equations.compiled_equations import Assembly
-from core.simulation.equations.constrained import LEAP
-from core.simulation.equations.system import FINE, TORN
+from core.simulation.equations.compiled_equations import CompiledEquations
+from core.simulation.equations.constrained import BRANCH_JUMP_ERROR
+from core.simulation.equations.system import FINE, DRIFTED
 from tests.mobility import overconstrained
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
@@ -61,13 +61,13 @@ class Projection:
         self.error = SMALL * rng.normal(size=mech.nq + mech.nv)
         self.error[0] += leap
         self.left, y = self.error.copy(), np.concatenate([self.q, self.v])
-        equations = Assembly(mech, None, mech.parameter_values(), y, closed_forms=False)
+        equations = CompiledEquations(mech, None, mech.parameter_values(), y, closed_forms=False)
         place = equations.system.place
         self.happened = ENTRY(int(equations.project))(place, TIME, y.ctypes.data, self.left.ctypes.data)
         self.closed, self.moving = np.split(y, [mech.nq])
         self.G, self.M = mech.constraint_jacobian(self.closed), mech.mass_matrix(self.closed)
-        self.levels = np.array([row.level for row in mech._program.closure_rows])
-        self.wanted = np.array([self.speed * (row.collection == "drivers") for row in mech._program.closure_rows])
+        self.levels = np.array([row.level for row in mech._program.constraint_rows])
+        self.wanted = np.array([self.speed * (row.collection == "drivers") for row in mech._program.constraint_rows])
 
     def nearest(self, x, level, wanted=0.0):
         """The x nearest in the metric of M with G x = wanted, but unchanged in rows that do not hold on a level."""
@@ -112,8 +112,8 @@ def test_of_errors_stays_what_the_manifold_leaves(projection):
         assert np.linalg.norm(left[:nq] - positions) > 0.1 * SMALL
 
 
-@pytest.mark.parametrize("leap", [0.5 * LEAP, 3.0 * LEAP])
+@pytest.mark.parametrize("leap", [0.5 * BRANCH_JUMP_ERROR, 3.0 * BRANCH_JUMP_ERROR])
 def test_a_position_too_uncertain_is_not_projected(leap):
     made = Projection("four-bar", leap)
-    assert made.happened == (FINE if leap < LEAP else TORN)
-    assert (list(made.closed) == list(made.q)) == (leap > LEAP)
+    assert made.happened == (FINE if leap < BRANCH_JUMP_ERROR else DRIFTED)
+    assert (list(made.closed) == list(made.q)) == (leap > BRANCH_JUMP_ERROR)
