@@ -122,14 +122,14 @@ def at_actuators(mech: Mechanism, q: Any, tau: Array, actuators: Sequence[str] |
     """Tree forces τ replaced by the smallest ones f at the actuators that do the same, B f + Gᵀ λ = τ: Nᵀ B f = Nᵀ τ
     with the motions N that joints and constraints leave (drivers give no force here: they are what actuators do)."""
     q, values = np.asarray(q, dtype=float), mech.parameter_values(p)
-    wanted = (actuators,) if isinstance(actuators, str) else actuators
+    named = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-1], values.shape[:-1])
     states, forces, rows = (per_state(x, leading) for x in (q, tau, values))
     lasting = np.array([row.collection != "drivers" for row in mech._program.constraint_rows], dtype=bool)
     result = np.zeros(forces.shape)
     for k, (state, force, row) in enumerate(zip(states, forces, rows, strict=True)):
         G = mech.constraint_jacobian(state, p=row)[lasting]
-        chosen = independent(G) if wanted is None else [_speed(mech, name) for name in wanted]
+        chosen = independent(G) if named is None else [_speed(mech, name) for name in named]
         _, sizes, right = np.linalg.svd(G)
         motions = right[np.count_nonzero(sizes > RANK_TOLERANCE * np.max(sizes, initial=0.0)) :]
         wanted = motions @ force
