@@ -18,7 +18,7 @@ from core.files.native.migrations import migrated
 from core.files.native.yaml_tree import Entries, Text
 from core.mechanism import Mechanism
 from core.model import Body, Box, Joint, Model, Parameter
-from tests.files.random_models import MODELS
+from tests.files.native.random_models import MODELS
 
 HAND_WRITTEN = """\
 # a door, written by hand

@@ -4,7 +4,7 @@ from core.files import load
 from core.functions import call
 from core.functions.function import Context
 from resources import examples
-from tests.mechanism import random_loops
+from tests.mechanism.closed_forms import random_loops
 
 
 def parts(model):

@@ -9,7 +9,7 @@ import pytest
 from core.closed_forms.closed_forms import closed_forms_of
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Joint, Model, Parameter, Pose
-from tests.mechanism import random_loops as loops
+from tests.mechanism.closed_forms import random_loops as loops
 
 KINDS = (*loops.PLANAR, *loops.SPATIAL, *loops.BALLS, *loops.OTHERS)
 LISTED = ("RRR", "RRP", "RPR", "PRR", "SSR", "SSP", "USR", "USP", "UPS")

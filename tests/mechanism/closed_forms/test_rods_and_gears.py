@@ -11,8 +11,8 @@ from core.closed_forms.closed_forms import closed_forms_of
 from core.mechanism import Mechanism
 from core.model import Body, Constraint, Frame, Gravity, Inertia, Joint, Model, Pose, Sensor, World
 from core.simulation import simulate
+from tests.mechanism.closed_forms.random_loops import Builder, frame, matrix, pose
 from tests.mechanism.closed_forms.test_closed_forms import check, mobility
-from tests.mechanism.random_loops import Builder, frame, matrix, pose
 from tests.simulation.equations.test_cut_coordinates import loop
 
 

@@ -11,7 +11,7 @@ import resources
 from core.files import load
 from core.mechanism import Mechanism
 from core.model import Constraint, Driver, Force, LineMass, Model, Sensor
-from tests.mechanism.balance import Balance
+from tests.mechanism.constraints.balance import Balance
 from tests.mechanism.constraints.test_cut_rotors import RINGS, sprung
 
 EXAMPLES = [each for each in resources.examples() if each.name != "three_link"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.constraints.multipliers import constrained_motion
 from core.mechanism import Mechanism
 from core.model import Body, Gravity, Inertia, Joint, Model, Parameter, Pose, World
 from tests.mobility import overconstrained
@@ -215,3 +216,17 @@ def test_least_forces_count_torques_per_size_of_the_machine(apart):
     scale = weight * max(apart, 1.0)
     np.testing.assert_allclose(found["far"], [0.0, torque, 0.0, 0.0, 0.0, far], atol=1e-9 * scale)
     np.testing.assert_allclose(found["near"], [0.0, torque, 0.0, 0.0, 0.0, weight - far], atol=1e-9 * scale)
+
+
+def test_what_holds_bodies_without_mass_balances_them_in_motion():
+    """M a + h = τ + Gᵀ λ of a moving four-bar whose crank alone has mass: M is singular."""
+    made = overconstrained.planar_fourbar()
+    bodies = tuple(b if b.name == "link1" else Body(name=b.name) for b in made.bodies)
+    mech = Mechanism(dataclasses.replace(made, bodies=bodies))
+    q, v = mech.assemble(mech.rest(), np.array([3.0, 1.0, -2.0]))
+    tau = np.array([0.4, 0.0, 0.0])
+    M, G = mech.mass_matrix(q), mech.loop_jacobian(q)
+    assert np.linalg.matrix_rank(M) < mech.nv
+    assert np.linalg.norm(v) > 1.0
+    a, multipliers = constrained_motion(mech, q, v, tau, None, True)
+    np.testing.assert_allclose(M @ a + mech.bias(q, v), tau + G.T @ multipliers, atol=1e-9)

@@ -250,3 +250,13 @@ def test_a_junction_between_bodies_that_stand_still_stands_where_its_springs_bal
     )
     assert mech.nv == 0
     np.testing.assert_allclose(mech.x_rest([])[:3], (1.0, 0.0, 0.0), atol=1e-9)
+
+
+def test_a_series_keeps_the_energy_of_its_spring_alone():
+    """½ k x², x the spring's own elongation; the damper behind it keeps nothing."""
+    slide = Joint(name="slide", kind="prismatic", parent="world", child="block", axis=(1.0, 0.0, 0.0))
+    shock = Force(name="shock", kind="series", b="block", stiffness=40.0, damping=3.0, rest=0.1)
+    mech = Mechanism(Model(bodies=(Body(name="block", mass=1.0),), joints=(slide,), forces=(shock,)))
+    stretches = np.array([[0.0], [0.05], [-0.2]])
+    stored = [mech.energy(np.array([0.7]), np.zeros(1), x=x).potential for x in stretches]
+    np.testing.assert_allclose(np.subtract(stored, stored[0]), 20.0 * stretches[:, 0] ** 2, atol=1e-12)

@@ -10,7 +10,7 @@ from core.mechanism import Mechanism
 from core.model import Body, Driver, Inertia, Joint, Model
 from core.simulation.equations.compiled_equations import CompiledEquations
 from core.simulation.equations.constrained import BRANCH_JUMP_ERROR
-from core.simulation.equations.system import FINE, DRIFTED
+from core.simulation.equations.system import DRIFTED, FINE
 from tests.mobility import overconstrained
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
