@@ -13,7 +13,6 @@ CLOSED_BY = {
         "core.simulation.run.run",
         "core.simulation.run.run_file",
     ): "a run saves and loads itself; only then HDF5 is needed",
-    ("core.symbolic.ring", "core.symbolic.terms"): "an element shows itself in terms, for who debugs",
     ("viz.meshes.meshes", "viz.meshes.mesh_files"): "the mesh of a form may be that of a file",
     ("viz.meshes.meshes", "viz.meshes.shape_files"): "a shape file consists of forms",
     ("app.widgets.fields.element_form", "app.widgets.fields.part_editors"): "an element's form has forms of its parts",
