@@ -13,8 +13,6 @@ CLOSED_BY = {
         "core.simulation.run.run",
         "core.simulation.run.run_file",
     ): "a run saves and loads itself; only then HDF5 is needed",
-    ("viz.meshes.meshes", "viz.meshes.mesh_files"): "the mesh of a form may be that of a file",
-    ("viz.meshes.meshes", "viz.meshes.shape_files"): "a shape file consists of forms",
     ("app.widgets.fields.element_form", "app.widgets.fields.part_editors"): "an element's form has forms of its parts",
     ("app.widgets.fields.element_form", "app.widgets.fields.rows_editor"): "an element's form has forms of its parts",
     ("app.widgets.fields.element_form", "app.widgets.fields.table_editor"): "an element's form has forms of its parts",
