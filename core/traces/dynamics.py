@@ -9,9 +9,10 @@ from typing import Any, cast
 from core.elements.added_inertia import add_inertia
 from core.elements.element_reader import Elements
 from core.elements.force_element import ForceState, Loads, Observed, loads_of
+from core.elements.formulas import formula_of
 from core.elements.line_masses import momentum_of as line_momentum
 from core.elements.mode_variables import OF_FORCE
-from core.elements.signals import Signals, formula_of
+from core.elements.signals import Signals
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
 from core.mechanics.crba import by_screws, crba
