@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 
 Work = Callable[[Callable[..., None], Callable[[], bool]], Any]
 """`work(progress, cancelled)`: progress(fraction 0 … 1, text) reports, progress.show(value) shows what is there;

@@ -23,7 +23,7 @@ from app.document.run_tree import Runs
 from app.document.shown_pose import Moment, Shown
 from core.errors import KinetostatError
 from core.files import Trusted, read
-from core.functions.function import Context
+from core.functions.context import Context
 from core.mechanism import Mechanism
 from core.model import Finding, Model
 from core.model.edits import edits

@@ -65,7 +65,7 @@ class Films(QObject):
         gather = self._gatherer(film_settings, source)
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
-            from core.functions.function import Cancelled
+            from core.functions.context import Cancelled
             from viz.film.process import film
 
             frames = film(

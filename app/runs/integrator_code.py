@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.mechanism import Mechanism
 from core.simulation import METHODS, precompilation
 from core.simulation.precompilation import STAGES

@@ -22,7 +22,7 @@ from app.runs.integrator_code import integrators, stages_for
 from app.runs.job import Simulation
 from app.runs.run_settings import RunSettings, arguments, start_of
 from core.errors import KinetostatError, SimulationError
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.simulation import Run, simulate
 
 if TYPE_CHECKING:

@@ -24,9 +24,8 @@ from core.elements.constraint_kinds import (
     Target,
 )
 from core.elements.element_reader import Elements
-from core.elements.mode_variables import ModeVariables
+from core.elements.mode_variables import MODE_NAME, ModeVariables
 from core.elements.sensors import Sensor
-from core.elements.signals import MODE_NAME
 from core.elements.time_argument import Clock
 from core.errors import ModelError
 from core.joints.residuals import residual

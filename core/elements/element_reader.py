@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from core.elements.added_inertia import AddedInertia
 from core.elements.force_element import End, ForceElement, Law
 from core.elements.force_kinds import CutJointForce, JointForce, LineForce, MeasureForce, SeriesForce, WrenchForce
+from core.elements.formulas import LocatedFormula, formula_of
 from core.elements.line_masses import LineMass
 from core.elements.mode_variables import ModeVariables
 from core.elements.rotors import Rotor
 from core.elements.sensors import RelativeMeasure, Sensor, Share, measurement
-from core.elements.signals import Formula, Reader, formula_of
 from core.elements.turn_counters import formulas_of_forces, turn_counters
-from core.errors import ExpressionError, ModelError, near_misses
+from core.errors import ModelError, near_misses
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.tree import Place
 from core.model import WORLD, Force, Joint, Model
@@ -28,6 +29,8 @@ from core.spatial.scalar import is_zero
 from core.spatial.vector import Vector3
 
 Value = Any
+Reader = Callable[[KinematicState], Any]
+"""Takes a coordinate or speed from an instant."""
 
 
 class Elements:
@@ -253,7 +256,7 @@ class Elements:
         node = parse(value)
         if names(node) <= set(self.numbers.values):
             return self.numbers.scalar(value, where)
-        return _Located(formula_of(self.mode_variables.with_modes(node, force)), where)
+        return LocatedFormula(formula_of(self.mode_variables.with_modes(node, force)), where)
 
     @cached_property
     def mode_variables(self) -> ModeVariables:
@@ -329,25 +332,6 @@ class Elements:
                     law = Law(stiffness, 0.0, damping, 0.0, friction)
                     result.append(CutJointForce(name, self.measure_of_joint(name), k, law, rest))
         return result
-
-
-class _Located:
-    """A formula that says where it stands when it fails."""
-
-    def __init__(self, formula: Formula, where: str) -> None:
-        self.formula, self.where, self.names = formula, where, formula.names
-
-    def __call__(self, values: tuple[Any, ...]) -> Any:
-        try:
-            return self.formula(values)
-        except ExpressionError as error:
-            raise error.at(where=self.where) from None
-
-    def __hash__(self) -> int:
-        return hash(self.formula)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Located) and self.formula == other.formula
 
 
 def _own_coordinate(link: int | None, k: int) -> Reader:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from core.elements.signals import MODE_NAME
 from core.model.formula.expression import names, substitute
 from core.model.formula.nodes import Binary, Call, Name, Negative, Node, Number
 
+MODE_NAME = "mode "
+"""What the names of mode variables begin with, followed by their number."""
 MODE_OFFSET = 1e300
 """More than any event indicator."""
 ORDERED = {"<", "<=", ">", ">="}

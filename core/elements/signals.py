@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
 
+from core.elements.element_reader import Elements
 from core.elements.force_element import next_to
+from core.elements.mode_variables import MODE_NAME
 from core.elements.sensors import measurement, readings_of
 from core.errors import ExpressionError
 from core.mechanics.kinematic_state import KinematicState
-from core.model.formula.expression import Node, evaluate, names
 from core.model.signals import TIME
 from core.spatial.relative_measures import rate
 from core.spatial.scalar import Scalar
-
-if TYPE_CHECKING:
-    from core.elements.element_reader import Elements
-
-
-MODE_NAME = "mode "
-"""What the names of mode variables begin with (`core.elements.mode_variables`), followed by their number."""
-
-
-class Formula(NamedTuple):
-    """A formula as a step: its value from those of its names."""
-
-    node: Node
-    names: tuple[str, ...]
-
-    def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
-        """Its value."""
-        result = evaluate(self.node, dict(zip(self.names, values, strict=True)))
-        return float(result) if isinstance(result, int | float) else result
-
-
-def formula_of(node: Node) -> Formula:
-    """The step of a formula."""
-    return Formula(node, tuple(sorted(names(node))))
 
 
 class Signals:
@@ -100,7 +76,3 @@ class Signals:
             )
         values, rates = readings_of(sensor, self.kinematics)
         return (rates if of_rate else values)[component]
-
-
-Reader = Callable[[KinematicState], Scalar]
-"""Takes a coordinate or speed from an instant."""

@@ -2,6 +2,7 @@
 help are made from the declaration."""
 
 from core.functions.catalogue import FUNCTIONS, call, find
-from core.functions.function import Context, Function
+from core.functions.context import Context
+from core.functions.function import Function
 
 __all__ = ["FUNCTIONS", "Context", "Function", "call", "find"]

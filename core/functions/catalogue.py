@@ -11,7 +11,8 @@ import difflib
 from typing import Any
 
 from core.errors import ModelError
-from core.functions.function import Context, Function
+from core.functions.context import Context
+from core.functions.function import Function
 from core.functions.results import Result
 from core.functions.subjects import (
     derivation,

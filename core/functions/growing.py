@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from core.errors import KinetostatError
-from core.functions.function import Cancelled, Context
+from core.functions.context import Cancelled, Context
 from core.functions.results import Formulas, Message, Report, Result
 from core.functions.subjects.robot_formulas import described, formulas
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from core.errors import KinetostatError
+from core.errors import KinetostatError, ModelError
+from core.functions.context import Context
 
-if TYPE_CHECKING:
-    from core.functions.function import Context
-    from core.functions.options import Option
+
+class Option(Protocol):
+    """An option, as far as reading needs it."""
+
+    def refuse(self, what: str, remedy: str = "") -> ModelError:
+        """A message about this option."""
+        ...
 
 
 def quantity(value: Any, context: Context, option: Option) -> float:

@@ -11,13 +11,11 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from core.errors import KinetostatError, ModelError
+from core.functions.context import Context
 from core.functions.option_texts import clip, items, listed, one_of, pair, quantity, range_text
-
-if TYPE_CHECKING:
-    from core.functions.function import Context
 
 DIVISIONS = 5
 """Divisions of a range that does not say how many (Robotica's default)."""

@@ -36,7 +36,7 @@ from core.model.formula.numerals import readable
 from core.robotica.command import text_of
 
 if TYPE_CHECKING:
-    from core.functions.function import Context
+    from core.functions.context import Context
     from core.robotica.workspace import Session
 
 FORMAT, VERSION = "kinetostat animation", 1

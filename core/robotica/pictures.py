@@ -13,7 +13,7 @@ from core.robotica.command import text_of
 from core.robotica.prints import file_of, parts_of
 
 if TYPE_CHECKING:
-    from core.functions.function import Context
+    from core.functions.context import Context
     from core.robotica.workspace import Session
 
 

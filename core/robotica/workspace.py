@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import ExpressionError, KinetostatError, ModelError, near_misses
-from core.functions.function import Cancelled, Context
+from core.functions.context import Cancelled, Context
 from core.functions.results import Message, Result
 from core.mathematica.meaning import CONSTANTS, FUNCTIONS, number, said, shown
 from core.mathematica.syntax import Call, Name, Pair, Statement, Tree, place, refused, statements

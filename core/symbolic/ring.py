@@ -9,7 +9,7 @@ order: sines, cosines, then the plain symbols.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -234,9 +234,7 @@ class Element:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        from core.symbolic.terms import terms_of
-
-        return " + ".join(str(term) for term in terms_of(self)) or "0"
+        return _written(self)
 
     def derivative(self, symbol: str) -> Any:
         """By a plain symbol; by an angle, its sine and cosine included."""
@@ -251,6 +249,15 @@ class Element:
             by_sine, by_cosine = self.polynomial.derivative(i), self.polynomial.derivative(n + i)
             result = result + by_sine * ring.cosines[i] - by_cosine * ring.sines[i]
         return ring.wrapped(ring.reduced(result))
+
+
+_written: Callable[[Element], str] = object.__repr__
+
+
+def register_text(written: Callable[[Element], str]) -> None:
+    """Let elements show themselves, in messages too, by `written`."""
+    global _written
+    _written = written
 
 
 _AS_WRITTEN = {

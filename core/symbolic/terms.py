@@ -14,7 +14,7 @@ from itertools import product as combinations
 from typing import Any, NamedTuple
 
 from core.symbolic.forms import Form, Number, Symbol, Trig, power, product
-from core.symbolic.ring import Element, exact
+from core.symbolic.ring import Element, exact, register_text
 
 Atom = Symbol | Trig
 Factors = tuple[tuple[Atom, int], ...]
@@ -200,3 +200,10 @@ class _Atoms:
 def expanded(terms: Iterable[Term]) -> list[Form]:
     """The written terms."""
     return [term.form() for term in terms]
+
+
+def _text(x: Element) -> str:
+    return " + ".join(str(term) for term in terms_of(x)) or "0"
+
+
+register_text(_text)

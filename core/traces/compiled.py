@@ -13,6 +13,7 @@ from core.errors import ModelError
 from core.model import Model
 from core.multibody.parameter_values import Values, parameter_values
 from core.traces.program import Program
+from core.traces.rest_states import at_rest
 
 
 class Evaluation:
@@ -59,9 +60,8 @@ class Evaluation:
         """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
         where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
         those of `near` (…, nx), default next to rest positions."""
-        from core.traces.rest_states import at_rest
-
-        return at_rest(self, q, v, p, t, near)
+        numbers = self._coordinates.numbers  # type: ignore[attr-defined]
+        return at_rest(self._call, self._program.tracer, numbers, q, v, p, self.parameter_values(p), t, near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
         """(…, nx) ẋ."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -14,44 +14,42 @@ from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.kinematics import rate
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar, minus, negated
+from core.traces.context import TraceContext
 from core.traces.kinematics import rates
-
-if TYPE_CHECKING:
-    from core.traces.tracer import Tracer
 
 Inputs = Mapping[str, list[Any]]
 
 
-def _speed_row(tracer: Tracer, constraint: KinematicConstraint, v: Sequence[Scalar]) -> Scalar:
+def _speed_row(context: TraceContext, constraint: KinematicConstraint, v: Sequence[Scalar]) -> Scalar:
     """The speed itself, where no coordinate has it as its rate."""
     coordinate = constraint.coordinate  # type: ignore[attr-defined]
-    return v[tracer.tree.links[coordinate.link].first_v + coordinate.k]
+    return v[context.tree.links[coordinate.link].first_v + coordinate.k]
 
 
 def _of_speed(constraint: KinematicConstraint) -> bool:
     return bool(getattr(constraint, "speed", False))
 
 
-def constraint_values(tracer: Tracer, q: Sequence[Scalar]) -> list[Scalar]:
+def constraint_values(context: TraceContext, q: Sequence[Scalar]) -> list[Scalar]:
     """s(q) of every row; zero for rows of speeds."""
-    state = ConstraintState(KinematicState(tracer.tree, q))
+    state = ConstraintState(KinematicState(context.tree, q))
     return [
         x
-        for constraint in tracer.constraints.table
+        for constraint in context.constraints.table
         for x in ([0.0] if _of_speed(constraint) else constraint.values(state))
     ]
 
 
-def targets(tracer: Tracer, x: Inputs) -> list[Target]:
+def targets(context: TraceContext, x: Inputs) -> list[Target]:
     """f, ḟ, f̈ of every row."""
-    return [target for constraint in tracer.constraints.table for target in constraint.targets(x.get("t") or (0.0,))]
+    return [target for constraint in context.constraints.table for target in constraint.targets(x.get("t") or (0.0,))]
 
 
-def constraint_residual(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_residual(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """s − f; zero for rows that hold on higher levels only."""
     result: list[Scalar] = []
-    values, wanted = iter(constraint_values(tracer, x["q"])), iter(targets(tracer, x))
-    for constraint in tracer.constraints.table:
+    values, wanted = iter(constraint_values(context, x["q"])), iter(targets(context, x))
+    for constraint in context.constraints.table:
         for row in constraint.rows:
             gap = minus(next(values), next(wanted).value)
             gap = within_half_a_turn(gap) if constraint.turns else gap
@@ -59,46 +57,46 @@ def constraint_residual(tracer: Tracer, x: Inputs, _: str, run: Runner = inline)
     return result
 
 
-def speed_jacobian(tracer: Tracer, q: Sequence[Any]) -> ca.SX:
+def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
     """G with ṡ = G v: the derivative by q, times q̇ = N v."""
-    v = symbols("w", tracer.tree.nv)
-    N = ca.jacobian(column(rate(tracer.tree, q, v)), column(list(v)))
-    G = ca.densify(ca.jacobian(column(constraint_values(tracer, q)), column(list(q))) @ N)
+    v = symbols("w", context.tree.nv)
+    N = ca.jacobian(column(rate(context.tree, q, v)), column(list(v)))
+    G = ca.densify(ca.jacobian(column(constraint_values(context, q)), column(list(q))) @ N)
     row = 0
-    for constraint in tracer.constraints.table:
+    for constraint in context.constraints.table:
         if _of_speed(constraint):
-            G[row, :] = ca.jacobian(as_symbol(_speed_row(tracer, constraint, v)), column(list(v)))
+            G[row, :] = ca.jacobian(as_symbol(_speed_row(context, constraint, v)), column(list(v)))
         row += len(constraint.rows)
     return G
 
 
-def constraint_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """G, row by row."""
-    return ca.vertsplit(ca.vec(speed_jacobian(tracer, x["q"]).T))
+    return ca.vertsplit(ca.vec(speed_jacobian(context, x["q"]).T))
 
 
-def constraint_bias(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Ġ v − f̈: G a = −this."""
     q = column(list(x["q"]))
-    speeds = speed_jacobian(tracer, x["q"]) @ column(list(x["v"]))
-    drift = along(speeds, q, rates(tracer, x))
-    second = column([target.second for target in targets(tracer, x)])
+    speeds = speed_jacobian(context, x["q"]) @ column(list(x["v"]))
+    drift = along(speeds, q, rates(context, x))
+    second = column([target.second for target in targets(context, x)])
     return ca.vertsplit(ca.densify(drift - second))
 
 
-def constraint_time(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
     return [
         0.0 if row.level == ACCELERATION else negated(target.rate)
-        for row, target in zip(tracer.constraints.rows, targets(tracer, x), strict=True)
+        for row, target in zip(context.constraints.rows, targets(context, x), strict=True)
     ]
 
 
-def constraint_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_motion(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes."""
-    kinematics = KinematicState(tracer.tree, x["q"])
+    kinematics = KinematicState(context.tree, x["q"])
     result: list[Any] = []
-    for constraint, side, _rows in tracer.constraints.sides():
+    for constraint, side, _rows in context.constraints.sides():
         motion = symbols("m", 6)
         values = constraint.values(ConstraintState(kinematics, {id(side): motion}))
         R = ca.jacobian(column(values), column(motion))
@@ -107,7 +105,7 @@ def constraint_motion(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -
     return result
 
 
-def constraint_origins(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def constraint_origins(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """b's origin of every side, world axes."""
-    kinematics = KinematicState(tracer.tree, x["q"])
-    return [entry for _h, side, _rows in tracer.constraints.sides() for entry in kinematics.frame(side.b).position]
+    kinematics = KinematicState(context.tree, x["q"])
+    return [entry for _h, side, _rows in context.constraints.sides() for entry in kinematics.frame(side.b).position]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from core.elements.added_inertia import add_inertia
 from core.elements.element_reader import Elements
 from core.elements.force_element import ForceState, Loads, Observed, loads_of
+from core.elements.formulas import formula_of
 from core.elements.line_masses import momentum_of as line_momentum
 from core.elements.mode_variables import OF_FORCE
-from core.elements.signals import Signals, formula_of
+from core.elements.signals import Signals
 from core.mechanics import energy as energies
 from core.mechanics.aba import aba
 from core.mechanics.crba import by_screws, crba
@@ -23,9 +24,7 @@ from core.mechanics.runner import Runner, inline
 from core.mechanics.tree import Tree
 from core.spatial.scalar import Scalar, minus, plus
 from core.spatial.vector import Vector3
-
-if TYPE_CHECKING:
-    from core.traces.tracer import Tracer
+from core.traces.context import TraceContext
 
 SLIP_SPEED = 1e-3
 """Speed (rad/s or m/s) over which Coulomb friction turns round in simulations; a joint that sticks creeps below it."""
@@ -41,26 +40,32 @@ Scalars = Sequence[Scalar]
 
 
 def force_state(
-    tracer: Tracer, x: Inputs, run: Runner = inline, slip_speed: float = 0.0, elements: Elements | None = None
+    context: TraceContext, x: Inputs, run: Runner = inline, slip_speed: float = 0.0, elements: Elements | None = None
 ) -> ForceState:
     """What force elements see."""
-    elements = tracer.elements if elements is None else elements
+    elements = context.elements if elements is None else elements
     kinematics = KinematicState(elements.machine.tree, x["q"], x.get("v"), run)
     states = x.get("x") or ()
-    signals = Signals(elements, tracer.numbers.values, kinematics, x.get("t") or (0.0,), states)
-    return ForceState(kinematics, signals, states[: tracer.nx], states[tracer.nx :], slip_speed)
+    signals = Signals(elements, context.numbers.values, kinematics, x.get("t") or (0.0,), states)
+    return ForceState(kinematics, signals, states[: context.nx], states[context.nx :], slip_speed)
 
 
 def acting(
-    tracer: Tracer, x: Inputs, run: Runner, *, resist: bool = True, regularise: bool = False, unmerged: bool = False
+    context: TraceContext,
+    x: Inputs,
+    run: Runner,
+    *,
+    resist: bool = True,
+    regularise: bool = False,
+    unmerged: bool = False,
 ) -> Loads | None:
     """What the force elements exert; None if there are none."""
-    elements = tracer.unmerged_elements if unmerged else tracer.elements
+    elements = context.unmerged_elements if unmerged else context.elements
     forces = elements.forces if resist else ()
     masses = elements.added_inertia if "u" in x else ()
     if not (forces or masses):
         return None
-    seen = force_state(tracer, x, run, SLIP_SPEED if regularise else 0.0, elements)
+    seen = force_state(context, x, run, SLIP_SPEED if regularise else 0.0, elements)
     loads = loads_of(forces, seen)
     if masses:
         kinematics = KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"])
@@ -69,21 +74,21 @@ def acting(
     return loads if loads.acts else None
 
 
-def mass_matrix(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """M, row by row."""
-    algorithm = by_screws if tracer.long and not tracer.tree.coupled else crba
-    M = algorithm(tracer.tree, x["q"], run)
-    if tracer.elements.added_inertia:
-        add_inertia(M, tracer.elements.added_inertia, KinematicState(tracer.tree, x["q"], None, run))
+    algorithm = by_screws if context.long and not context.tree.coupled else crba
+    M = algorithm(context.tree, x["q"], run)
+    if context.elements.added_inertia:
+        add_inertia(M, context.elements.added_inertia, KinematicState(context.tree, x["q"], None, run))
     return [entry for row in M for entry in row]
 
 
 def inverse(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """τ; u: accelerations."""
-    tree = regularised(tracer.tree) if regularise else tracer.tree
-    loads = acting(tracer, x, run, resist=resist, regularise=regularise)
+    tree = regularised(context.tree) if regularise else context.tree
+    loads = acting(context, x, run, resist=resist, regularise=regularise)
     if loads is None:
         return rnea(tree, x["q"], x["v"], x["u"], resist=resist, run=run).torques
     torques = rnea(tree, x["q"], x["v"], x["u"], resist=resist, external=loads.external, run=run).torques
@@ -91,33 +96,33 @@ def inverse(
 
 
 def bias(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """h: the forces that produce no acceleration."""
-    return inverse(tracer, {**x, "u": [0.0] * tracer.tree.nv}, _, run, resist=resist, regularise=regularise)
+    return inverse(context, {**x, "u": [0.0] * context.tree.nv}, _, run, resist=resist, regularise=regularise)
 
 
-def gravity(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """G."""
-    rest = [0.0] * tracer.tree.nv
-    return inverse(tracer, {**x, "v": rest, "u": rest}, _, run, resist=False)
+    rest = [0.0] * context.tree.nv
+    return inverse(context, {**x, "v": rest, "u": rest}, _, run, resist=False)
 
 
 def forward(
-    tracer: Tracer, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
+    context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, regularise: bool = False
 ) -> list[Scalar]:
     """Accelerations."""
-    tree = regularised(tracer.tree) if regularise else tracer.tree
-    if not (tree.coupled or tracer.elements.added_inertia):
-        loads = acting(tracer, x, run, resist=resist, regularise=regularise)
+    tree = regularised(context.tree) if regularise else context.tree
+    if not (tree.coupled or context.elements.added_inertia):
+        loads = acting(context, x, run, resist=resist, regularise=regularise)
         if loads is None:
             return aba(tree, x["q"], x["v"], x["u"], resist=resist, run=run)
         forces = [run(plus, force, more) for force, more in zip(x["u"], loads.speeds, strict=True)]
         return aba(tree, x["q"], x["v"], forces, resist=resist, external=loads.external, run=run)
     # couplings tie distant joints: M q̈ = τ − h with the reduced mass matrix
-    h = bias(tracer, x, "", run, resist=resist, regularise=regularise)
+    h = bias(context, x, "", run, resist=resist, regularise=regularise)
     remaining = run(_differences, tuple(x["u"]), tuple(h))
-    M = mass_matrix(tracer, x, "", run)
+    M = mass_matrix(context, x, "", run)
     rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
     return list(run(_solved, rows, remaining))
 
@@ -130,39 +135,39 @@ def _solved(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
     return solve(factorise(M), b)
 
 
-def energy(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def energy(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Kinetic, potential."""
-    potential = energies.potential(tracer.tree, x["q"], run)
-    if tracer.elements.forces:
-        s = force_state(tracer, x, run)
-        for element in tracer.elements.forces:
+    potential = energies.potential(context.tree, x["q"], run)
+    if context.elements.forces:
+        s = force_state(context, x, run)
+        for element in context.elements.forces:
             potential = run(plus, potential, element.potential(s))
-    kinetic = energies.kinetic(tracer.tree, x["q"], x["v"], run)
-    kinematics = KinematicState(tracer.tree, x["q"], x["v"], run)
-    for mass in tracer.elements.added_inertia:
+    kinetic = energies.kinetic(context.tree, x["q"], x["v"], run)
+    kinematics = KinematicState(context.tree, x["q"], x["v"], run)
+    for mass in context.elements.added_inertia:
         moving, lying = mass.energy(kinematics)
         kinetic, potential = run(plus, kinetic, moving), run(plus, potential, lying)
     return [kinetic, potential]
 
 
-def momentum_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def momentum_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """[angular; linear]."""
-    total = momentum(tracer.tree, x["q"], x["v"], run)
-    sums, kinematics = (Vector3(*total[:3]), Vector3(*total[3:])), KinematicState(tracer.tree, x["q"], x["v"], run)
-    for mass in tracer.elements.line_masses:
+    total = momentum(context.tree, x["q"], x["v"], run)
+    sums, kinematics = (Vector3(*total[:3]), Vector3(*total[3:])), KinematicState(context.tree, x["q"], x["v"], run)
+    for mass in context.elements.line_masses:
         sums = run(line_momentum, sums, mass.mass, mass.position(kinematics), mass.velocity(kinematics))
     return [*sums[0], *sums[1]]
 
 
-def observed(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def observed(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """What every force element of the document shows."""
-    s = force_state(tracer, x, run)
-    return [number for element in tracer.elements.named_forces for number in element.observed(s)]
+    s = force_state(context, x, run)
+    return [number for element in context.elements.named_forces for number in element.observed(s)]
 
 
-def event_indicators(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def event_indicators(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Arguments of the comparisons in the formulas of forces and drivers: where one changes its sign, an event is."""
-    seen, forces = force_state(tracer, x), {force.name: force for force in tracer.elements.named_forces}
+    seen, forces = force_state(context, x), {force.name: force for force in context.elements.named_forces}
 
     def value(name: str) -> Scalar:
         if not name.startswith(OF_FORCE):
@@ -170,5 +175,5 @@ def event_indicators(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) ->
         which, force = name.removeprefix(OF_FORCE).split(" ", 1)
         return cast(Observed, forces[force].observed(seen))._asdict()[which]
 
-    formulas = map(formula_of, tracer.elements.mode_variables.indicators)
+    formulas = map(formula_of, context.elements.mode_variables.indicators)
     return [formula(tuple(map(value, formula.names))) for formula in formulas]

@@ -8,7 +8,7 @@ by q, v and x; what ẋ does to the forces is followed. Accelerations then chang
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -16,26 +16,24 @@ from core.codegen.graph_symbols import column
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar
 from core.traces.constraint_equations import constraint_bias, speed_jacobian
+from core.traces.context import TraceContext
 from core.traces.dynamics import inverse
 from core.traces.junctions import states
 from core.traces.kinematics import rates
 
-if TYPE_CHECKING:
-    from core.traces.tracer import Tracer
-
 Inputs = Mapping[str, list[Any]]
 
 
-def slopes(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """∂(q̇, b, g, ẋ)/∂y of each entry of y = (q, v, x), one after another; u: a, l: λ."""
-    own = list((x.get("x") or [])[: tracer.nx])
-    x_rate = states(tracer, {**x, "x": [*own, *[0.0] * tracer.nx]}, "") if own else []
+    own = list((x.get("x") or [])[: context.nx])
+    x_rate = states(context, {**x, "x": [*own, *[0.0] * context.nx]}, "") if own else []
     seen = {**x, "x": [*own, *x_rate]} if own else x
-    balance, drift = column(inverse(tracer, seen, "", regularise=True)), ca.SX(0, 1)
+    balance, drift = column(inverse(context, seen, "", regularise=True)), ca.SX(0, 1)
     if x.get("l"):
-        G = speed_jacobian(tracer, x["q"])
+        G = speed_jacobian(context, x["q"])
         balance = balance - G.T @ column(list(x["l"]))
-        drift = G @ column(list(x["u"])) + column(constraint_bias(tracer, x, ""))
-    moving = ca.vertcat(rates(tracer, x), balance, drift, column(x_rate))
+        drift = G @ column(list(x["u"])) + column(constraint_bias(context, x, ""))
+    moving = ca.vertcat(rates(context, x), balance, drift, column(x_rate))
     by = column([*x["q"], *x["v"], *own])
     return ca.vertsplit(ca.vec(ca.densify(ca.jacobian(moving, by))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.elements.force_element import Exchanged
 from core.mechanics import kinematics
@@ -14,28 +14,26 @@ from core.spatial.force import Force
 from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar
 from core.spatial.vector import Vector3
+from core.traces.context import TraceContext
 from core.traces.dynamics import acting, force_state
-
-if TYPE_CHECKING:
-    from core.traces.tracer import Tracer
 
 
 def wrenches(
-    tracer: Tracer, x: Mapping[str, list[Any]], _: str, run: Runner = inline, *, resist: bool = True
+    context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline, *, resist: bool = True
 ) -> list[Scalar]:
     """Parent side on child side of every joint, at b's origin in world axes; of cut joints only what their own springs,
     dampers, forces and rotors exert, not what closes the loop. u: accelerations."""
-    machine = tracer.unmerged
-    loads = acting(tracer, x, run, resist=resist, unmerged=True)
+    machine = context.unmerged
+    loads = acting(context, x, run, resist=resist, unmerged=True)
     external = () if loads is None else loads.external
     forces = rnea(machine.tree, x["q"], x["v"], x["u"], external=external, run=run).forces
     poses = kinematics.link_poses(machine.tree, x["q"], run)
-    turned = {branch.joint.name: branch.reversed for branch in tracer.topology.branches}
+    turned = {branch.joint.name: branch.reversed for branch in context.topology.branches}
     result: list[Scalar] = []
     for name, (_a, b) in machine.joints.items():
         link = machine.carried.get(name)
         if link is None:
-            F = _own(tracer, x, name, run, resist)
+            F = _own(context, x, name, run, resist)
             result += [*F.moment, *F.force]
             continue
         p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
@@ -44,10 +42,10 @@ def wrenches(
     return result
 
 
-def _own(tracer: Tracer, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool) -> Force:
+def _own(context: TraceContext, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool) -> Force:
     """What the elements of a cut joint exert on its child side."""
-    elements = tracer.unmerged_elements
-    seen = force_state(tracer, x, run, elements=elements)
+    elements = context.unmerged_elements
+    seen = force_state(context, x, run, elements=elements)
     loads = Exchanged(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
     for element in elements.forces_in(joint) if resist else ():
         element.act(seen, loads)

@@ -9,7 +9,7 @@ Newton's method (one step where the laws are linear in the rate). P = ε (C + ε
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -20,11 +20,9 @@ from core.elements.signals import Signals
 from core.mechanics.kinematic_state import KinematicState
 from core.mechanics.runner import Runner, inline
 from core.spatial.scalar import Scalar, minus
+from core.traces.context import TraceContext
 from core.traces.dynamics import force_state
 from core.traces.kinematics import rates
-
-if TYPE_CHECKING:
-    from core.traces.tracer import Tracer
 
 Inputs = Mapping[str, list[Any]]
 
@@ -36,10 +34,10 @@ ROUNDS = 4
 """Newton steps where a law is not linear in the rate."""
 
 
-def _sums(tracer: Tracer, s: ForceState) -> ca.SX:
+def _sums(context: TraceContext, s: ForceState) -> ca.SX:
     """f: the force on every junction, world axes."""
-    totals: list[Scalar] = [0.0] * (3 * len(tracer.elements.junctions))
-    for element in tracer.elements.named_forces:
+    totals: list[Scalar] = [0.0] * (3 * len(context.elements.junctions))
+    for element in context.elements.named_forces:
         if isinstance(element, LineForce | WrenchForce):
             for end, force in element.at_ends(s):
                 if isinstance(end, int):
@@ -59,15 +57,15 @@ def _time_rates(t: list[Any], modes: int) -> ca.SX:
 class Balance:
     """Sums of forces at the junctions as functions of their speeds w."""
 
-    def __init__(self, tracer: Tracer, x: Inputs) -> None:
-        self.tracer, self.x = tracer, x
-        self.count = 3 * len(tracer.elements.junctions)
+    def __init__(self, context: TraceContext, x: Inputs) -> None:
+        self.context, self.x = context, x
+        self.count = 3 * len(context.elements.junctions)
         self.w = symbols("w", self.count)
         self.r = column(list(x["x"][: self.count]))
-        self.series = [e for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
-        nothing = [0.0] * (tracer.nx - self.count)
-        self.s = force_state(tracer, {**x, "x": [*x["x"][: tracer.nx], *self.w, *nothing]})
-        self.f = _sums(tracer, self.s)
+        self.series = [e for e in context.elements.named_forces if isinstance(e, SeriesForce)]
+        nothing = [0.0] * (context.nx - self.count)
+        self.s = force_state(context, {**x, "x": [*x["x"][: context.nx], *self.w, *nothing]})
+        self.f = _sums(context, self.s)
         self.stretching = column([element.state_rate(self.s) for element in self.series])
         self.of_w = column(self.w)
 
@@ -75,11 +73,11 @@ class Balance:
         """D(w): the rate of f, its dependence on w and on the bodies' accelerations left out."""
         x, f = self.x, self.f
         states = column([x["x"][element.state] for element in self.series])
-        D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.tracer, x))
+        D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.context, x))
         if self.series:
             D += along(f, states, self.stretching)
         if x.get("t"):
-            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.tracer.clock.modes))
+            D += along(f, column(list(x["t"])), _time_rates(x["t"], self.context.clock.modes))
         return ca.densify(D)
 
     def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -106,9 +104,9 @@ class Balance:
         return w
 
 
-def forces(tracer: Tracer, x: Inputs, w: Any) -> ca.SX:
+def forces(context: TraceContext, x: Inputs, w: Any) -> ca.SX:
     """Sums of forces on the junctions when these move with w."""
-    balance = Balance(tracer, x)
+    balance = Balance(context, x)
     return ca.substitute(balance.f, balance.of_w, w)
 
 
@@ -118,30 +116,30 @@ def _supported(J: ca.SX) -> ca.SX:
     return J - SUPPORT * size * ca.SX.eye(n)
 
 
-def states(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """ẋ."""
-    balance = Balance(tracer, x) if tracer.elements.junctions else None
+    balance = Balance(context, x) if context.elements.junctions else None
     if balance is None:
-        s = force_state(tracer, x)
-        series = [as_symbol(e.state_rate(s)) for e in tracer.elements.named_forces if isinstance(e, SeriesForce)]
-        return [*series, *_turning(tracer, x)]
+        s = force_state(context, x)
+        series = [as_symbol(e.state_rate(s)) for e in context.elements.named_forces if isinstance(e, SeriesForce)]
+        return [*series, *_turning(context, x)]
     w = balance.speeds()
     stretching = ca.substitute(balance.stretching, balance.of_w, w) if balance.series else ca.SX(0, 1)
     series = ca.vertsplit(ca.densify(stretching)) if balance.series else []
-    return [*ca.vertsplit(ca.densify(w)), *series, *_turning(tracer, x)]
+    return [*ca.vertsplit(ca.densify(w)), *series, *_turning(context, x)]
 
 
-def _turning(tracer: Tracer, x: Inputs) -> list[Scalar]:
+def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
     """Rates of the angles that count turns."""
-    if not tracer.elements.turn_counters:
+    if not context.elements.turn_counters:
         return []
-    signals = Signals(tracer.elements, tracer.numbers.values, KinematicState(tracer.tree, x["q"], x.get("v")))
-    return [as_symbol(signals.angle(name)[1]) for name in tracer.elements.turn_counters]
+    signals = Signals(context.elements, context.numbers.values, KinematicState(context.tree, x["q"], x.get("v")))
+    return [as_symbol(signals.angle(name)[1]) for name in context.elements.turn_counters]
 
 
-def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """The step of x toward P f = 0; springs in series stretch with their ends, since dampers do not jump."""
-    balance = Balance(tracer, x)
+    balance = Balance(context, x)
     J, P = balance.equations()[1:]
     w = balance.speeds()
     f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
@@ -150,34 +148,34 @@ def settle(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scal
     if balance.series:
         along = ca.jacobian(balance.stretching, balance.of_w)
         result += ca.vertsplit(ca.densify(ca.substitute(along, balance.of_w, w) @ step))
-    return [*result, *[ca.SX(0.0)] * len(tracer.elements.turn_counters)]
+    return [*result, *[ca.SX(0.0)] * len(context.elements.turn_counters)]
 
 
-def balance_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def balance_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """∂R/∂w at w = 0, row by row: singular where a junction is not held."""
-    balance = Balance(tracer, x)
+    balance = Balance(context, x)
     J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
     return ca.vertsplit(ca.vec(ca.densify(J).T))
 
 
-def stretched(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """x as given, but springs in series with all of the stretch: L − rest, and angles next to their bases."""
-    s = force_state(tracer, x)
+    s = force_state(context, x)
     result: list[Scalar] = list(s.x)
-    for element in tracer.elements.named_forces:
+    for element in context.elements.named_forces:
         if isinstance(element, SeriesForce):
             result[element.state] = minus(element.line(s).length, element.law.rest)
-    signals = Signals(tracer.elements, tracer.numbers.values, s.kinematics)
-    for name, (state, each) in tracer.elements.turn_counters.items():
-        base = tracer.numbers.scalar(each.base, each.where)
+    signals = Signals(context.elements, context.numbers.values, s.kinematics)
+    for name, (state, each) in context.elements.turn_counters.items():
+        base = context.numbers.scalar(each.base, each.where)
         result[state] = next_to(base, signals.angle(name)[0])
     return [as_symbol(entry) for entry in result]
 
 
-def at_rest(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def at_rest(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """f, then ∂f/∂r row by row, of junctions that do not move, springs in series stretched whole."""
-    count = 3 * len(tracer.elements.junctions)
-    states = stretched(tracer, x, "")
-    f = _sums(tracer, force_state(tracer, {**x, "x": [*states, *[0.0] * tracer.nx]}))
+    count = 3 * len(context.elements.junctions)
+    states = stretched(context, x, "")
+    f = _sums(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))
     K = ca.jacobian(f, column(list(x["x"][:count])))
     return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -18,9 +18,7 @@ from core.spatial.pose import Pose
 from core.spatial.relative_measures import rate as rate_along
 from core.spatial.scalar import Scalar, over, plus
 from core.spatial.vector import Vector3
-
-if TYPE_CHECKING:
-    from core.traces.tracer import Tracer
+from core.traces.context import TraceContext
 
 Inputs = Mapping[str, list[Any]]
 Scalars = Sequence[Scalar]
@@ -34,10 +32,10 @@ def matrix_of(pose: Pose) -> list[Scalar]:
     return [*rows, 0.0, 0.0, 0.0, 1.0]
 
 
-def poses(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Matrices of all frames but the world."""
-    links = kinematics.link_poses(tracer.tree, x["q"], run)
-    return _matrices(list(tracer.machine.frames.values())[1:], links, run)
+    links = kinematics.link_poses(context.tree, x["q"], run)
+    return _matrices(list(context.machine.frames.values())[1:], links, run)
 
 
 def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
@@ -47,43 +45,43 @@ def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> li
     return result
 
 
-def joint_poses(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def joint_poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Matrices of frames a and b of all joints."""
-    links = kinematics.link_poses(tracer.tree, x["q"], run)
-    return _matrices([place for sides in tracer.machine.joints.values() for place in sides], links, run)
+    links = kinematics.link_poses(context.tree, x["q"], run)
+    return _matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
 
 
-def jacobian(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+def jacobian(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
     """J of a frame, row by row."""
-    place = tracer.machine.frames[frame]
-    rows = kinematics.jacobian(tracer.tree, x["q"], place.link, place.pose, run)
+    place = context.machine.frames[frame]
+    rows = kinematics.jacobian(context.tree, x["q"], place.link, place.pose, run)
     return [entry for row in rows for entry in row]
 
 
-def frames_jacobian(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def frames_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """J of all frames but the world."""
-    names = list(tracer.machine.frames)[1:]
-    return [entry for name in names for entry in jacobian(tracer, x, name, run)]
+    names = list(context.machine.frames)[1:]
+    return [entry for name in names for entry in jacobian(context, x, name, run)]
 
 
-def frame_acceleration(tracer: Tracer, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
+def frame_acceleration(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
     """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
     q, v, a = (column(list(x[name])) for name in "qvu")
-    J = ca.densify(column(jacobian(tracer, x, frame))).reshape((tracer.tree.nv, 6)).T
-    return ca.vertsplit(ca.densify(J @ a + along(J @ v, q, rates(tracer, x))))
+    J = ca.densify(column(jacobian(context, x, frame))).reshape((context.tree.nv, 6)).T
+    return ca.vertsplit(ca.densify(J @ a + along(J @ v, q, rates(context, x))))
 
 
-def rates(tracer: Tracer, x: Inputs) -> ca.SX:
+def rates(context: TraceContext, x: Inputs) -> ca.SX:
     """q̇ as a column."""
-    return ca.densify(column(kinematics.rate(tracer.tree, x["q"], x["v"])))
+    return ca.densify(column(kinematics.rate(context.tree, x["q"], x["v"])))
 
 
-def center(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def center(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Centre of mass of everything."""
-    links = kinematics.link_poses(tracer.tree, x["q"], run)
-    sums = kinematics.mass_center(tracer.tree, links, tracer.machine.ground, run)
-    state = KinematicState(tracer.tree, x["q"], None, run)
-    for mass in tracer.elements.line_masses:
+    links = kinematics.link_poses(context.tree, x["q"], run)
+    sums = kinematics.mass_center(context.tree, links, context.machine.ground, run)
+    state = KinematicState(context.tree, x["q"], None, run)
+    for mass in context.elements.line_masses:
         sums = run(_with_mass, tuple(sums), mass.mass, mass.position(state))
     return list(run(_divided, tuple(sums)))
 
@@ -96,39 +94,41 @@ def _divided(sums: Scalars) -> tuple[Scalar, ...]:
     return tuple(over(component, sums[0]) for component in sums[1:])
 
 
-def rate(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def rate(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """q̇."""
-    return kinematics.rate(tracer.tree, x["q"], x["v"])
+    return kinematics.rate(context.tree, x["q"], x["v"])
 
 
-def screws_of(tracer: Tracer, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
+def screws_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """See `core.mechanics.crba.screws`."""
-    return [entry for row in screws(tracer.tree, x["q"], run) for entry in row]
+    return [entry for row in screws(context.tree, x["q"], run) for entry in row]
 
 
-def sensor(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
     """Values, rates and accelerations of a sensor's components; u: accelerations. Acceleration sensors are
     the rates of velocities; they have a value only."""
-    found = tracer.elements.sensors[name]
+    found = context.elements.sensors[name]
     if found.geometric:
-        values, speeds = readings_of(found, KinematicState(tracer.tree, x["q"], x["v"]))
-        return [*values, *speeds, *_derivative(tracer, x, speeds)]
-    a = KinematicState(tracer.tree, x["q"], x["v"])
+        values, speeds = readings_of(found, KinematicState(context.tree, x["q"], x["v"]))
+        return [*values, *speeds, *_derivative(context, x, speeds)]
+    a = KinematicState(context.tree, x["q"], x["v"])
     turning = found.kind.startswith("angular")
     values = motion_values(found, a, turning)
     if not found.kind.endswith("acceleration"):
-        return [*values, *_derivative(tracer, x, values), *[float("nan")] * found.count]
+        return [*values, *_derivative(context, x, values), *[float("nan")] * found.count]
     # seen from a: the rate of the components in a's axes, turned into those of `resolve`
     inside = a.frame(found.a).rotation.act_back(_motion(found, a, turning))
-    outside = a.frame(found.a).rotation.act(type(inside)(*_derivative(tracer, x, list(inside))))
+    outside = a.frame(found.a).rotation.act(type(inside)(*_derivative(context, x, list(inside))))
     return [*a.frame(found.resolve).rotation.act_back(outside), *[float("nan")] * (2 * found.count)]
 
 
-def joint_measure(tracer: Tracer, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
+def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
     """Coordinates, speeds and accelerations of a joint that closes a loop; u: accelerations."""
-    measured, motion = measurement(tracer.elements.measure_of_joint(name), KinematicState(tracer.tree, x["q"], x["v"]))
+    measured, motion = measurement(
+        context.elements.measure_of_joint(name), KinematicState(context.tree, x["q"], x["v"])
+    )
     speeds = [rate_along(wrench, motion) for wrench in measured.wrenches]
-    return [*measured.values, *speeds, *_derivative(tracer, x, speeds)]
+    return [*measured.values, *speeds, *_derivative(context, x, speeds)]
 
 
 def _motion(found: Any, a: KinematicState, turning: bool) -> Any:
@@ -143,9 +143,9 @@ def motion_values(found: Any, a: KinematicState, turning: bool) -> list[Scalar]:
     return list(a.frame(found.resolve).rotation.act_back(_motion(found, a, turning)))
 
 
-def _derivative(tracer: Tracer, x: Inputs, values: Scalars) -> list[Scalar]:
+def _derivative(context: TraceContext, x: Inputs, values: Scalars) -> list[Scalar]:
     """d/dt along q̇ and v̇ = u."""
     q, v, u = (column(list(x[word])) for word in "qvu")
     f = column(list(values))
-    total = along(f, q, rates(tracer, x)) + along(f, v, u)
+    total = along(f, q, rates(context, x)) + along(f, v, u)
     return ca.vertsplit(ca.densify(total))

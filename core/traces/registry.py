@@ -49,4 +49,4 @@ BODIES: dict[str, Callable[..., list[Scalar]]] = {
     "event_indicators": dynamics.event_indicators,
     "balance": junctions.at_rest,
 }
-"""Function → its trace: (tracer, inputs, detail after the colon, runner) → flat result."""
+"""Function → its trace: (context, inputs, detail after the colon, runner) → flat result."""

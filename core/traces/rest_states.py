@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import SimulationError
+from core.multibody.number_reader import Numbers
 from core.multibody.parameter_values import Values
-
-if TYPE_CHECKING:
-    from core.traces.compiled import Evaluation
+from core.traces.context import TraceContext
 
 Array = NDArray[np.float64]
+Call = Callable[..., Array]
+"""A function of the machine by name, with parameter values, states and the time."""
 
 STEPS = 200
 BALANCED = 1e-12
@@ -22,39 +24,47 @@ UNHELD = 1e-9
 """Part of the largest stiffness (or damping) that counts as none."""
 
 
-def at_rest(mech: Evaluation, q: Any, v: Any, p: Values, t: Any, near: Any = None) -> Array:
-    """(…, nx) see `Mechanism.x_rest`."""
+def at_rest(
+    call: Call,
+    context: TraceContext,
+    numbers: Numbers,
+    q: Any,
+    v: Any,
+    p: Values,
+    values: Array,
+    t: Any,
+    near: Any = None,
+) -> Array:
+    """(…, nx) see `Mechanism.x_rest`. numbers : by which guesses are read; values : all of p."""
     q = np.asarray(q, dtype=float)
-    v = np.zeros((*q.shape[:-1], mech._program.tracer.tree.nv)) if v is None else np.asarray(v, dtype=float)
-    leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t), mech.parameter_values(p).shape[:-1])
-    x = np.zeros((*leading, mech.nx))
-    if not mech.nx:
+    v = np.zeros((*q.shape[:-1], context.tree.nv)) if v is None else np.asarray(v, dtype=float)
+    leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t), values.shape[:-1])
+    x = np.zeros((*leading, context.nx))
+    if not context.nx:
         return x
-    junctions = mech._program.tracer.elements.junctions
-    if junctions:
-        values = mech.parameter_values(p)
+    if context.elements.junctions:
         for place in np.ndindex(*leading):
             a, b, c = (np.broadcast_to(each, (*leading, each.shape[-1]))[place] for each in (q, v, values))
-            x[place] = _junctions_at_rest(mech, a, b, c, float(np.broadcast_to(t, leading)[place]))
-    x = mech._call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
-    counted = [state for state, _ in mech._program.tracer.elements.turn_counters.values()]
+            x[place] = _junctions_at_rest(call, context, numbers, a, b, c, float(np.broadcast_to(t, leading)[place]))
+    x = call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), t=t)
+    counted = [state for state, _ in context.elements.turn_counters.values()]
     if near is not None and counted:
         turns = np.round((np.asarray(near)[..., counted] - x[..., counted]) / (2.0 * np.pi))
         x[..., counted] += 2.0 * np.pi * turns
     return x
 
 
-def _junctions_at_rest(mech: Evaluation, q: Array, v: Array, p: Array, t: float) -> Array:
+def _junctions_at_rest(
+    call: Call, context: TraceContext, numbers: Numbers, q: Array, v: Array, p: Array, t: float
+) -> Array:
     """x with the junctions in balance; Newton's method, each step at most as long as it lowers the forces."""
-    tracer = mech._program.tracer
-    count = 3 * len(tracer.elements.junctions)
-    x = np.zeros(mech.nx)
-    numbers = mech.model.expanded
-    read = mech._coordinates.numbers  # type: ignore[attr-defined]
-    x[:count] = [read.scalar(value, f"junction '{j.name}', guess") for j in numbers.junctions for value in j.guess]
+    junctions = context.topology.model.junctions
+    count = 3 * len(junctions)
+    x = np.zeros(context.nx)
+    x[:count] = [numbers.scalar(value, f"junction '{j.name}', guess") for j in junctions for value in j.guess]
 
     def forces(x: Array) -> tuple[Array, Array]:
-        both = mech._call("balance", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t).reshape(-1)
+        both = call("balance", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t).reshape(-1)
         return both[:count], both[count:].reshape(count, count)
 
     f, K = forces(x)
@@ -73,14 +83,13 @@ def _junctions_at_rest(mech: Evaluation, q: Array, v: Array, p: Array, t: float)
         else:
             break
         x, f, K = trial, f_trial, K_trial
-    _check_held(mech, q, v, p, t, x)
+    _check_held(call, list(context.elements.junctions), q, v, p, t, x)
     return x
 
 
-def _check_held(mech: Evaluation, q: Array, v: Array, p: Array, t: float, x: Array) -> None:
-    x = np.asarray(mech._call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t))
-    J = mech._call("junctions", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t)
-    names = list(mech._program.tracer.elements.junctions)
+def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: float, x: Array) -> None:
+    x = np.asarray(call("stretched", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t))
+    J = call("junctions", p, q, v, np.concatenate([x, np.zeros_like(x)]), t=t)
     if not np.isfinite(J).all():
         raise SimulationError(
             "The forces at the junction are not finite numbers.",

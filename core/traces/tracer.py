@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -11,20 +10,11 @@ import casadi as ca
 from core.codegen.blocks import Recorder, Table
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.signature import Signature
-from core.elements.constraint_reader import ConstraintReader
-from core.elements.element_reader import Elements
-from core.elements.time_argument import Clock, clock_of
-from core.elements.turn_counters import called_by_forces
 from core.errors import SimulationError
-from core.joints.residuals import residual
 from core.mechanics.runner import Runner, inline
-from core.mechanics.tree import Tree
-from core.model.parameters import environment
-from core.multibody.number_reader import Numbers
-from core.multibody.topology import Topology
-from core.multibody.tree_of_model import Machine, machine_of
-from core.spatial.pose import IDENTITY
 from core.spatial.scalar import Scalar
+from core.traces.context import TraceContext
+from core.traces.registry import BODIES
 from core.traces.signatures import signature_of
 
 
@@ -36,10 +26,6 @@ class Trace(NamedTuple):
     content: ca.Function | Table
 
 
-LONG = 24
-"""Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
-VERY_LONG = 200
-"""Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
 _IN_ONE_PIECE = {
     "rate",
     "constraint_residual",
@@ -61,71 +47,8 @@ _IN_ONE_PIECE = {
 """Functions that need the whole trace (for derivatives), or are cheap."""
 
 
-class Tracer:
+class Tracer(TraceContext):
     """Traces the functions of one topology."""
-
-    def __init__(self, topology: Topology) -> None:
-        self.topology = topology
-        model = topology.model
-        self.p_names = tuple(p.name for p in model.parameters if p.independent)
-        self.p = symbols("p", len(self.p_names))
-        values = environment(model.parameters, dict(zip(self.p_names, self.p, strict=True)))
-        self.numbers = Numbers(values, model.origin)
-
-    @cached_property
-    def machine(self) -> Machine:
-        """With links merged across fixed joints."""
-        return machine_of(self.topology, self.numbers)
-
-    @cached_property
-    def unmerged(self) -> Machine:
-        """With every body a link of its own."""
-        return machine_of(self.topology, self.numbers, merged=False)
-
-    @cached_property
-    def elements(self) -> Elements:
-        """Sensors and forces on the merged machine."""
-        return Elements(self.topology.model, self.machine, self.numbers)
-
-    @cached_property
-    def unmerged_elements(self) -> Elements:
-        """Sensors and forces where every body is a link of its own."""
-        return Elements(self.topology.model, self.unmerged, self.numbers)
-
-    @cached_property
-    def clock(self) -> Clock:
-        """What depends on time, and how."""
-        return clock_of(
-            self.topology.model, called_by_forces(self.topology.model), len(self.elements.mode_variables.numbers)
-        )
-
-    @cached_property
-    def constraints(self) -> ConstraintReader:
-        """Cut joints, constraints and drivers."""
-        return ConstraintReader(self.elements, self.clock)
-
-    @property
-    def nx(self) -> int:
-        """Number of states of force elements."""
-        return len(self.elements.x_names)
-
-    @property
-    def frame_names(self) -> list[str]:
-        """Bodies and frames, without the world."""
-        model = self.topology.model
-        return [*(body.name for body in model.bodies), *(frame.name for frame in model.frames)]
-
-    @property
-    def joint_names(self) -> list[str]:
-        """Implicit free joints, then those of the document."""
-        declared = [joint.name for joint in self.topology.model.joints]
-        tree = [branch.joint.name for branch in self.topology.branches]
-        return [*(name for name in tree if name not in set(declared)), *declared]
-
-    @property
-    def tree(self) -> Tree:
-        """The merged tree."""
-        return self.machine.tree
 
     def trace(self, name: str) -> Trace:
         """The trace of a function by name; a frame's Jacobian is "jacobian:<frame>"."""
@@ -140,32 +63,12 @@ class Tracer:
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
         return Trace(name, signature, function)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Lengths of the arguments."""
-        nv = self.tree.nv
-        rows = len(self.constraints.rows)
-        return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
-
-    @property
-    def long(self) -> bool:
-        """True if recursions become tables of blocks."""
-        return len(self.tree.links) > LONG
-
-    @property
-    def very_long(self) -> bool:
-        """True if the mass matrix is left to NumPy."""
-        plain = not self.elements.added_inertia
-        return self.long and plain and (self.tree.nv > VERY_LONG or self.tree.coupled)
-
     def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
         recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
         inputs = dict(zip(signature.arguments, recorder.inputs, strict=False))
         return recorder.finish(self._body(kind, inputs, detail, recorder))
 
     def _body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
-        from core.traces.registry import BODIES
-
         try:
             return BODIES[kind](self, inputs, detail, run)
         except ZeroDivisionError:
@@ -174,16 +77,6 @@ class Tracer:
     def signature(self, name: str) -> Signature:
         """Arguments and shape of a function."""
         return signature_of(self, name)
-
-    def components(self, sensor: str) -> int:
-        """Number of components of a sensor; 0 for a name that is none."""
-        found = self.elements.sensors.get(sensor)
-        return 0 if found is None else found.count
-
-    @property
-    def observed(self) -> int:
-        """Numbers that force elements show."""
-        return sum(7 if force.kind == "wrench" else 5 for force in self.topology.model.forces)
 
     def _massless(self) -> SimulationError:
         """Which joint moves nothing that has mass."""
@@ -199,10 +92,6 @@ class Tracer:
         culprit = next((links[i].name for i in range(len(links)) if not moved[i]), links[-1].name)
         declared = {joint.name for joint in self.topology.model.joints}
         return massless(culprit, {link.name for link in links} - declared)
-
-    def constraint_rows(self, joint: str) -> list[Scalar]:
-        law = self.machine.laws[joint][0]
-        return residual(law, IDENTITY)
 
 
 def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:

@@ -14,7 +14,7 @@ from core.errors import ModelError
 from core.files import load
 from core.functions import FUNCTIONS, Context, call, find
 from core.functions.catalogue import GROUPS
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.functions.results import EllipsoidField, Matrix, PoseSequence, Report, Table, leaves, to_json
 from core.functions.text import csv_of, latex_of, python_of, text_of
 from core.model import Body, Joint, Model

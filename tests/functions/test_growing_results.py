@@ -13,7 +13,7 @@ from app.panels.output.panel import OutputPanel
 from app.preferences.settings import Settings
 from core.files import load
 from core.functions import Context, call, growing
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.functions.results import Formulas, Message, leaves
 from core.symbolic.forms import Symbol
 from resources import EXAMPLES

@@ -21,6 +21,7 @@ KINDS = ("app/cli/", "app/commands/", "core/mechanics/", "core/simulation/method
 """Rooms in which each file is one of a kind: a command's verb, a menu, a recursion, a method."""
 
 EXCEPTIONS: dict[str, str] = {
+    "core/traces/jacobians.py": "the derivative of the other traces, which stand below it",
     "benchmarks/problems.py:flyball_governor": "the equations of one machine, as its source lists them",
 }
 """File, or file:function, with the reason why it may be longer or shorter."""

@@ -23,7 +23,7 @@ from core.symbolic.factoring import shared
 from core.symbolic.forms import Power, Trig, evaluate, names, operations, summed
 from core.symbolic.proof import numbers
 from core.symbolic.recursion_code import RESULTS, code, recursion
-from core.symbolic.ring import exact
+from core.symbolic.ring import Ring, exact
 from core.symbolic.terms import expanded, terms_of
 
 
@@ -132,6 +132,14 @@ def test_products_of_written_numbers_are_written_numbers():
     assert exact(4.25 * 0.6447) == Fraction("2.739975")
     for x in map(float, rng.normal(size=300)):
         assert abs(float(exact(x)) - x) <= 1e-12 * abs(x)
+
+
+def test_elements_show_themselves_in_terms():
+    ring = Ring(["q1"], ["a", "q1"])
+    sine, cosine = ring.sin_cos(ring.symbol("q1"))
+    assert str(1 - cosine * cosine) == "S1^2"
+    with pytest.raises(ModelError, match=re.escape("'a + S1'")):
+        1 / (ring.symbol("a") + sine)
 
 
 def test_gravity_of_the_stanford_arm_is_written_with_the_decimals_of_its_file():

@@ -13,7 +13,7 @@ from core.files.meshes.meshes import MeshPart, load_mesh
 from viz.drawlist import geometry as g
 from viz.drawlist.item import Item, forms_in
 from viz.meshes import shape_files
-from viz.meshes.meshes import mesh
+from viz.meshes.forms import form_mesh
 from viz.meshes.polydata import coloured, joined, surface, with_normals
 
 UNCOLOURED = (0.72, 0.74, 0.77, 1.0)
@@ -23,7 +23,7 @@ UNCOLOURED = (0.72, 0.74, 0.77, 1.0)
 def read(form: g.MeshFile) -> vtkPolyData:
     """The mesh of a file; the wire placeholder if it is missing or broken (see `problem`)."""
     if problem(form):
-        return mesh(g.MissingMesh(form.size))
+        return form_mesh(g.MissingMesh(form.size))
     path = resolve_mesh(form.file, form.origin)
     assert path is not None
     parts = load_mesh(path).parts

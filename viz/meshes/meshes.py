@@ -1,23 +1,16 @@
-"""Forms → vtkPolyData with normals, each made once. Mesh files come through `core.files`."""
+"""Forms of every kind → vtkPolyData with normals, each made once. Mesh files come through `core.files`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from math import cos, pi, sin
-from typing import Any
 
-import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from viz.drawlist import geometry as g
-from viz.look import LIGHT
-from viz.meshes.machine_parts import coil, gearwheel, spiral
-from viz.meshes.polydata import coloured, joined, moved, revolved, surface, swept, wire, with_normals
-from viz.placement import along, matrix
-
-ROUND = 48
-"""Sides of round forms."""
+from viz.meshes import mesh_files, shape_files
+from viz.meshes.forms import form_mesh
+from viz.meshes.polydata import joined, moved
+from viz.placement import matrix
 
 
 @lru_cache(maxsize=2048)
@@ -26,179 +19,15 @@ def mesh(form: g.Geometry) -> vtkPolyData:
 
     Colours that belong to the form itself (triads, mesh files) are its point scalars.
     """
-    return _BUILDERS[type(form)](form)
-
-
-def _box(form: g.Box) -> vtkPolyData:
-    half = np.array(form.size) / 2.0
-    cut = min(form.bevel, 0.45 * float(half.min()) * 2.0)
-    if cut <= 0.0:
-        return with_normals(_cuboid(half))
-    from scipy.spatial import ConvexHull
-
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-    corners = np.concatenate([signs * (half - cut * (1 - np.eye(3)[k])) for k in range(3)])
-    hull = ConvexHull(corners)
-    faces = hull.simplices.copy()
-    a, b, c = (corners[faces[:, k]] for k in range(3))
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
-    faces[inward] = faces[inward][:, ::-1]
-    return with_normals(surface(corners, faces), feature_angle=30.0)
-
-
-def _cuboid(half: np.ndarray) -> vtkPolyData:
-    points = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float) * half
-    faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
-    return surface(points, faces)
-
-
-def _cylinder(form: g.Cylinder) -> vtkPolyData:
-    r, h, b = form.radius, form.length / 2.0, min(form.bevel, form.radius / 2.0, form.length / 4.0)
-    corner = [(r, -h), (r, h)] if b <= 0 else [(r - b, -h), (r, -h + b), (r, h - b), (r - b, h)]
-    return with_normals(revolved([(0.0, -h), *corner, (0.0, h)], form.sides))
-
-
-def _tube(form: g.Tube) -> vtkPolyData:
-    h = form.length / 2.0
-    ring = [(form.outer, -h), (form.outer, h), (form.inner, h), (form.inner, -h)]
-    return with_normals(revolved(ring, ROUND, closed=True))
-
-
-def _half_circle(radius: float, height: float, lower: bool, steps: int = 12) -> list[tuple[float, float]]:
-    start = -pi / 2 if lower else 0.0
-    angles = [start + pi / 2 * i / steps for i in range(steps + 1)]
-    return [(max(radius * cos(t), 0.0), height + radius * sin(t)) for t in angles]
-
-
-def _sphere(form: g.Sphere) -> vtkPolyData:
-    profile = _half_circle(form.radius, 0.0, True)[:-1] + _half_circle(form.radius, 0.0, False)
-    return with_normals(revolved(profile, ROUND), 90.0)
-
-
-def _ellipsoid(form: g.Ellipsoid) -> vtkPolyData:
-    return with_normals(moved(mesh(g.Sphere(1.0)), np.diag([*form.radii, 1.0])), 90.0)
-
-
-def _capsule(form: g.Capsule) -> vtkPolyData:
-    h = form.length / 2.0
-    lower, upper = _half_circle(form.radius, -h, True, 8), _half_circle(form.radius, h, False, 8)
-    if form.length <= 0.0:
-        lower = lower[:-1]
-    return with_normals(revolved(lower + upper, 32), 90.0)
-
-
-def _cone(form: g.Cone) -> vtkPolyData:
-    h = form.length / 2.0
-    profile = [(0.0, -h), (form.radius, -h), (form.top, h)]
-    return with_normals(revolved(profile if form.top <= 0 else [*profile, (0.0, h)], ROUND))
-
-
-def _arc(form: g.Arc) -> vtkPolyData:
-    whole = abs(form.end - form.start) >= 2.0 * pi - 1e-9
-    steps = max(2, round(abs(form.end - form.start) / (2.0 * pi) * 72))
-    angle = np.linspace(form.start, form.end, steps + 1)
-    if whole:
-        angle = angle[:-1]
-    path = form.radius * np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
-    return with_normals(swept(path, form.tube, 10, closed=whole), 60.0)
-
-
-def _sector(form: g.Sector) -> vtkPolyData:
-    steps = max(2, round(abs(form.end - form.start) / (2.0 * pi) * 72))
-    angle = np.linspace(form.start, form.end, steps + 1)
-    ray = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
-    i = np.arange(steps)
-    faces = np.stack([i, i + steps + 1, i + steps + 2, i + 1], axis=1)
-    return with_normals(surface(np.concatenate([form.inner * ray, form.outer * ray]), faces))
-
-
-def _arrow(form: g.Arrow) -> vtkPolyData:
-    neck = form.length - form.head_length
-    profile = [(0.0, 0.0), (form.shaft, 0.0), (form.shaft, neck), (form.head_radius, neck), (0.0, form.length)]
-    return with_normals(revolved(profile, 24))
-
-
-def _helix(form: g.Helix) -> vtkPolyData:
-    turns = form.length / abs(form.pitch)
-    t = np.linspace(0.0, turns, max(8, round(turns * 24)) + 1)
-    angle = 2.0 * pi * t
-    z = t * form.pitch - np.sign(form.pitch) * form.length / 2.0
-    path = np.stack([form.radius * np.cos(angle), form.radius * np.sin(angle), z], axis=1)
-    return with_normals(swept(path, form.tube, 8), 60.0)
-
-
-def _triad(form: g.Triad) -> vtkPolyData:
-    parts = []
-    for axis, key in enumerate("xyz"):
-        length = form.length * (form.z_factor if axis == 2 else 1.0)
-        arrow = g.Arrow(length, 0.032 * form.length, 0.085 * form.length, 0.26 * form.length)
-        parts.append(coloured(moved(mesh(arrow), along(np.eye(3)[axis])), LIGHT.palette[key]))
-    ball = moved(mesh(g.Sphere(0.05 * form.length)), np.eye(4))
-    return joined([*parts, coloured(ball, LIGHT.palette["joint"])])
-
-
-def _center_mark(form: g.CenterMark) -> vtkPolyData:
-    """Eight octants, black and white in turn."""
-    angles = np.linspace(0.0, pi / 2, 7)
-    u, v = np.meshgrid(angles, angles, indexing="ij")
-    patch = form.radius * np.stack([np.cos(u) * np.cos(v), np.cos(u) * np.sin(v), np.sin(u)], axis=-1).reshape(-1, 3)
-    i, j = (index.ravel() for index in np.meshgrid(range(6), range(6), indexing="ij"))
-    faces = np.stack([i * 7 + j, i * 7 + j + 1, i * 7 + j + 8, i * 7 + j + 7], axis=1)
-    parts = []
-    for x in (1.0, -1.0):
-        for y in (1.0, -1.0):
-            for z in (1.0, -1.0):
-                order = faces if x * y * z > 0 else faces[:, ::-1]
-                colour = LIGHT.palette["com_dark" if x * y * z > 0 else "com_light"]
-                octant = with_normals(surface(patch * (x, y, z), order), 90.0, merge=False)
-                parts.append(coloured(octant, colour))
-    return joined(parts)
-
-
-def _missing(form: g.MissingMesh) -> vtkPolyData:
-    h = form.size / 2.0
-    points = [(x, y, z) for x in (-h, h) for y in (-h, h) for z in (-h, h)]
-    edges = [(0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (3, 7), (4, 5), (4, 6), (5, 7), (6, 7)]
-    crosses = [(0, 3), (1, 2), (4, 7), (5, 6), (0, 5), (1, 4), (2, 7), (3, 6), (0, 6), (2, 4), (1, 7), (3, 5)]
-    return wire(points, edges + crosses)
+    if isinstance(form, g.Compound):
+        return _compound(form)
+    if isinstance(form, g.MeshFile):
+        return mesh_files.read(form)
+    if isinstance(form, g.ShapeFile):
+        return shape_files.read(form)
+    return form_mesh(form)
 
 
 def _compound(form: g.Compound) -> vtkPolyData:
     parts = [moved(mesh(part.geometry), matrix(part.placement)) for part in form.parts]
     return parts[0] if len(parts) == 1 else joined(parts)
-
-
-def _mesh_file(form: g.MeshFile) -> vtkPolyData:
-    from viz.meshes.mesh_files import read
-
-    return read(form)
-
-
-def _shape_file(form: g.ShapeFile) -> vtkPolyData:
-    from viz.meshes.shape_files import read
-
-    return read(form)
-
-
-_BUILDERS: dict[type, Callable[[Any], vtkPolyData]] = {
-    g.Box: _box,
-    g.ShapeFile: _shape_file,
-    g.Cylinder: _cylinder,
-    g.Tube: _tube,
-    g.Sphere: _sphere,
-    g.Ellipsoid: _ellipsoid,
-    g.Capsule: _capsule,
-    g.Cone: _cone,
-    g.Arc: _arc,
-    g.Sector: _sector,
-    g.Arrow: _arrow,
-    g.Helix: _helix,
-    g.Coil: coil,
-    g.Spiral: spiral,
-    g.Gearwheel: gearwheel,
-    g.Triad: _triad,
-    g.CenterMark: _center_mark,
-    g.MissingMesh: _missing,
-    g.MeshFile: _mesh_file,
-    g.Compound: _compound,
-}

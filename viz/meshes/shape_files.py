@@ -9,7 +9,7 @@ from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from core.errors import KinetostatError
 from core.robotica.shape_file import LineShape, read_shape
 from viz.drawlist import geometry as g
-from viz.meshes.meshes import mesh
+from viz.meshes.forms import form_mesh
 from viz.meshes.polydata import joined, moved, swept, vtk_points, with_normals
 from viz.placement import shifted
 
@@ -31,7 +31,7 @@ def read(form: g.ShapeFile) -> vtkPolyData:
     try:
         return drawn(read_shape(form.path), form.scale, form.thickness)
     except KinetostatError:
-        return mesh(g.MissingMesh(10.0 * form.thickness))
+        return form_mesh(g.MissingMesh(10.0 * form.thickness))
 
 
 def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
@@ -39,7 +39,7 @@ def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
     parts = [swept(_apart(np.array(line) * scale), thickness) for line in shape.lines]
     parts += [_polygon(np.array(corners) * scale) for corners in shape.polygons]
     for point in np.array(shape.points).reshape(-1, 3) * scale:
-        parts.append(moved(mesh(g.Sphere(POINT * thickness)), shifted(*point)))
+        parts.append(moved(form_mesh(g.Sphere(POINT * thickness)), shifted(*point)))
     return joined(parts)
 
 

@@ -301,7 +301,7 @@ class DerivationPanel(QWidget):
 
 
 def _stop(cancelled: Callable[[], bool]) -> None:
-    from core.functions.function import Cancelled
+    from core.functions.context import Cancelled
 
     if cancelled():
         raise Cancelled

@@ -12,7 +12,7 @@ from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from core.functions import Context, Function, call
 from core.functions.catalogue import script_line
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.functions.options import OutputFile
 from core.functions.results import Result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,29 +17,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.document.session import Session
+from app.preferences.settings import Settings
 from app.widgets.note import Note
 from core.errors import KinetostatError
 from core.functions.subjects.symbols import append
 from core.symbolic.export import EXPORTS
 
-if TYPE_CHECKING:
-    from app.document.session import Session
-    from app.panels.output.card import ResultCard
-    from app.preferences.settings import Settings
-
+Written = Callable[[str, str], str]
 FILE, LANGUAGE = "formulas/file", "formulas/language"
 SUFFIXES = {"latex": "tex", "mathematica": "m", "python": "py", "sympy": "py", "c": "c"}
 
 
 class AppendDialog(QDialog):
-    """Label, language and file."""
+    """Label, language and file.
 
-    def __init__(self, card: ResultCard, session: Session, settings: Settings) -> None:
-        super().__init__(card)
+    written : the formulas, in a language and under a label; own : the label they have, if they have one together
+    """
+
+    def __init__(self, parent: QWidget, written: Written, own: str, session: Session, settings: Settings) -> None:
+        super().__init__(parent)
         self.setWindowTitle("Append to a file")
-        self._card, self._session, self._settings = card, session, settings
+        self._written, self._session, self._settings = written, session, settings
         self.label = QLineEdit()
-        own = card.formulas()[0].label if len(card.formulas()) == 1 else ""
         self.label.setPlaceholderText(own or "its own name")
         self.language = QComboBox()
         for language, (title, _, _) in EXPORTS.items():
@@ -83,7 +83,7 @@ class AppendDialog(QDialog):
             self.file.setFocus()
             return
         try:
-            append(path, self._card.written(language, self.label.text().strip()))
+            append(path, self._written(language, self.label.text().strip()))
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
@@ -93,9 +93,9 @@ class AppendDialog(QDialog):
         super().accept()
 
 
-def append_formulas(card: ResultCard, session: Session, settings: Settings) -> AppendDialog:
+def append_formulas(parent: QWidget, written: Written, own: str, session: Session, settings: Settings) -> AppendDialog:
     """Ask where to, and append."""
-    dialog = AppendDialog(card, session, settings)
+    dialog = AppendDialog(parent, written, own, session, settings)
     dialog.finished.connect(dialog.deleteLater)
     dialog.open()
     return dialog

@@ -108,7 +108,7 @@ class ResultCard(QFrame):
         menu.addSeparator()
         menu.addAction("The call", lambda: _copy(self.result.call))
         if self.formulas():
-            menu.addAction("Append to a file…", lambda: append_formulas(self, self._session, self._settings))
+            menu.addAction("Append to a file…", self._append)
         menu.aboutToShow.connect(lambda: table.setEnabled(bool(self.csv())))
         return menu
 
@@ -177,6 +177,10 @@ class ResultCard(QFrame):
 
         write = EXPORTS[language][2]
         return "\n".join(write(part.entries, label or part.label or "result") for part in self.formulas())
+
+    def _append(self) -> None:
+        own = self.formulas()[0].label if len(self.formulas()) == 1 else ""
+        append_formulas(self, self.written, own, self._session, self._settings)
 
     def csv(self) -> str:
         """Its tables as CSV; '' if it has none."""

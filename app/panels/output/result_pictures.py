@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import ModelError
-from core.functions.function import Context
+from core.functions.context import Context
 from core.functions.results import EllipsoidField, Picture, PoseSequence, Print, Result, leaves
 
 if TYPE_CHECKING:

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app.document.session import Session
 from app.plotting import export
 from app.plotting.chart import Chart
 from app.preferences.icons import icon
+from app.preferences.settings import Settings
 from core.errors import KinetostatError
 
-if TYPE_CHECKING:
-    from app.panels.plots.panel import PlotsPanel
+
+def fill_exports(
+    menu: QMenu, session: Session, charts: Callable[[], list[Chart]], ask: Callable[[list[Chart]], None]
+) -> None:
+    """Entries that copy charts, or ask where to write them."""
+    menu.addAction(icon("copy"), "Copy", lambda: attempt(session, lambda: export.copy(charts())))
+    menu.addAction(icon("export"), "Export…", lambda: ask(charts()))
 
 
-def fill_exports(panel: PlotsPanel, menu: QMenu, indices: Sequence[int] | None = None) -> None:
-    """Entries that write or copy plots; default: all."""
-
-    def chosen() -> list[Chart]:
-        panel.complete()
-        return [panel.charts[k] for k in indices] if indices is not None else panel.charts
-
-    menu.addAction(icon("copy"), "Copy", lambda: attempt(panel.session, lambda: export.copy(chosen())))
-    menu.addAction(icon("export"), "Export…", lambda: ask_export(panel, chosen()))
-
-
-def ask_export(panel: PlotsPanel, charts: Sequence[Chart] | None = None) -> None:
+def ask_export(parent: QWidget, settings: Settings, title: str, write: Callable[[str], object]) -> None:
     """Ask for a file and write the plots."""
-    title = "Export plots" if charts is None or len(charts) > 1 else "Export plot"
     filters = "Picture (*.png);;Drawing (*.svg);;Drawing (*.pdf);;Numbers (*.csv)"
-    start = str(Path(panel.settings.value("folders/plots", str(Path.home()))) / "plot.png")
-    path, chosen = QFileDialog.getSaveFileName(panel, title, start, filters)
+    start = str(Path(settings.value("folders/plots", str(Path.home()))) / "plot.png")
+    path, chosen = QFileDialog.getSaveFileName(parent, title, start, filters)
     if path:
         if Path(path).suffix.lower() not in export.SUFFIXES:
             path += chosen[chosen.rfind("*") + 1 :].rstrip(")") or ".png"
-        panel.settings.remember("folders/plots", str(Path(path).parent))
-        panel.export(path, charts)
+        settings.remember("folders/plots", str(Path(path).parent))
+        write(path)
 
 
 def attempt(session: Session, work: Callable[[], None], words: str = "") -> bool:

@@ -12,13 +12,13 @@ from typing import Any
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.background.slices import slices
 from app.document.session import Session, State, Step
 from app.panels.plots.empty import EmptyPlots
-from app.panels.plots.export_menu import ask_export, attempt
-from app.panels.plots.menu import plot_menu
+from app.panels.plots.export_menu import ask_export, attempt, fill_exports
+from app.panels.plots.menu import PlotActions, plot_menu
 from app.panels.plots.toolbar import PlotsBar
 from app.plotting import export
 from app.plotting.area import PlotArea
@@ -85,8 +85,9 @@ class PlotsPanel(QWidget):
 
     def _build(self) -> None:
         self.setAcceptDrops(True)
-        self.bar = PlotsBar(self)
+        self.bar = PlotsBar(self._fill_exports)
         self.picker = ChannelPicker()
+        self._connect_bar()
         self.picker.toggled.connect(self._toggled)
         self.picker.formula.connect(lambda text: self.add([text]))
         self.area = PlotArea()
@@ -110,6 +111,15 @@ class PlotsPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addLayout(row)
+
+    def _connect_bar(self) -> None:
+        bar = self.bar
+        bar.channels.toggled.connect(self.picker.setVisible)
+        bar.add.clicked.connect(lambda *_: self.add_plot())
+        bar.fit.clicked.connect(lambda *_: self.auto())
+        bar.zoom.toggled.connect(self.box_zoom)
+        bar.link.toggled.connect(lambda *_: self.relink())
+        bar.measure.toggled.connect(self.measure)
 
     # ----------------------------------------------------------------------------- what is plotted
 
@@ -136,12 +146,22 @@ class PlotsPanel(QWidget):
         chart.dropped.connect(lambda names: self.add(names, index))
         chart.removed.connect(lambda name: self.put(index, self.sheet.plots[index].without(name)))
         chart.activated.connect(lambda: self._activate(index))
-        chart.menu_wanted.connect(lambda place: plot_menu(self, index).popup(place.toPoint()))
+        chart.menu_wanted.connect(lambda place: self._menu(index).popup(place.toPoint()))
         chart.box_zoom(self.bar.zoom.isChecked())
         self.area.addWidget(chart)
         self.charts.append(chart)
         if index < len(self.sheet.plots):
             chart.plot = self.sheet.plots[index]
+
+    def _menu(self, index: int) -> QMenu:
+        """The menu of the plot of this number."""
+        actions = PlotActions(
+            show_all=self.charts[index].auto,
+            put=lambda plot: self.put(index, plot),
+            remove=lambda: self.remove_plot(index),
+            fill_exports=lambda menu: self._fill_exports(menu, index),
+        )
+        return plot_menu(self, self.sheet.plots[index], self.sheet.plots, actions)
 
     def add(self, names: Sequence[str], index: int | None = None, x: str = TIME) -> None:
         """Draw channels (those of several components by component) in a plot; default: the active one."""
@@ -293,7 +313,7 @@ class PlotsPanel(QWidget):
         self.picker.show_run(current, self.sheet.current.channels)
         for k, chart in enumerate(self.charts):
             chart.mark(len(self.charts) > 1 and k == self.sheet.active)
-        self.bar.refresh()
+        self.bar.refresh(len(self.sheet.plots))
 
     def _show_times(self) -> None:
         time = self.runs.time if self.runs.current is not None else None
@@ -379,9 +399,19 @@ class PlotsPanel(QWidget):
         self.complete()
         return attempt(self.session, lambda: export.save(charts or self.charts, path), f"Wrote {path}")
 
-    def ask_export(self) -> None:
-        """Ask for a file and write all plots."""
-        ask_export(self)
+    def ask_export(self, charts: Sequence[Chart] | None = None) -> None:
+        """Ask for a file and write plots (default: all)."""
+        title = "Export plots" if charts is None or len(charts) > 1 else "Export plot"
+        ask_export(self, self.settings, title, lambda path: self.export(path, charts))
+
+    def _fill_exports(self, menu: QMenu, index: int | None = None) -> None:
+        """Entries that write or copy one plot; default: all."""
+
+        def chosen() -> list[Chart]:
+            self.complete()
+            return self.charts if index is None else [self.charts[index]]
+
+        fill_exports(menu, self.session, chosen, self.ask_export)
 
     # ----------------------------------------------------------------------------- dropping
 

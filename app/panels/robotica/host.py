@@ -12,7 +12,7 @@ from app.document.session import Session
 from app.panels.output.result_pictures import write_pictures
 from core.errors import KinetostatError
 from core.functions import Context
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.functions.results import Result
 from core.functions.text import text_of
 from core.model import Model

@@ -11,7 +11,7 @@ from app.widgets.label import Label
 from app.widgets.options.option_editor import OptionEditor
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
-from core.functions.function import Context
+from core.functions.context import Context
 from core.functions.options import Number, SymbolValues, Values, Vector
 from core.functions.subjects.dynamics import speed_dimensions
 

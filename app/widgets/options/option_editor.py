@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.plain_text import as_tip
 from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Units
-from core.functions.function import Context
+from core.functions.context import Context
 from core.functions.options import Option
 
 

@@ -16,7 +16,7 @@ from app.widgets.options.option_editor import OptionEditor
 from app.widgets.options.range_options import RangesEditor
 from app.widgets.quantities.quantity_text import Units
 from app.widgets.tool_button import tool_button
-from core.functions.function import Context
+from core.functions.context import Context
 from core.functions.options import (
     Choice,
     Flag,

@@ -17,7 +17,7 @@ from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure
 from app.widgets.tool_button import tool_button
 from core.analysis.sweep import coordinate_aliases, dimension_of, value_of
-from core.functions.function import Context
+from core.functions.context import Context
 from core.functions.options import DIVISIONS, MAX_DIVISIONS, Ranges
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.functions.function import Context, Function, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_motion
 from core.functions.options import Choice, FrameName, OutputFile
 from core.functions.results import (
     Amount,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.errors import ModelError
-from core.functions.function import Context, Function, needs_bodies, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Flag, Values
 from core.functions.results import Amount, Column, Matrix, Report, Result, Table, rows_of
 

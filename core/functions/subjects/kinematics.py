@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.functions.function import Context, Function, needs_bodies, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, FrameName, FrameNames, Integer, Vector
 from core.functions.results import Amount, Cell, Column, Matrix, Message, Report, Result, Table, rows_of
 

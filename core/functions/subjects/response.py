@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import KinetostatError, ModelError
-from core.functions.function import Context, Function, needs_mass, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, InputFile, Integer, Number, OutputFile, SymbolValues, Text, Values
 from core.functions.results import Cell, Column, Message, Motion, Report, Result, Table
 from core.functions.subjects.robot_formulas import needs_open_chain, robot_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from core.functions.function import Context, Function, needs_bodies, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_bodies, needs_motion
 from core.functions.options import Choice, Flag, Integer, OutputFile, Range, Ranges
 from core.functions.results import Picture, PoseSequence, Result, rows_of
 

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from core.errors import SimulationError
-from core.functions.function import Context, Function, needs_mass, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_mass, needs_motion
 from core.functions.options import Choice, Text, Values
 from core.functions.results import (
     Amount,

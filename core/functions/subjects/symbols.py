@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.functions.function import Context, Function, needs_motion
+from core.functions.context import Context
+from core.functions.function import Function, needs_motion
 from core.functions.growing import Growing
 from core.functions.options import Choice, Flag, FrameName, Integer, Number, OutputFile, Text
 from core.functions.results import Formulas, Message, Result

@@ -9,7 +9,7 @@ from core.errors import ExpressionError, SimulationError
 from core.functions.subjects.torque_file import Torques
 
 if TYPE_CHECKING:
-    from core.functions.function import Context
+    from core.functions.context import Context
     from core.simulation import Run
     from core.symbolic.robot import Robot
 

@@ -14,9 +14,8 @@ from core.codegen import llvm_ir
 from core.codegen.graph_symbols import column, symbols
 from core.codegen.instructions import instructions_of
 from core.codegen.object_code import Library
-from core.elements.mode_variables import ModeVariables
+from core.elements.mode_variables import MODE_NAME, ModeVariables
 from core.elements.sensors import readings_of
-from core.elements.signals import MODE_NAME
 from core.errors import ExpressionError, ModelError
 from core.mechanics.kinematic_state import KinematicState
 from core.model import SENSOR_KINDS

@@ -213,7 +213,7 @@ def test_the_cards_menu_copies_in_every_language(panel):
 def test_formulas_are_appended_and_the_file_remembered(qtbot, panel, settings, tmp_path):
     card, _ = shown(panel)
     path = tmp_path / "robot.tex"
-    dialog = AppendDialog(card, panel._session, settings)
+    dialog = AppendDialog(card, card.written, "", panel._session, settings)
     qtbot.addWidget(dialog)
     dialog.show()
     QTest.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
@@ -223,7 +223,7 @@ def test_formulas_are_appended_and_the_file_remembered(qtbot, panel, settings, t
     dialog.language.setCurrentIndex(dialog.language.findData("latex"))
     QTest.mouseClick(dialog.add, Qt.MouseButton.LeftButton)
     assert path.read_text().startswith("Masses = \\begin{bmatrix}")
-    again = AppendDialog(card, panel._session, settings)
+    again = AppendDialog(card, card.written, "", panel._session, settings)
     qtbot.addWidget(again)
     assert again.file.text() == str(path)
     assert again.language.currentData() == "latex"

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from core.functions import call
-from core.functions.function import Context
+from core.functions.context import Context
 from core.functions.results import Ellipsoid, EllipsoidField, PoseSequence, Table
 
 

@@ -10,7 +10,7 @@ import pytest
 from app.runs import integrator_code
 from app.runs.integrator_code import IntegratorCode, integrators, stages_for
 from core.files import load
-from core.functions.function import Cancelled
+from core.functions.context import Cancelled
 from core.mechanism import Mechanism
 from core.simulation import precompilation
 from resources import examples

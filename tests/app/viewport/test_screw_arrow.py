@@ -6,7 +6,7 @@ import pytest
 from app.preferences.settings import Settings
 from app.window.window import Window
 from core.functions.catalogue import call
-from core.functions.function import Context
+from core.functions.context import Context
 from tests.mobility import overconstrained as machines
 
 

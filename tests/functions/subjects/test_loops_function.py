@@ -2,7 +2,7 @@
 
 from core.files import load
 from core.functions import call
-from core.functions.function import Context
+from core.functions.context import Context
 from resources import examples
 from tests.mechanism.closed_forms import random_loops
 

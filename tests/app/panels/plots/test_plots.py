@@ -659,9 +659,7 @@ def test_a_line_that_stays_inside_stays_one_line():
 def test_a_dialog_that_names_no_format_gives_a_picture(bench, tmp_path, monkeypatch):
     from PySide6.QtWidgets import QFileDialog
 
-    from app.panels.plots.export_menu import ask_export
-
     bench.window.plots.add_plot(Plot(("energy.kinetic",)))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *a, **k: (str(tmp_path / "plot"), ""))
-    ask_export(bench.window.plots)
+    bench.window.plots.ask_export()
     assert (tmp_path / "plot.png").is_file()

@@ -1,0 +1,123 @@
+"""What traced functions see: the machine over symbols, its tree, elements and constraints, and what sizes they have."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from core.codegen.graph_symbols import symbols
+from core.elements.constraint_reader import ConstraintReader
+from core.elements.element_reader import Elements
+from core.elements.time_argument import Clock, clock_of
+from core.elements.turn_counters import called_by_forces
+from core.joints.residuals import residual
+from core.mechanics.tree import Tree
+from core.model.parameters import environment
+from core.multibody.number_reader import Numbers
+from core.multibody.topology import Topology
+from core.multibody.tree_of_model import Machine, machine_of
+from core.spatial.pose import IDENTITY
+from core.spatial.scalar import Scalar
+
+LONG = 24
+"""Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
+VERY_LONG = 200
+"""Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
+
+
+class TraceContext:
+    """One topology with symbols for its parameters."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        model = topology.model
+        self.p_names = tuple(p.name for p in model.parameters if p.independent)
+        self.p = symbols("p", len(self.p_names))
+        values = environment(model.parameters, dict(zip(self.p_names, self.p, strict=True)))
+        self.numbers = Numbers(values, model.origin)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """With links merged across fixed joints."""
+        return machine_of(self.topology, self.numbers)
+
+    @cached_property
+    def unmerged(self) -> Machine:
+        """With every body a link of its own."""
+        return machine_of(self.topology, self.numbers, merged=False)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Sensors and forces on the merged machine."""
+        return Elements(self.topology.model, self.machine, self.numbers)
+
+    @cached_property
+    def unmerged_elements(self) -> Elements:
+        """Sensors and forces where every body is a link of its own."""
+        return Elements(self.topology.model, self.unmerged, self.numbers)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """What depends on time, and how."""
+        return clock_of(
+            self.topology.model, called_by_forces(self.topology.model), len(self.elements.mode_variables.numbers)
+        )
+
+    @cached_property
+    def constraints(self) -> ConstraintReader:
+        """Cut joints, constraints and drivers."""
+        return ConstraintReader(self.elements, self.clock)
+
+    @property
+    def nx(self) -> int:
+        """Number of states of force elements."""
+        return len(self.elements.x_names)
+
+    @property
+    def frame_names(self) -> list[str]:
+        """Bodies and frames, without the world."""
+        model = self.topology.model
+        return [*(body.name for body in model.bodies), *(frame.name for frame in model.frames)]
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Implicit free joints, then those of the document."""
+        declared = [joint.name for joint in self.topology.model.joints]
+        tree = [branch.joint.name for branch in self.topology.branches]
+        return [*(name for name in tree if name not in set(declared)), *declared]
+
+    @property
+    def tree(self) -> Tree:
+        """The merged tree."""
+        return self.machine.tree
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the arguments."""
+        nv = self.tree.nv
+        rows = len(self.constraints.rows)
+        return {"q": self.tree.nq, "v": nv, "u": nv, "l": rows, "x": 2 * self.nx, "t": self.clock.size}
+
+    @property
+    def long(self) -> bool:
+        """True if recursions become tables of blocks."""
+        return len(self.tree.links) > LONG
+
+    @property
+    def very_long(self) -> bool:
+        """True if the mass matrix is left to NumPy."""
+        plain = not self.elements.added_inertia
+        return self.long and plain and (self.tree.nv > VERY_LONG or self.tree.coupled)
+
+    def components(self, sensor: str) -> int:
+        """Number of components of a sensor; 0 for a name that is none."""
+        found = self.elements.sensors.get(sensor)
+        return 0 if found is None else found.count
+
+    @property
+    def observed(self) -> int:
+        """Numbers that force elements show."""
+        return sum(7 if force.kind == "wrench" else 5 for force in self.topology.model.forces)
+
+    def constraint_rows(self, joint: str) -> list[Scalar]:
+        law = self.machine.laws[joint][0]
+        return residual(law, IDENTITY)
